@@ -1,15 +1,16 @@
 /**
- * `npm run bench -- --only dashboard`: what the page costs who opens it, on a marketplace of its own: bytes of JavaScript
- * that the first view loads, and Lighthouse's scores of three views, of which one is for a wallet that is signed in.
+ * The cost of opening the page, on a marketplace of its own: bytes of JavaScript that the first view loads, and
+ * Lighthouse's scores of three views, one of them of a wallet that is signed in.
  */
 import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, untilLoaded } from '../tests/dashboard/browser.ts';
 import { cleanUp, goneWithin, newDirectory, startNetwork } from '../tests/local/start.ts';
 import { CATEGORIES, type Device, installLighthouse, runLighthouse, type Scores } from './dashboard/lighthouse.ts';
-import { median } from './program/table.ts';
+import { atLeast, atMost, type Goal, median, round, toTable } from './figures.ts';
+import type { Part } from './part.ts';
 
-export const SCRIPT_GOAL_KB = 200;
-export const SCORE_GOAL = 95;
+const SCRIPT_GOAL_KB = 200;
+const SCORE_GOAL = 95;
 
 const DEVICES: Device[] = ['desktop', 'mobile'];
 const STOP_MS = 30_000;
@@ -26,8 +27,16 @@ export interface DashboardFigures {
   views: ViewFigures[];
 }
 
+export const dashboardPart: Part = {
+  about: 'bytes of the page, and Lighthouse; needs Chromium',
+  async run({ quick, report }) {
+    const figures = await benchDashboard(quick ? 1 : 3, report);
+    return { figures, table: describe(figures), goals: goalsOf(figures) };
+  },
+};
+
 /** `rounds`: runs of Lighthouse for each figure, whose median is taken. */
-export async function benchDashboard(rounds: number, report: (line: string) => void): Promise<DashboardFigures> {
+async function benchDashboard(rounds: number, report: (line: string) => void): Promise<DashboardFigures> {
   installLighthouse(report);
   report('dashboard: starting a marketplace');
   const folder = newDirectory();
@@ -94,3 +103,29 @@ const middleOf = (runs: Scores[]): Scores => ({
   ) as Scores['scores'],
   lost: [...new Set(runs.flatMap(({ lost }) => lost))],
 });
+
+function goalsOf({ script_bytes, views }: DashboardFigures): Goal[] {
+  const lowest = (device: Device) =>
+    Math.min(...views.filter((view) => view.device === device).flatMap(({ scores }) => Object.values(scores)));
+  return [
+    atMost('JavaScript of the first load of the page, KB', SCRIPT_GOAL_KB, script_bytes / 1_000),
+    ...DEVICES.map((device) => atLeast(`lowest score of Lighthouse, ${device}`, SCORE_GOAL, lowest(device))),
+  ];
+}
+
+function describe({ script_bytes, script_files, views }: DashboardFigures): string {
+  const lost = views.flatMap(({ view, device, lost }) =>
+    lost.length > 0 ? [`${view}, ${device}: ${lost.join('; ')}`] : [],
+  );
+  const table = toTable(
+    ['the page', 'value'],
+    [
+      [`JavaScript of the first load, KB in ${script_files} files`, round(script_bytes / 1_000)],
+      ...views.map(({ view, device, scores }) => [
+        `Lighthouse ${device}, ${view}: ${Object.keys(scores).join(' / ')}`,
+        Object.values(scores).join(' / '),
+      ]),
+    ],
+  );
+  return [table, ...(lost.length > 0 ? ['', 'Audits that cost points:', ...lost] : [])].join('\n');
+}

@@ -1,42 +1,58 @@
 /**
- * `npm run bench -- --only lists`: what each list of the API costs from a thousand executions to a million, with a tenth as
- * many agents and half of all executions in one wallet's list. No two requests of a line are the same, so that none is
- * answered from what was kept.
+ * A relay over a thousand executions to a million, with a tenth as many agents and half of all executions in one wallet's
+ * list: its time until it is ready, the time and the hold of the event loop of each list, search and filter, and its memory.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { encodeMetadata } from '../app/sdk/wire/metadata.ts';
-import { EPOCH, metadataOf } from '../tests/harness/edge/rows.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EPOCH } from '../tests/harness/edge/rows.ts';
+import { startMarketplace, type TestMarketplace } from '../tests/harness/node/marketplace.ts';
+import {
+  atMost,
+  type Goal,
+  HOLD_GOAL_MS,
+  LIST_GOAL_MS,
+  type Percentiles,
+  percentiles,
+  round,
+  spread,
+  toTable,
+} from './figures.ts';
 import { addressOf, fill, type Size } from './lists/fill.ts';
-import { startChild } from './processes.ts';
-import { toTable } from './program/table.ts';
-import { type Percentiles, percentiles } from './relay/percentiles.ts';
+import type { RelayFigures } from './lists/relayProcess.ts';
+import type { Part } from './part.ts';
+import { type Child, startChild } from './processes.ts';
 
-/** A question of the API; `number` makes each of a line another one. */
+const ROOT = join(import.meta.dirname, '..');
+/** Executions in the tables; agents are a tenth. */
+const SIZES = [1_000, 10_000, 100_000, 1_000_000];
+const QUICK_SIZES = SIZES.slice(0, 3);
+/** How often what is not ready yet is asked again. */
+const ASK_MS = 10;
+
+const READY_GOAL_MS = 5_000;
+const MEMORY_GOAL_MB = 300;
+
+/** One kind of request; `number` makes each of its requests another one, so that none is answered from what was kept. */
 interface Line {
   name: string;
-  /** The 99th percentile is to be below, milliseconds. */
-  goal: number;
   path(number: number, size: Size): string;
-  body?(number: number): Uint8Array;
 }
 
 const agents = (name: string, query: string): Line => {
   return {
     name: `agents, ${name}`,
-    goal: 3,
     path: (number) =>
       `/v1/agents?offset=${number % 20}&limit=20&min_executions=0&min_success_rate=0.${String(number).padStart(6, '0')}${query}`,
   };
 };
 const wallet = (name: string, query: (number: number, size: Size) => string): Line => {
-  return { name: `wallet, ${name}`, goal: 5, path: (number, size) => `/v1/executions?${query(number, size)}` };
+  return { name: `wallet, ${name}`, path: (number, size) => `/v1/executions?${query(number, size)}` };
 };
 const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString();
 
-export const LINES: Line[] = [
+const LINES: Line[] = [
   ...['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'].map((sort) =>
     agents(`by ${sort}`, `&sort=${sort}`),
   ),
@@ -47,23 +63,18 @@ export const LINES: Line[] = [
   agents('a word of few', '&q=audit+code'),
   agents('words of none', '&q=audit+tax'),
   {
-    name: 'agents, page 1 without a filter',
-    goal: 3,
+    name: 'agents, page 1',
     path: (number) => `/v1/agents?limit=${1 + (number % 20)}&offset=${number % 300}`,
   },
   {
-    name: 'agents, the same from the middle on',
-    goal: 3,
+    name: 'agents, from the middle on',
     path: (number, { agents: all }) =>
       `/v1/agents?limit=${1 + (number % 20)}&offset=${Math.floor(all / 2) + (number % 300)}`,
   },
-  { name: 'agents, the same page again', goal: 3, path: () => '/v1/agents' },
   {
     name: 'agent by id',
-    goal: 1,
     path: (number, { agents: all }) => `/v1/agents/${addressOf('listing', (number * 20) % all)}`,
   },
-  { name: 'agent by id, the most called', goal: 1, path: () => `/v1/agents/${addressOf('listing', 0)}` },
   wallet('no filter', (number) => `limit=${20 + (number % 10)}`),
   ...['pending', 'running', 'completed', 'failed', 'disputed'].map((status) =>
     wallet(status, (number) => `status=${status}&limit=${20 + (number % 10)}`),
@@ -75,143 +86,152 @@ export const LINES: Line[] = [
     (number) => `from=${timeOf(EPOCH + 86_400 * 3 + number)}&to=${timeOf(EPOCH + 86_400 * 20 + number)}`,
   ),
   wallet('from the middle on', (number, { executions }) => `offset=${Math.floor(executions / 4) + number}`),
-  {
-    name: 'POST /v1/metadata',
-    goal: 5,
-    path: () => '/v1/metadata',
-    body: (number) => encodeMetadata(metadataOf({ name: `posted-${number}`, endpoint: 'https://example.com/execute' })),
-  },
 ];
-
-/** Milliseconds. */
-interface LineFigures {
-  name: string;
-  goal: number;
-  /** Of a request as its client sees it, over HTTP. */
-  client: Percentiles;
-  /** From a request's head to the end of its answer, in the relay: what the goal is for. */
-  own: Percentiles;
-  /** The longest that the event loop was held. */
-  held_ms: number;
-  /** Computing time of one request, HTTP included. */
-  cpu_ms: number;
-}
 
 export interface ListFigures {
   executions: number;
   agents: number;
-  start_ms: number;
-  start_held_ms: number;
+  /** From when relay and indexer were started until `/ready` says that both are. */
+  ready_ms: number;
+  /** The same until the first list of agents was answered, and the longest hold until then. */
+  first_list_ms: number;
+  first_list_held_ms: number;
+  /** Of the relay, after all these requests. */
   rss_mb: number;
-  lines: LineFigures[];
+  /** In the relay: from a request's head to the end of its answer. */
+  lines: { name: string; ms: Percentiles; held_ms: number }[];
 }
 
-/** `wanted`: only kinds of requests whose name has this in it. */
-export async function benchLists(
-  sizes: readonly number[],
-  requests: number,
-  wanted: string,
-  report: (line: string) => void,
-): Promise<ListFigures[]> {
-  const figures: ListFigures[] = [];
-  for (const executions of sizes) {
-    const size = { executions, agents: Math.max(Math.floor(executions / 10), 100) };
-    const folder = mkdtempSync(join(tmpdir(), 'bench-lists-'));
-    try {
-      report(`filling ${executions} executions`);
-      await fill(folder, size);
-      report(`asking for lists of ${executions} executions`);
-      figures.push({ ...size, ...(await measure(folder, size, requests, wanted)) });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+export const listsPart: Part = {
+  about: 'lists, searches and filters up to a million executions; start and memory of the relay',
+  async run({ quick, executions, report }) {
+    const figures: ListFigures[] = [];
+    for (const count of executions === undefined ? (quick ? QUICK_SIZES : SIZES) : [executions]) {
+      const size = { executions: count, agents: Math.max(Math.floor(count / 10), 100) };
+      figures.push({ ...size, ...(await measure(size, quick ? 100 : 500, report)) });
     }
-  }
-  return figures;
-}
+    return { figures, table: describe(figures), goals: goalsOf(figures.at(-1)!) };
+  },
+};
 
-interface Ready {
-  url: string;
-  apiKey: string;
-  start_ms: number;
-  start_held_ms: number;
-  rss_mb: number;
-}
-
-async function measure(folder: string, size: Size, requests: number, wanted: string) {
-  const child = await startChild<Ready>('lists/apiProcess.ts', [folder]);
-  const { url, apiKey, ...start } = child.ready;
-  const connections = new Agent({ keepAlive: true });
+async function measure(size: Size, requests: number, report: (line: string) => void) {
+  const market = await startMarketplace();
   try {
-    const lines: ListFigures['lines'] = [];
-    for (const line of LINES.filter(({ name }) => name.includes(wanted))) {
-      const times: number[] = [];
-      const ask = (number: number) => time(connections, url + line.path(number, size), apiKey, line.body?.(number));
-      for (let number = 0; number < requests / 10; number += 1) await ask(900_000 + number);
-      await child.ask({});
-      for (let number = 0; number < requests; number += 1) times.push(await ask(number));
-      const { own, held_ms, cpu_ms } = await child.ask<{ own: Percentiles; held_ms: number; cpu_ms: number }>({});
-      const { name, goal } = line;
-      lines.push({ name, goal, client: percentiles(times), own, held_ms, cpu_ms: cpu_ms / requests });
-    }
-    return { ...start, lines };
+    await market.relay.kill();
+    const { wallet, apiKey } = market.callers[0]!;
+    report(`lists: filling ${size.executions} executions`);
+    await fill(market.dataDir, size, { isAtRest: true, wallet: wallet.publicKey.toBase58() });
+    report(`lists: asking for lists of ${size.executions} executions`);
+    return await withServices(market, async ({ url, relay, ...start }) => {
+      const ask = (path: string) => get(url + path, apiKey);
+      const lines: ListFigures['lines'] = [];
+      let rss_mb = 0;
+      for (const { name, path } of LINES) {
+        for (let number = 0; number < requests / 10; number += 1) await ask(path(900_000 + number, size));
+        await relay.ask({});
+        for (let number = 0; number < requests; number += 1) await ask(path(number, size));
+        const { times, held_ms, ...now } = await relay.ask<RelayFigures>({});
+        lines.push({ name, ms: percentiles(times), held_ms });
+        rss_mb = now.rss_mb;
+      }
+      return { ...start, rss_mb, lines };
+    });
   } finally {
-    connections.destroy();
-    await child.stop();
+    await market.stop();
   }
 }
 
-/** Milliseconds from the request to the end of its answer. Throws where it is no success. */
-function time(agent: Agent, url: string, key: string, body?: Uint8Array): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const begun = performance.now();
-    const headers = body
-      ? { 'content-type': 'application/json', 'content-length': body.length }
-      : { authorization: `Bearer ${key}` };
-    const asked = request(url, { agent, method: body ? 'POST' : 'GET', headers }, (answer) => {
-      answer.resume();
-      answer.on('end', () => {
-        if (answer.statusCode && answer.statusCode < 300) resolve(performance.now() - begun);
-        else reject(new Error(`${url} was answered ${answer.statusCode}`));
-      });
-    });
-    asked.on('error', reject);
-    asked.end(body);
-  });
+interface Services {
+  url: string;
+  relay: Child<{ url: string }>;
+  ready_ms: number;
+  first_list_ms: number;
+  first_list_held_ms: number;
 }
 
-/** Per line: p50 / p99 of each size in the relay; at the largest, those of the client, the longest hold and computing time. */
-export function describeLists(all: ListFigures[]): string {
-  const round = (value: number) => Number(value.toFixed(2));
-  const largest = all.at(-1);
-  if (!largest) return '';
-  const spread = (value: Percentiles | undefined) => `${round(value?.p50 ?? 0)} / ${round(value?.p99 ?? 0)}`;
+/** Starts relay and indexer at once over the marketplace's tables, and runs something when they serve. */
+async function withServices<Result>(market: TestMarketplace, run: (services: Services) => Promise<Result>) {
+  // As after a night: only what this indexer finds counts.
+  await market.query('index', 'UPDATE progress SET checked_at = 0');
+  const environment = {
+    ...market.database,
+    PORT: '0',
+    SOLANA_RPC_URL: market.node.rpcUrl,
+    SOLANA_WS_URL: market.node.wsUrl,
+    RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
+    LOG_LEVEL: 'error',
+    // Requests without a key are many here, and all from one address.
+    PUBLIC_RATE_PER_SECOND: '0',
+    MIN_RUNWAY_HOURS: '0',
+    MIN_FREE_BYTES: '0',
+    SPONSOR: 'all',
+  };
+  const started = performance.now();
+  const indexer = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts'], {
+    cwd: ROOT,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  let relay: Child<{ url: string }> | undefined;
+  try {
+    // The heap limit of `npm run relay`.
+    const relayEnvironment = { ...environment, NODE_OPTIONS: '--max-old-space-size=1024' };
+    relay = await startChild<{ url: string }>('lists/relayProcess.ts', [], relayEnvironment);
+    const { url } = relay.ready;
+    const answered = async (path: string) => {
+      while (!(await fetch(url + path)).ok) {
+        if (indexer.exitCode !== null) throw new Error(`the indexer ended with ${indexer.exitCode}`);
+        await sleep(ASK_MS);
+      }
+      return performance.now() - started;
+    };
+    const [ready_ms, first_list_ms] = await Promise.all([answered('/ready'), answered('/v1/agents')]);
+    const { held_ms } = await relay.ask<RelayFigures>({});
+    return await run({ url, relay, ready_ms, first_list_ms, first_list_held_ms: held_ms });
+  } finally {
+    await relay?.kill();
+    if (indexer.kill('SIGKILL')) await once(indexer, 'exit');
+  }
+}
+
+async function get(url: string, apiKey: string): Promise<void> {
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url} was answered ${answer.status}: ${text}`);
+}
+
+function goalsOf({ executions, agents, ready_ms, rss_mb, lines }: ListFigures): Goal[] {
+  const at = `at ${executions.toLocaleString('en')} executions and ${agents.toLocaleString('en')} agents`;
+  return [
+    atMost(`slowest list, search or filter ${at}, p99 ms`, LIST_GOAL_MS, Math.max(...lines.map(({ ms }) => ms.p99))),
+    atMost('longest hold of the event loop by any of them, ms', HOLD_GOAL_MS, Math.max(...lines.map((l) => l.held_ms))),
+    atMost('relay and indexer are ready, ms', READY_GOAL_MS, ready_ms),
+    atMost('memory of the relay, MB', MEMORY_GOAL_MB, rss_mb),
+  ];
+}
+
+function describe(all: ListFigures[]): string {
+  const largest = all.at(-1)!;
+  const whole = (pick: (figures: ListFigures) => number) => all.map((figures) => Math.round(pick(figures)));
   return toTable(
     [
-      'ms p50 / p99 in the relay',
-      ...all.map(({ executions }) => String(executions)),
-      'goal p99',
-      'over HTTP',
-      'held',
-      'CPU',
+      'in the relay, ms, p50 / p99',
+      ...all.map(({ executions }) => `${executions.toLocaleString('en')} executions`),
+      'longest hold, at the most',
     ],
     [
-      ...largest.lines.map(({ name, goal, client, held_ms, cpu_ms }, at) => [
+      ...largest.lines.map(({ name, held_ms }, at) => [
         name,
-        ...all.map(({ lines }) => spread(lines[at]?.own)),
-        goal,
-        spread(client),
+        ...all.map(({ lines }) => spread(lines[at]!.ms)),
         round(held_ms),
-        round(cpu_ms),
       ]),
+      ['relay and indexer ready, ms', ...whole(({ ready_ms }) => ready_ms), ''],
       [
-        'from the start to the first list',
-        ...all.map(({ start_ms }) => round(start_ms)),
-        5_000,
-        '',
-        round(largest.start_held_ms),
-        '',
+        'first list of agents answered, ms',
+        ...whole(({ first_list_ms }) => first_list_ms),
+        round(largest.first_list_held_ms),
       ],
-      ['memory, MB', ...all.map(({ rss_mb }) => round(rss_mb)), '', '', '', ''],
+      ['memory of the relay, MB', ...whole(({ rss_mb }) => rss_mb), ''],
     ],
   );
 }

@@ -1,12 +1,13 @@
 /**
- * `npm run bench -- --peers`: paid calls beside x402's `exact` scheme on the same local node. Each figure is taken on a
- * fresh node with the same history, because the node gets slower with every transaction that it has seen.
+ * Paid calls beside x402's `exact` scheme on the same local node: time, rate, fees, and who loses what when things fail.
+ * Each figure is taken on a fresh node with the same history, because a node gets slower with every transaction.
  */
+import { toTable } from './figures.ts';
+import type { Part } from './part.ts';
 import { atOnce, type Load, oneByOne, type Speed } from './peers/load.ts';
 import { ourLosses, startOurs } from './peers/ours.ts';
 import { CASES, type Loss, PRICE, type Side } from './peers/side.ts';
 import { startX402, x402Losses } from './peers/x402.ts';
-import { toTable } from './program/table.ts';
 
 const SLOT_MS = 400;
 /** Failures are not about time. */
@@ -14,7 +15,7 @@ const FAST_SLOT_MS = 50;
 const WARM_UP = 5;
 const CALLERS = [16, 64] as const;
 
-export interface PeerOptions {
+interface PeerOptions {
   /** How long each load lasts. */
   seconds: number;
   /** Calls made one by one. */
@@ -22,7 +23,7 @@ export interface PeerOptions {
   report: (line: string) => void;
 }
 
-export interface PeerFigures {
+interface PeerFigures {
   one_by_one: Speed;
   at_once: Record<number, Load>;
   /** Lamports of a call: gone for good, and held as rent until its record is closed. */
@@ -36,13 +37,16 @@ const SIDES = {
   x402: { start: startX402, losses: async () => withSide(startX402, FAST_SLOT_MS, x402Losses) },
 };
 
-export async function benchPeers(
-  options: PeerOptions,
-): Promise<Record<keyof typeof SIDES, PeerFigures> & { table: string }> {
-  const x402 = await benchSide('x402', options);
-  const ours = await benchSide('ours', options);
-  return { x402, ours, table: describe(x402, ours) };
-}
+export const peersPart: Part = {
+  about: 'the same call by x402',
+  onRequest: true,
+  async run({ quick, report }) {
+    const options = { seconds: quick ? 4 : 10, sequential: quick ? 10 : 40, report };
+    const x402 = await benchSide('x402', options);
+    const ours = await benchSide('ours', options);
+    return { figures: { x402, ours }, table: describe(x402, ours) };
+  },
+};
 
 async function withSide<One extends Side, Result>(
   start: (slotMs: number) => Promise<One>,
@@ -111,7 +115,7 @@ function describe(x402: PeerFigures, ours: PeerFigures): string {
       ['calls per second', 'median ms', 'p90 ms', 'not served'].map((figure) => `${callers} at once, ${figure}`),
     ),
     'network fees of a call, lamports',
-    'rent that a call holds until its record is closed, lamports',
+    'refundable deposit of a call until its record is archived, lamports',
   ];
   const [theirs, own] = [rows(x402), rows(ours)];
   const speed = toTable(

@@ -5,17 +5,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { TYPESCRIPT_ARGS } from '../app/process/typescript.ts';
 
-/** Settings under which nothing but speed is measured: no limit stops a caller who pays for thousands of calls. */
-export const RELAY_SETTINGS = {
-  PORT: '0',
-  ALLOW_PRIVATE_ENDPOINTS: 'true',
-  LOG_LEVEL: 'error',
-  MIN_RUNWAY_HOURS: '0',
-  PUBLIC_RATE_PER_SECOND: '0',
-  MIN_FREE_BYTES: '0',
-  SPONSOR: 'all',
-} as const;
-
 export interface Child<Ready> {
   ready: Ready;
   /** Sends a message and resolves with the next one that comes. */
@@ -29,16 +18,13 @@ export interface Child<Ready> {
   kill(): Promise<void>;
 }
 
-/** Starts a file of `folder`; resolves with its first message. Rejects where it ends before. */
+/** Starts a file of this folder; resolves with its first message. Rejects where it ends before. */
 export async function startChild<Ready>(
   file: string,
   args: string[],
   environment: NodeJS.ProcessEnv = {},
-  folder: string = import.meta.dirname,
 ): Promise<Child<Ready>> {
-  const child: ChildProcess = fork(join(folder, file), args, {
-    // A tree's own tsconfig.json is looked for from here.
-    cwd: join(folder, '..'),
+  const child: ChildProcess = fork(join(import.meta.dirname, file), args, {
     // Such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`, to see where the time goes.
     execArgv: [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), ...TYPESCRIPT_ARGS],
     env: { ...process.env, ...environment },

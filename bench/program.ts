@@ -1,69 +1,52 @@
-/**
- * What the program costs: every instruction on both VMs, its accounts, a whole paid call, the same call written the naive
- * way, and the goals. Part of `npm run bench`; alone: `npx tsx bench/program.ts`.
- */
-import { pathToFileURL } from 'node:url';
+/** The cost of the program on the current runtime (LiteSVM): every instruction, its accounts, and a whole paid call. */
 import { PROGRAMS, readProgram } from '../tests/harness/vm/deployment.ts';
-import type { VmKind } from '../tests/harness/vm/vm.ts';
 import { emptyWorld } from '../tests/harness/vm/world.ts';
+import { atMost, type Goal } from './figures.ts';
+import type { Part } from './part.ts';
 import { accountCosts } from './program/accounts.ts';
-import { describe } from './program/describe.ts';
-import type { InstructionCost, ProgramFigures } from './program/figures.ts';
-import { type Goal, goals } from './program/goals.ts';
+import { callCosts } from './program/calls.ts';
+import { describe, type ProgramFigures } from './program/describe.ts';
 import { type Cost, measure } from './program/measure.ts';
-import { deployNaive } from './program/naive.ts';
-import { OPEN, SETTLE, steps } from './program/steps.ts';
-import { compare } from './program/versus.ts';
+import { ARCHIVE_TWELVE, OPEN, SETTLE, steps } from './program/steps.ts';
 
-export interface ProgramBench extends ProgramFigures {
-  goals: Goal[];
-  /** All of it as text. */
-  table: string;
-}
-
-/** How many opens the spread and the comparison are of. */
+/** How many calls the medians are of. */
 const CALLS = 50;
 
-/** Everything above, measured now. `report` hears the progress. */
-export async function benchProgram(report: (line: string) => void = () => {}): Promise<ProgramBench> {
-  deployNaive();
-  report('every instruction on LiteSVM and bankrun ...');
-  const instructions = await everyInstruction();
-  report(`${CALLS} paid calls by this program and by the naive one, on both ...`);
-  const figures = {
-    instructions,
-    execution: sum('one execution: open + settle', [find(instructions, OPEN), find(instructions, SETTLE)]),
-    accounts: await accountCosts(),
-    so_bytes: readProgram(PROGRAMS[0]![1]).length,
-    versus: await compare(CALLS),
-  };
-  const reached = goals(figures);
-  return { ...figures, goals: reached, table: describe(figures, reached) };
-}
+export const programPart: Part = {
+  about: 'compute units, bytes and lamports of each instruction',
+  async run({ report }) {
+    report('program: every instruction');
+    const instructions = await everyInstruction();
+    report(`program: ${CALLS} paid calls`);
+    const figures = {
+      instructions,
+      execution: sum('one execution: open + settle', [find(instructions, OPEN), find(instructions, SETTLE)]),
+      accounts: await accountCosts(),
+      so_bytes: readProgram(PROGRAMS[0]![1]).length,
+      calls: await callCosts(CALLS),
+    };
+    return { figures, table: describe(figures), goals: goalsOf(figures) };
+  },
+};
 
-async function everyInstruction(): Promise<InstructionCost[]> {
-  const [litesvm, bankrun] = [await measureAll('litesvm'), await measureAll('bankrun')];
-  return litesvm.map((cost, index) => ({ ...cost, units: { litesvm: cost.units, bankrun: bankrun[index]!.units } }));
-}
-
-async function measureAll(kind: VmKind): Promise<Cost[]> {
-  const w = await emptyWorld(kind);
+async function everyInstruction(): Promise<Cost[]> {
+  const w = await emptyWorld('litesvm');
   const costs: Cost[] = [];
   for await (const step of steps(w)) costs.push(await measure(w.vm, step));
   return costs;
 }
 
-function find(costs: InstructionCost[], name: string): InstructionCost {
+function find(costs: Cost[], name: string): Cost {
   const found = costs.find((cost) => cost.name === name);
   if (!found) throw new RangeError(`${name} was not measured`);
   return found;
 }
 
-function sum(name: string, costs: InstructionCost[]): InstructionCost {
-  const total = (pick: (cost: InstructionCost) => number) => costs.reduce((all, cost) => all + pick(cost), 0);
+function sum(name: string, costs: Cost[]): Cost {
+  const total = (pick: (cost: Cost) => number) => costs.reduce((all, cost) => all + pick(cost), 0);
   return {
     name,
-    units: { litesvm: total((cost) => cost.units.litesvm), bankrun: total((cost) => cost.units.bankrun) },
+    units: total((cost) => cost.units),
     bytes: total((cost) => cost.bytes),
     signatures: total((cost) => cost.signatures),
     fee_lamports: total((cost) => cost.fee_lamports),
@@ -72,6 +55,18 @@ function sum(name: string, costs: InstructionCost[]): InstructionCost {
   };
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  console.log((await benchProgram((line) => console.error(line))).table);
+function goalsOf({ calls, so_bytes, accounts, execution, instructions }: ProgramFigures): Goal[] {
+  const { open, settle, refund } = calls.units;
+  const record = accounts.find(({ name }) => name === 'ExecutionRecord')!;
+  const archive = find(instructions, ARCHIVE_TWELVE);
+  return [
+    atMost('open + settle, CU, medians', 60_000, open + settle),
+    atMost('refund_execution, CU, median', 25_000, refund),
+    atMost('settle_execution, bytes', 545, find(instructions, SETTLE).bytes),
+    atMost('network fees of one execution (2 transactions), lamports', 10_000, execution.fee_lamports),
+    atMost('archive_executions, CU a record, 12 at once', 10_000, Math.ceil(archive.units / 12)),
+    atMost('archive_executions, lamports a record, 12 at once', 700, Math.ceil(archive.fee_lamports / 12)),
+    atMost('program, bytes', 650_000, so_bytes),
+    atMost('ExecutionRecord, bytes', 300, record.bytes),
+  ];
 }

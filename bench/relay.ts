@@ -1,18 +1,21 @@
 /**
- * What a paid call costs in time: a synchronous call of an instant creator beside one bare confirmed SPL transfer on the
- * same node, in turns, so that both see the same machine; then many callers at once, each number of them on nodes of its
- * own, so that none begins with another's history. Every figure is of `count` calls after a warm-up, as median and p99 of
- * `rounds` rounds.
+ * The time of a paid call: a synchronous call of an instant creator beside bare confirmed SPL transfers on the same
+ * node, in turns, so that both see the same machine; then many callers at once, each number of them on a node of its own,
+ * so that none begins with another's history.
  */
 import { createTransferInstruction } from '@solana/spl-token';
-import { Keypair, Transaction } from '@solana/web3.js';
+import { type Connection, Keypair, type PublicKey, Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { findTokenAccount } from '../app/sdk/program/program.ts';
 import { request, startMarketplace } from '../tests/harness/node/marketplace.ts';
-import { median } from './program/table.ts';
-import { many } from './relay/fakeChain.ts';
-import { type Percentiles, percentiles } from './relay/percentiles.ts';
+import { atMost, median, type Percentiles, percentiles, round, spread, toTable } from './figures.ts';
+import type { Part } from './part.ts';
+
+/** Callers at once. */
+const CALLERS = [1, 16, 64];
 
 export interface RelayBenchOptions {
+  /** Calls per figure and round. */
   count: number;
   rounds: number;
   warmUp: number;
@@ -26,10 +29,12 @@ export interface RelayFigures {
   /** Two transfers, the second sent when the first is confirmed: what two dependent transactions cost at least. */
   two_transfers_ms: Percentiles;
   call_ms: Percentiles;
-  /** Median of each call's part of the way; `relay` is everything that is neither chain nor creator. */
-  parts_ms: Record<string, number>;
+  /** Median of each call's stages. */
+  stages_ms: Record<string, number>;
+  /** Of the call, less chain and creator. */
   relay_ms: Percentiles;
   per_second: Record<string, number>;
+  /** Of relay and indexer, at the most. */
   rss_mb: number;
   failures: number;
 }
@@ -39,16 +44,26 @@ interface Timings {
   rss: number;
 }
 
-/** The median round of each quantile. */
-function ofRounds(rounds: number[][]): Percentiles {
-  const spreads = rounds.map(percentiles);
-  return { p50: median(spreads.map((s) => s.p50)), p99: median(spreads.map((s) => s.p99)) };
-}
+export const relayPart: Part = {
+  about: 'time and rate of a paid call on the local node',
+  async run({ quick, slotMs, report }) {
+    const figures = await benchRelay({
+      count: quick ? 30 : 100,
+      rounds: quick ? 1 : 3,
+      warmUp: quick ? 5 : 20,
+      slotTimeMs: slotMs,
+      report,
+    });
+    const { call_ms, transfer_ms } = figures;
+    const limit = round(2 * transfer_ms.p50 + 50);
+    const goals = [atMost('paid call, median ms: two transfers and 50 ms', limit, call_ms.p50)];
+    return { figures, table: describe(figures), goals };
+  },
+};
 
 /** A marketplace on a fresh node, and what is done with it here. */
 async function startStage({ slotTimeMs, report }: RelayBenchOptions) {
-  process.env.OBSERVE = '1';
-  const market = await startMarketplace({ slotTimeMs, price: '0.01' });
+  const market = await startMarketplace({ slotTimeMs, price: '0.01', environment: { OBSERVE: '1' } });
   const [caller] = market.callers;
   const child = market.relay.process;
   let failures = 0;
@@ -76,7 +91,45 @@ async function startStage({ slotTimeMs, report }: RelayBenchOptions) {
   };
 }
 
-/** Calls per second of so many callers, each with its next call when the last has ended. */
+/** Runs so many calls by so many callers at once, each with its next when the last has ended: the milliseconds of each. */
+export async function many(call: () => Promise<number>, callers: number, calls: number): Promise<number[]> {
+  const times: number[] = [];
+  let left = calls;
+  await Promise.all(
+    Array.from({ length: callers }, async () => {
+      while (left > 0) {
+        left -= 1;
+        times.push(await call());
+      }
+    }),
+  );
+  return times;
+}
+
+export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigures> {
+  const per_second: Record<string, number> = {};
+  let [rss, failures] = [0, 0];
+  for (const callers of CALLERS) {
+    const rates: number[] = [];
+    for (let round = 0; round < options.rounds; round += 1) {
+      const measured = await measureRate(options, callers);
+      rates.push(measured.rate);
+      rss = Math.max(rss, measured.rss);
+      failures += measured.failures;
+    }
+    per_second[callers] = median(rates);
+    options.report(`relay: ${callers} at once, ${per_second[callers]!.toFixed(1)} calls/s`);
+  }
+  const { times, ...alone } = await measureTimes(options);
+  return {
+    ...times,
+    per_second,
+    rss_mb: Math.max(rss, alone.rss) / 2 ** 20,
+    failures: failures + alone.failures,
+  };
+}
+
+/** Calls per second of so many callers on a fresh node. */
 async function measureRate(options: RelayBenchOptions, callers: number) {
   const { market, call, askTimings, failures } = await startStage(options);
   try {
@@ -90,46 +143,13 @@ async function measureRate(options: RelayBenchOptions, callers: number) {
   }
 }
 
-/** Measures the relay of this working tree. */
-export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigures> {
-  const perSecond: Record<string, number> = {};
-  let [rss, failures] = [0, 0];
-  for (const callers of [1, 16, 64]) {
-    const rates: number[] = [];
-    for (let round = 0; round < options.rounds; round += 1) {
-      const measured = await measureRate(options, callers);
-      rates.push(measured.rate);
-      rss = Math.max(rss, measured.rss);
-      failures += measured.failures;
-    }
-    perSecond[callers] = median(rates);
-    options.report(`${callers} at once: ${perSecond[callers]!.toFixed(1)} calls/s`);
-  }
-  const alone = await measureTimes(options);
-  return {
-    ...alone.figures,
-    per_second: perSecond,
-    rss_mb: Math.max(rss, alone.rss) / 1024 / 1024,
-    failures: failures + alone.failures,
-  };
-}
-
-async function measureTimes(options: RelayBenchOptions) {
-  const { market, call, askTimings, failures } = await startStage(options);
-  const { connection } = market.node;
-  const payer = Keypair.generate();
-  await market.node.fundSol(payer.publicKey, 100e9);
-  const source = await market.mintTo(payer.publicKey, 1_000_000_000n);
-  const destination = findTokenAccount(market.creator.publicKey, market.usdcMint);
-  const keepOpen = connection.onSlotChange(() => undefined);
-
-  /** Sign, send and wait for the notification, with a blockhash that is already there. */
-  async function transfer(nonce: number): Promise<number> {
+/** Makes bare transfers: signs one, sends it and waits for its notification, with a blockhash that is already there; ms. */
+export function createTransfer(connection: Connection, payer: Keypair, source: PublicKey, destination: PublicKey) {
+  return async (nonce: number): Promise<number> => {
     const { blockhash } = await connection.getLatestBlockhash('confirmed');
     const started = performance.now();
     const transaction = new Transaction({ feePayer: payer.publicKey, recentBlockhash: blockhash });
     transaction.add(createTransferInstruction(source, destination, payer.publicKey, 1 + nonce)).sign(payer);
-    const { default: bs58 } = await import('bs58');
     const signature = bs58.encode(transaction.signature!);
     const confirmed = new Promise<void>((resolve, reject) => {
       connection.onSignature(
@@ -141,61 +161,78 @@ async function measureTimes(options: RelayBenchOptions) {
     await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true, maxRetries: 0 });
     await confirmed;
     return performance.now() - started;
-  }
+  };
+}
 
+/** Calls and transfers one by one, in turns. */
+async function measureTimes(options: RelayBenchOptions) {
+  const { count, rounds, warmUp, slotTimeMs, report } = options;
+  const { market, call, askTimings, failures } = await startStage(options);
+  const { connection } = market.node;
+  const payer = Keypair.generate();
+  await market.node.fundSol(payer.publicKey, 100e9);
+  const source = await market.mintTo(payer.publicKey, 1_000_000_000n);
+  const destination = findTokenAccount(market.creator.publicKey, market.usdcMint);
+  const transfer = createTransfer(connection, payer, source, destination);
+  // Without a subscription the WebSocket is closed after each transfer, and opened for the next one.
+  const keepOpen = connection.onSlotChange(() => undefined);
   /** Not to start in step with the slot clock. */
-  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * options.slotTimeMs));
-
+  const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * slotTimeMs));
   try {
-    options.report(`warm-up: ${options.warmUp} calls and transfers`);
-    for (let i = 0; i < options.warmUp; i += 1) {
+    report(`relay: ${warmUp} calls and transfers to warm up, ${count * rounds} of each to measure`);
+    for (let i = 0; i < warmUp; i += 1) {
       await call();
       await transfer(i);
     }
     await askTimings();
-    const calls: number[][] = [];
-    const transfers: number[][] = [];
-    const pairs: number[][] = [];
-    let nonce = options.warmUp;
-    const own: number[][] = [];
-    const parts: Record<string, number[]> = { open: [], creator: [], verify: [], settle: [] };
-    let rss = 0;
-    for (let round = 0; round < options.rounds; round += 1) {
-      const [callMs, transferMs, pairMs, ownMs]: number[][] = [[], [], [], []];
-      for (let i = 0; i < options.count; i += 1) {
-        await pause();
-        const ms = await call();
-        const { timings, rss: now } = await askTimings();
-        callMs!.push(ms);
-        ownMs!.push(ms - (timings.chain ?? 0) - (timings.creator ?? 0));
-        for (const [part, values] of Object.entries(parts)) values.push(timings[part] ?? 0);
-        rss = Math.max(rss, now);
-        await pause();
-        nonce += 3;
-        transferMs!.push(await transfer(nonce));
-        await pause();
-        pairMs!.push((await transfer(nonce + 1)) + (await transfer(nonce + 2)));
-      }
-      calls.push(callMs!);
-      transfers.push(transferMs!);
-      pairs.push(pairMs!);
-      own.push(ownMs!);
-      options.report(
-        `round ${round + 1}: call ${median(callMs!).toFixed(0)} ms, transfer ${median(transferMs!).toFixed(0)} ms`,
-      );
+    const [calls, transfers, pairs, own]: [number[], number[], number[], number[]] = [[], [], [], []];
+    const stages: Record<string, number[]> = { open: [], creator: [], verify: [], settle: [] };
+    let [nonce, rss] = [warmUp, 0];
+    for (let i = 0; i < count * rounds; i += 1) {
+      await pause();
+      const ms = await call();
+      const answer = await askTimings();
+      calls.push(ms);
+      own.push(ms - (answer.timings.chain ?? 0) - (answer.timings.creator ?? 0));
+      for (const [stage, values] of Object.entries(stages)) values.push(answer.timings[stage] ?? 0);
+      rss = Math.max(rss, answer.rss);
+      await pause();
+      nonce += 3;
+      transfers.push(await transfer(nonce));
+      await pause();
+      pairs.push((await transfer(nonce + 1)) + (await transfer(nonce + 2)));
     }
-
-    const figures = {
-      slot_ms: options.slotTimeMs,
-      transfer_ms: ofRounds(transfers),
-      two_transfers_ms: ofRounds(pairs),
-      call_ms: ofRounds(calls),
-      parts_ms: Object.fromEntries(Object.entries(parts).map(([part, values]) => [part, median(values)])),
-      relay_ms: ofRounds(own),
+    const times = {
+      slot_ms: slotTimeMs,
+      transfer_ms: percentiles(transfers),
+      two_transfers_ms: percentiles(pairs),
+      call_ms: percentiles(calls),
+      stages_ms: Object.fromEntries(Object.entries(stages).map(([stage, values]) => [stage, median(values)])),
+      relay_ms: percentiles(own),
     };
-    return { figures, rss, failures: failures() };
+    return { times, rss, failures: failures() };
   } finally {
     await connection.removeSlotChangeListener(keepOpen);
     await market.stop();
   }
+}
+
+function describe(relay: RelayFigures): string {
+  const stages = Object.entries(relay.stages_ms).map(([stage, ms]) => `${stage} ${round(ms)}`);
+  return toTable(
+    [`a paid call on the local node, slots of ${relay.slot_ms} ms`, ''],
+    [
+      ['bare confirmed SPL transfer, ms p50 / p99', spread(relay.transfer_ms)],
+      ['two transfers, one after the other: the least that a paid call takes', spread(relay.two_transfers_ms)],
+      ['synchronous paid call, ms p50 / p99', spread(relay.call_ms)],
+      ['its stages, median ms', stages.join(', ')],
+      ['of it, less chain and creator, ms p50 / p99', spread(relay.relay_ms)],
+      ...Object.entries(relay.per_second).map(([callers, rate]) => [
+        `calls per second, ${callers} at once`,
+        round(rate),
+      ]),
+      ['memory of relay and indexer together, MB', Math.round(relay.rss_mb)],
+      ['calls that failed', relay.failures],
+    ],
+  );
 }

@@ -1,8 +1,8 @@
 /**
- * The way out when a transaction's log cannot be trusted, or is about accounts that no transaction before it made: the
- * accounts are read and their present state is written instead. That state may already be later than the transaction,
- * which the rows' slot remembers. What accounts do not keep (why a refund was made, which transaction did what, what is
- * closed by now) is in the transaction's own instructions.
+ * Reads accounts and writes their present state, where a transaction's events are not enough.
+ * This is needed when its log cannot be trusted, or when no indexed transaction created its accounts. The state read
+ * may be later than the transaction; the rows' `slot` records that. The transaction's instructions supply the rest: why
+ * a refund was made, which transaction did it, and what is closed by now.
  */
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
 import { chunks } from '../app/process/chunks.ts';
@@ -11,21 +11,21 @@ import { type Invocation, readAddresses, readArguments, readInvocations, readRea
 import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import type { ArchiveRow, ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
 
-/** The rows of a transaction's accounts, each as it is at its slot. */
+/** The rows of a transaction's accounts, each with the slot of its reading. */
 export interface AccountRows {
   configs: ConfigRow[];
   creators: CreatorRow[];
   listings: ListingRow[];
   grants: GrantRow[];
   executions: ExecutionRow[];
-  /** Whose execution_id is to be found by the record. */
+  /** The caller looks up `execution_id` by the record. */
   disputes: Omit<DisputeRow, 'execution_id'>[];
   archives: ArchiveRow[];
   /** Refunds in the transaction: the reason counts only if the authority is the relay. */
   refunds: { record: string; authority: string; reason: bigint }[];
-  /** What the transaction did to accounts that are gone by now, in its order. */
+  /** Changes to accounts that no longer exist, in the transaction's order. */
   gone: GoneAccount[];
-  /** Slots of the readings that the chain may still drop, where they were not made at finality. */
+  /** Slots of readings that are not final, so a fork may still drop them. */
   provisionalAt: Set<bigint>;
 }
 
@@ -35,10 +35,10 @@ export interface AccountSource {
   commitment: 'confirmed' | 'finalized';
 }
 
-/** Is told at which slot each reading was made. */
+/** `onRead` gets the slot of each reading. */
 type Source = AccountSource & { onRead(slot: bigint): void };
 
-/** An account that an instruction made or changed, and that is not there any more. */
+/** An account that an instruction made or changed, and that no longer exists. */
 export interface GoneAccount {
   kind: ClosableKind;
   address: string;
@@ -46,7 +46,7 @@ export interface GoneAccount {
   instruction: string;
   accounts: Record<string, string>;
   args: Record<string, unknown>;
-  /** The transaction's, unix seconds. */
+  /** Time of the transaction, unix seconds. */
   time: bigint;
 }
 
@@ -55,7 +55,7 @@ type ClosableKind = 'grant' | 'record' | 'dispute';
 /** getMultipleAccounts takes this many addresses. */
 const ACCOUNTS_PER_CALL = 100;
 
-/** The accounts that rows are made of; a listing's row also needs its collateral, and either of the two asks for it. */
+/** Accounts with rows. A listing's row also needs its collateral, so a change of either one reads both. */
 const ACCOUNT_NAMES = [
   'Config',
   'CreatorProfile',
@@ -67,7 +67,7 @@ const ACCOUNT_NAMES = [
   'Archive',
 ] as const;
 
-/** Instructions that make, change or close what can be closed, and which of their accounts that is. */
+/** Instructions that make, change or close a closable account, with the names of those accounts. */
 const CLOSABLE: Record<string, readonly ClosableKind[]> = {
   create_grant: ['grant'],
   close_grant: ['grant'],
@@ -84,8 +84,8 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
 };
 
 /**
- * Reads the state after a transaction: of the accounts that it may have changed, or of all that it names. Throws where the
- * node has not reached its slot yet.
+ * Reads the state after a transaction: of the accounts that it may have changed, or of all that it names. Throws if the
+ * node has not reached the transaction's slot yet.
  */
 export async function readAccountRows(
   source: AccountSource,
@@ -93,8 +93,37 @@ export async function readAccountRows(
   transaction: VersionedTransactionResponse,
   which: 'changed' | 'named',
 ): Promise<AccountRows> {
-  const signature = transaction.transaction.signatures[0]!;
   const invocations = readInvocations(transaction, programId);
+  // An account that is only read cannot change.
+  const wanted = readAddresses(transaction).filter(({ writable }) => writable || which === 'named');
+  const addresses = wanted.map(({ address }) => address);
+  const at = { signature: transaction.transaction.signatures[0]!, slot: transaction.slot };
+  const { rows, found } = await readRowsOf(source, programId, addresses, at, invocations);
+  rows.gone = await readGone(source.connection, transaction.slot, invocations, found);
+  return rows;
+}
+
+/** Reads accounts at this slot or later. */
+export async function readPresentRows(
+  source: AccountSource,
+  programId: PublicKey,
+  addresses: readonly string[],
+  slot: bigint,
+): Promise<AccountRows> {
+  return (await readRowsOf(source, programId, addresses, { signature: '', slot: Number(slot) }, [])).rows;
+}
+
+/**
+ * The rows of the program's own accounts among `addresses`, and the addresses found. `invocations` come from the
+ * transaction.
+ */
+async function readRowsOf(
+  source: AccountSource,
+  programId: PublicKey,
+  addresses: readonly string[],
+  at: { signature: string; slot: number },
+  invocations: Invocation[],
+): Promise<{ rows: AccountRows; found: Set<string> }> {
   const rows: AccountRows = {
     configs: [],
     creators: [],
@@ -123,33 +152,30 @@ export async function readAccountRows(
     else if (name === 'KeyGrant') rows.grants.push(grantRow(address, decodeAccount(name, data), slot));
     else if (name === 'ExecutionRecord') {
       const row = executionRow(address, decodeAccount(name, data), slot);
-      rows.executions.push({ ...row, ...readHistory(invocations, row.record, { signature, slot: transaction.slot }) });
+      rows.executions.push({ ...row, ...readHistory(invocations, row.record, at) });
     } else if (name === 'Dispute') {
       const opening = findInvocation(invocations, 'open_dispute', 'dispute', address.toBase58());
       const evidenceUri = opening ? (readArguments(opening).evidenceUri as string) : null;
       rows.disputes.push(disputeRow(address, decodeAccount(name, data), evidenceUri, slot));
     } else if (name === 'Archive') rows.archives.push(archiveRow(address, decodeAccount(name, data), slot));
   };
-  // What is only read cannot have changed.
-  const wanted = readAddresses(transaction).filter(({ writable }) => writable || which === 'named');
-  const read = (addresses: string[]) => readAccounts(node, programId, transaction.slot, addresses);
-  for await (const account of read(wanted.map(({ address }) => address))) addRow(account);
-  // A dispute's row takes its execution's id from the record, which not every instruction about a dispute may write.
+  const read = (some: readonly string[]) => readAccounts(node, programId, at.slot, some);
+  for await (const account of read(addresses)) addRow(account);
+  // A dispute's row takes its execution's id from the record. Some dispute instructions do not write the record.
   const records = rows.disputes.map(({ record }) => record).filter((record) => !found.has(record));
   for await (const account of read(records)) addRow(account);
-  for (const listing of listings) rows.listings.push(await readListing(node, transaction.slot, listing));
-  rows.gone = await readGone(node.connection, transaction.slot, invocations, found);
-  return rows;
+  for (const listing of listings) rows.listings.push(await readListing(node, at.slot, listing));
+  return { rows, found };
 }
 
 interface ReadAccount {
   address: PublicKey;
   data: Buffer;
-  /** At which it was read. */
+  /** Slot of the reading. */
   slot: bigint;
 }
 
-/** The program's own among the addresses given. */
+/** The accounts among these addresses that the program owns. */
 async function* readAccounts(
   node: Source,
   programId: PublicKey,
@@ -166,7 +192,7 @@ async function* readAccounts(
   }
 }
 
-/** A listing and its collateral are made together and never closed; one call reads both at one slot. */
+/** A listing and its collateral are made together and never closed. One call reads both at one slot. */
 async function readListing(node: Source, minContextSlot: number, listing: string): Promise<ListingRow> {
   const address = new PublicKey(listing);
   const { context, value } = await readAtLeast(node, [address, findCollateral(address)], minContextSlot);
@@ -192,13 +218,13 @@ async function readGone(
     return missing.map((account) => ({ ...account, instruction, accounts, args: readArguments(invocation) }));
   });
   if (gone.length === 0) return [];
-  // Not the transaction's own blockTime: Surfpool gives a thousandth of it.
+  // Not the transaction's own blockTime: Surfpool returns it divided by 1,000.
   const time = await connection.getBlockTime(slot);
   if (time === null) throw new Error(`the node does not say when slot ${slot} was`);
   return gone.map((entry) => ({ ...entry, time: BigInt(time) }));
 }
 
-/** A node that has not seen the transaction's slot yet must not answer with an older state: it errs, and we try again. */
+/** `minContextSlot` makes a node that is behind return an error instead of an older state; the caller retries. */
 async function readAtLeast({ connection, commitment, onRead }: Source, addresses: PublicKey[], minContextSlot: number) {
   const read = await connection.getMultipleAccountsInfoAndContext(addresses, { commitment, minContextSlot });
   onRead(BigInt(read.context.slot));
@@ -217,7 +243,7 @@ function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
   });
 }
 
-/** Whether the transaction opened or ended a record. */
+/** Signatures and slot, if the transaction opened or ended this record. */
 function readHistory(
   invocations: Invocation[],
   record: string,

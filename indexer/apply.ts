@@ -1,27 +1,29 @@
 /**
- * Writes a page of transactions in one database transaction: raw events, derived rows, figures, cursor, and how to take them
- * back. The rows that the page is about are read first, changed in memory in the order of the chain, and written once; the
- * larger the page, the less each transaction costs. Applying a transaction again changes nothing. A transaction that cannot
- * be applied fails the whole page and names its signature.
+ * Writes a batch of transactions in one database transaction: raw events, derived rows, figures, cursor and undo
+ * images.
+ * It first reads the affected rows, then changes them in memory in the order of the chain, and writes each once. A
+ * larger batch costs less per transaction. Applying a transaction again changes nothing. A transaction that cannot be
+ * applied fails the whole batch, and the error names its signature.
  */
 import type { Kysely } from 'kysely';
 import { readRows, writeRows } from '../app/database/bulk.ts';
 import { isTemporary } from '../app/database/temporary.ts';
+import type { AccountRows } from './accounts.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { eventJson } from './eventJson.ts';
 import { handleEvent } from './handlers.ts';
-import { load, loadWhole, readLastOpened } from './load.ts';
+import { load, loadKeyed, loadWhole } from './load.ts';
 import { save } from './save.ts';
 import { passOverGone, writeSnapshot } from './snapshot.ts';
 import type { EventlessRow, EventRow, IndexDatabase } from './tables.ts';
 import { raiseFloor, saveUndo } from './undo.ts';
 import { Unit } from './unit.ts';
-import { MissingRow } from './write.ts';
+import { changeRow, MissingRow } from './write.ts';
 
 export type { ChainTransaction } from './chainTransaction.ts';
 export { forgetUndo, rollbackTo } from './undo.ts';
 
-/** A transaction whose content this version cannot write: going on would lose it, so the indexer stops. */
+/** This version cannot write the transaction. The indexer stops, because going on would lose it. */
 export class ApplyError extends Error {
   readonly signature: string;
 
@@ -33,7 +35,7 @@ export class ApplyError extends Error {
   }
 }
 
-/** A transaction's events are about an account that was never seen made: it needs a snapshot. */
+/** The events are about an account whose creation is not indexed, so the transaction needs a snapshot. */
 export class SnapshotNeeded extends Error {
   readonly signature: string;
 
@@ -43,39 +45,42 @@ export class SnapshotNeeded extends Error {
   }
 }
 
-/** The tables are not where the page goes on from: another process has replaced them, or gone on with them. */
+/** The cursor is not where the batch continues from: another process has replaced or advanced the tables. */
 export class CursorMoved extends Error {}
 
-/** Throws CursorMoved where another transaction than this was applied last, null for none. */
+/** Throws CursorMoved if the last applied transaction is not `after`; null means none. */
 export function requireCursor(cursor: { signature: string } | null | undefined, after: string | null): void {
   const last = cursor?.signature ?? null;
   if (last !== after) throw new CursorMoved(`the index is at ${last}, not at ${after}`);
 }
 
 /**
- * Applies new transactions in the order given, which must be the chain's. What changes above `finalizedSlot` can be taken
- * back (`rollbackTo`). Throws ApplyError or SnapshotNeeded; the tables are as before then.
+ * Applies new transactions, which must be in the order of the chain. `rollbackTo` can undo changes above
+ * `finalizedSlot`. Throws ApplyError or SnapshotNeeded, and then leaves the tables unchanged.
  */
 export async function applyPage(
   db: Kysely<IndexDatabase>,
   page: readonly ChainTransaction[],
   finalizedSlot: bigint,
-  /** The last transaction applied when the page was listed, null for none: where it is another, this throws CursorMoved. */
+  /**
+   * The last transaction applied when the batch was listed, null for none. Throws CursorMoved if it has changed since.
+   */
   after?: string | null,
 ): Promise<void> {
   if (page.length === 0) return;
   try {
     await db.transaction().execute(async (transaction) => {
-      await applyNew(transaction, page, { finalizedSlot, after });
+      await applyNew(transaction, page, finalizedSlot, after);
     });
   } catch (error) {
     if (isTold(error)) throw error;
-    // It names nobody: one by one and looking for everything, to find out whose fault it is.
+    // The error names no transaction. Apply them one by one to find the one that fails.
     await db.transaction().execute(async (transaction) => {
       for (const [index, item] of page.entries()) {
-        // They may have been replaced meanwhile, which the first time may have failed by.
+        // Check the cursor again: another process may have replaced the tables, which may have caused the first
+        // failure.
         const last = index === 0 ? after : undefined;
-        await applyNew(transaction, [item], { finalizedSlot, after: last, isTrusting: false }).catch((cause) => {
+        await applyNew(transaction, [item], finalizedSlot, last).catch((cause) => {
           throw isTold(cause) ? cause : new ApplyError(item.signature, cause);
         });
       }
@@ -85,90 +90,81 @@ export async function applyPage(
 
 type Db = Kysely<IndexDatabase>;
 
-/** It says which transaction it is about, or is about none. */
-export const isTold = (error: unknown): boolean =>
+/**
+ * Writes accounts as they are now, for transactions up to this slot that the node has forgotten. This cannot be undone.
+ */
+export async function applyAccounts(db: Db, slot: bigint, snapshot: AccountRows): Promise<void> {
+  const content: ChainTransaction['content'] = { kind: 'accounts', snapshot, carried: [] };
+  const at = { signature: '', slot };
+  await db.transaction().execute(async (transaction) => {
+    const unit = unitOf(slot);
+    await load(transaction, unit, [{ ...at, content }]);
+    writeSnapshot(unit, snapshot, at);
+    await save(transaction, unit);
+  });
+}
+
+/** Closes the rows of accounts that no longer exist. This cannot be undone. */
+export async function applyGone(db: Db, slot: bigint, table: ClosableTable, keys: readonly string[]): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    const unit = unitOf(slot);
+    await loadKeyed(transaction, unit, table, keys);
+    for (const key of keys) changeRow(unit, table, key, { closed: 1n, slot });
+    await save(transaction, unit);
+  });
+}
+
+export type ClosableTable = 'grants' | 'executions' | 'disputes';
+
+/** A unit of work that keeps no undo images. */
+function unitOf(slot: bigint): Unit {
+  const unit = new Unit(slot);
+  unit.slot = slot;
+  return unit;
+}
+
+/** The error already names its transaction, or concerns none. */
+const isTold = (error: unknown): boolean =>
   error instanceof ApplyError || error instanceof SnapshotNeeded || error instanceof CursorMoved || isTemporary(error);
 
-export interface PageOptions {
-  finalizedSlot: bigint;
-  /** As `applyPage` has it. */
-  after?: string | null | undefined;
-  /** The page before, which may still be on its way into the tables until this one is saved. */
-  before?: Unit | null | undefined;
-  isTrusting?: boolean;
-}
-
-/** A page in memory, which comes in parts. */
-export interface PageFold {
-  /** What the rows are by now. */
-  unit: Unit;
-  /** The last transaction applied before the page; null for none. */
-  cursor: string | null;
-  /** Applies new transactions in the order of the chain. Throws as `applyPage` does; what is in memory is of no use then. */
-  add(part: readonly ChainTransaction[]): Promise<void>;
-  /** Writes what has changed, counting figures and revisions on from what is in the tables. */
-  save(): Promise<void>;
-}
-
-/** Begins a page inside a transaction, or one of its kind. */
-export async function beginPage(
+async function applyNew(
   db: Db,
-  { finalizedSlot, after, before, isTrusting = true }: PageOptions,
-): Promise<PageFold> {
-  const unit = new Unit(finalizedSlot, before);
+  page: readonly ChainTransaction[],
+  finalizedSlot: bigint,
+  after: string | null | undefined,
+): Promise<void> {
+  const unit = new Unit(finalizedSlot);
   await loadWhole(db, unit, 'cursor');
-  await loadWhole(db, unit, 'configs');
-  const cursor = unit.rows.cursor.any();
-  if (after !== undefined) requireCursor(cursor, after);
-  const reached = await lastSlot(db);
-  const lastOpened = await readLastOpened(db);
+  if (after !== undefined) requireCursor(unit.rows.cursor.any(), after);
+  const known = await readKnown(db, page);
+  await load(db, unit, page);
+  await saveRaw(db, fold(unit, page, known));
+  await saveReadings(db, page);
+  await save(db, unit);
+  await saveUndo(db, unit);
   let finalized = -1n;
-  return {
-    unit,
-    cursor: cursor?.signature ?? null,
-    async add(part) {
-      const known = await readKnown(db, part, reached);
-      const isNew = (id: string, slot: bigint) =>
-        !known.has(id) && !(before && slot <= before.slot && before.seen.has(id));
-      await load(db, unit, part, { lastOpened, isTrusting });
-      await saveRaw(db, foldPart(unit, part, isNew));
-      await saveReadings(db, part);
-      for (const { slot } of part) if (slot <= finalizedSlot && slot > finalized) finalized = slot;
-    },
-    async save() {
-      await save(db, unit);
-      await saveUndo(db, unit);
-      await raiseFloor(db, finalized);
-    },
-  };
+  for (const { slot } of page) if (slot <= finalizedSlot && slot > finalized) finalized = slot;
+  await raiseFloor(db, finalized);
 }
 
-async function applyNew(db: Db, page: readonly ChainTransaction[], options: PageOptions): Promise<void> {
-  const { add, save: end } = await beginPage(db, options);
-  await add(page);
-  await end();
-}
-
-/** What goes into the tables beside the rows, in the order of their columns. */
+/** Rows for the tables of raw events, with values in the order of the columns. */
 interface Raw {
   events: unknown[][];
   eventless: unknown[][];
 }
 
-/** Nearly all have one event. */
+/** Nearly all transactions have one event, which needs no index in its id. */
 const idOf = (signature: string, index: number) => (index === 0 ? signature : `${signature} ${index}`);
-/** Whether the tables do not have an event of a slot yet, by its id. */
-type IsNew = (id: string, slot: bigint) => boolean;
-/** An eventless transaction's place. */
+/** Stands for the event index of a transaction without events. */
 const NO_EVENT = -1;
 
-/** Folds transactions into the unit of work, transaction by transaction. */
-function foldPart(unit: Unit, page: readonly ChainTransaction[], isNew: IsNew): Raw {
+/** Applies transactions to the unit of work in order, and skips `known` events. */
+function fold(unit: Unit, page: readonly ChainTransaction[], known: Set<string>): Raw {
   const raw: Raw = { events: [], eventless: [] };
   for (const [at, item] of page.entries()) {
     unit.slot = item.slot;
     try {
-      foldTransaction(unit, item, raw, isNew);
+      foldTransaction(unit, item, raw, known);
     } catch (error) {
       throw error instanceof MissingRow && item.content.kind === 'events'
         ? new SnapshotNeeded(item.signature, error)
@@ -180,14 +176,19 @@ function foldPart(unit: Unit, page: readonly ChainTransaction[], isNew: IsNew): 
   return raw;
 }
 
-function foldTransaction(unit: Unit, { signature, slot, content }: ChainTransaction, raw: Raw, isNew: IsNew): void {
+function foldTransaction(
+  unit: Unit,
+  { signature, slot, content }: ChainTransaction,
+  raw: Raw,
+  known: Set<string>,
+): void {
   if (content.kind === 'failed') return;
   const at = { signature, slot };
   const isAdded = (index: number): boolean => {
     const id = idOf(signature, index);
-    const count = unit.seen.size;
-    unit.seen.add(id);
-    return unit.seen.size > count && isNew(id, slot);
+    const isNew = !known.has(id);
+    known.add(id);
+    return isNew;
   };
   if (content.snapshot) writeSnapshot(unit, content.snapshot, at);
   if (content.kind === 'accounts' || content.events.length === 0) {
@@ -204,11 +205,10 @@ function foldTransaction(unit: Unit, { signature, slot, content }: ChainTransact
   }
 }
 
-/** Which events of these transactions, and which transactions without events, are in the tables. */
-async function readKnown(db: Db, page: readonly ChainTransaction[], reached: bigint): Promise<Set<string>> {
+/** Ids of the events, and of the transactions without events, that the tables already hold. */
+async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set<string>> {
   const known = new Set<string>();
-  const slots = new Set<bigint>();
-  for (const { slot } of page) if (slot <= reached) slots.add(slot);
+  const slots = new Set(page.map(({ slot }) => slot));
   const events = await readRows<EventRow, IndexDatabase>(db, 'events', ['signature', 'event_index'], 'slot', slots);
   for (const { signature, event_index } of events) known.add(idOf(signature, Number(event_index)));
   const eventless = await readRows<EventlessRow, IndexDatabase>(
@@ -222,18 +222,7 @@ async function readKnown(db: Db, page: readonly ChainTransaction[], reached: big
   return known;
 }
 
-/** Nothing of a later slot is in the tables, which saves looking for it. */
-async function lastSlot(db: Db): Promise<bigint> {
-  const of = (table: 'events' | 'eventless_transactions') =>
-    db
-      .selectFrom(table)
-      .select(({ fn }) => fn.max<bigint | null>('slot').as('slot'))
-      .executeTakeFirst();
-  const [events, eventless] = [(await of('events'))?.slot ?? -1n, (await of('eventless_transactions'))?.slot ?? -1n];
-  return events > eventless ? events : eventless;
-}
-
-/** What is to be looked at again until it is final. */
+/** Saves the readings that must be checked again until they are final. */
 async function saveReadings(db: Db, page: readonly ChainTransaction[]): Promise<void> {
   const rows = page.flatMap(({ slot, content }) =>
     content.kind === 'failed' || !content.snapshot

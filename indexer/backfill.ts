@@ -1,6 +1,6 @@
 /**
- * What a backfill still has to do, on the disk: the list of signatures that are to be applied, or how far a history was read.
- * However long the list, only a page of it is in memory, and an indexer that was killed goes on where it was.
+ * Stores the progress of a backfill: the list of signatures still to apply, or the position in a history.
+ * Only one batch of the list is in memory. An indexer that was killed continues from the stored progress.
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
@@ -26,7 +26,7 @@ export async function begin(db: Db, state: 'listing' | 'history', finalizedSlot:
   });
 }
 
-/** There is nothing left to do, or it is to be begun anew. */
+/** Ends the backfill, because it is complete or must start again. */
 export async function end(db: Db): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('listed_signatures').execute();
@@ -38,7 +38,7 @@ export async function keepToken(db: Db, token: string | null): Promise<void> {
   await db.transaction().execute((transaction) => transaction.updateTable('backfill').set({ token }).execute());
 }
 
-/** Adds what is older than all that is in the list, newest first. */
+/** Adds signatures older than all in the list; they come newest first. */
 export async function append(db: Db, newestFirst: readonly ConfirmedSignatureInfo[]): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     const first = await transaction
@@ -59,7 +59,7 @@ export async function append(db: Db, newestFirst: readonly ConfirmedSignatureInf
   });
 }
 
-/** The list is whole. */
+/** Marks the list as complete. */
 export async function closeList(db: Db): Promise<void> {
   const applying = { state: 'applying' } as const;
   await db.transaction().execute((transaction) => transaction.updateTable('backfill').set(applying).execute());
@@ -74,28 +74,24 @@ export function readOldest(db: Db): Promise<{ signature: string; slot: bigint } 
     .executeTakeFirst();
 }
 
-/** The oldest of the list, or of what comes after this place of it. */
-export async function readOldestPage(
-  db: Db,
-  limit: number,
-  after: bigint | null,
-): Promise<(Listed & { position: bigint })[]> {
-  const listed = db.selectFrom('listed_signatures').selectAll().orderBy('position').limit(limit);
-  const query = after === null ? listed : listed.where('position', '>', after);
-  return (await query.execute()).map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1n }));
+/** The oldest signatures of the list. */
+export async function readOldestPage(db: Db, limit: number): Promise<Listed[]> {
+  const rows = await db.selectFrom('listed_signatures').selectAll().orderBy('position').limit(limit).execute();
+  return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1n }));
 }
 
-/** Takes everything up to this place off the list. */
-export async function drop(db: Db, position: bigint): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
-    await transaction.deleteFrom('listed_signatures').where('position', '<=', position).execute();
-  });
+/** Removes all signatures below this slot from the list. */
+export async function dropBelow(db: Db, slot: bigint): Promise<void> {
+  await db.deleteFrom('listed_signatures').where('slot', '<', slot).execute();
 }
 
-/** Takes everything up to this transaction off the list; where it is not on the list, nothing. */
+/** Removes this transaction and all older ones from the list. Does nothing if it is not in the list. */
 export async function dropApplied(db: Db, signature: string): Promise<void> {
   const named = db.selectFrom('listed_signatures').select('position').where('signature', '=', signature);
-  // From the oldest on, where it is.
+  // If the signature is listed twice, take the older position.
   const applied = await named.orderBy('position').limit(1).executeTakeFirst();
-  if (applied) await drop(db, applied.position);
+  if (!applied) return;
+  await db.transaction().execute(async (transaction) => {
+    await transaction.deleteFrom('listed_signatures').where('position', '<=', applied.position).execute();
+  });
 }

@@ -1,11 +1,11 @@
 /**
- * A place beside the index where its tables are built anew, and how they come to stand in the place of the present ones while
- * an indexer follows the chain and relays read: each statement and each transaction of theirs sees all of the old or all of
- * the new, and nobody has to open anything again.
+ * Builds a second copy of the index tables, then swaps it with the present tables. An indexer and relays may keep using
+ * the index meanwhile. Each of their statements and transactions sees only the old tables or only the new ones. No
+ * connection must be reopened.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { takeLock } from '../app/database/lock.ts';
 import { MIGRATIONS, migratePostgres } from '../app/database/migrate.ts';
@@ -22,37 +22,25 @@ import { openIndex } from './open.ts';
 import type { IndexDatabase } from './tables.ts';
 
 export interface Beside {
-  /** Of the tables that are being built; those of a build that was broken off are there already. */
+  /** The tables being built. They include what an interrupted build left. */
   db(): Kysely<IndexDatabase>;
-  /** Drops what is there, and begins with nothing. */
+  /** Drops the tables being built and starts with empty ones. */
   clear(): Promise<void>;
   /**
-   * Puts what was built into the place of the present tables. Nothing is left beside them. `onWaiting` is told which sessions
-   * of the database it waits for, every few seconds.
+   * Replaces the present tables with the new ones, which removes the second copy. `onWaiting` is called every few
+   * seconds with the database sessions that block it.
    */
   replace(onWaiting: (sessions: string) => void): Promise<void>;
-  /** What was built stays, if it was not put into place. */
+  /** Keeps the new tables if `replace` was not called. */
   close(): Promise<void>;
 }
 
-/** Opens the place beside the index for this process alone. Throws where another one builds there. */
+/** Opens the second copy for this process alone. Throws if another process is building one. */
 export function openBeside(place: string): Promise<Beside> {
   return isPostgresUrl(place) ? openSchema(place) : openFile(place);
 }
 
-/**
- * Readers follow the catalogue by revisions, which may only grow; the indexer may count on while the tables are being replaced.
- * More than it can in that time.
- */
-const REVISION_LEAP = 1_000_000n;
-
-async function leapRevision(present: bigint, built: Kysely<IndexDatabase>): Promise<void> {
-  const revision = present + REVISION_LEAP;
-  await built.updateTable('changed_agents').set({ revision }).execute();
-  await built.updateTable('catalogue_revision').set({ revision }).execute();
-}
-
-/** SQLite's: a file, whose pages are copied into the other one in one transaction. */
+/** SQLite: a second file. One transaction copies its pages into the index file. */
 async function openFile(place: string): Promise<Beside> {
   const path = `${place}.new`;
   const lock = takeLock(`${path}.lock`);
@@ -68,13 +56,6 @@ async function openFile(place: string): Promise<Beside> {
       opened = openIndex(path);
     },
     async replace() {
-      const present = openIndex(place);
-      try {
-        const known = await present.db.selectFrom('catalogue_revision').select('revision').executeTakeFirstOrThrow();
-        await leapRevision(known.revision, opened.db);
-      } finally {
-        present.close();
-      }
       await opened.sqlite.backup(place);
       remove();
     },
@@ -85,7 +66,7 @@ async function openFile(place: string): Promise<Beside> {
   };
 }
 
-/** PostgreSQL's: a schema, which takes the other one's name. */
+/** PostgreSQL: a second schema, renamed at the end. */
 async function openSchema(url: string): Promise<Beside> {
   const session = await connectPostgres(url, NEW_INDEX);
   try {
@@ -93,7 +74,11 @@ async function openSchema(url: string): Promise<Beside> {
     if (rows[0].taken !== true) throw new Error('another process is building the index anew');
     const migrateNew = () => migratePostgres(url, NEW_INDEX, MIGRATIONS.index);
     await migrateNew();
-    const { db, close } = openPostgres<IndexDatabase>(url, { schema: NEW_INDEX, synchronousCommit: 'off' });
+    const { db, close } = openPostgres<IndexDatabase>(url, {
+      schema: NEW_INDEX,
+      synchronousCommit: 'off',
+      seqScans: 'off',
+    });
     return {
       db: () => db,
       async clear() {
@@ -101,10 +86,6 @@ async function openSchema(url: string): Promise<Beside> {
         await migrateNew();
       },
       async replace(onWaiting) {
-        const known = sql<{
-          revision: bigint;
-        }>`SELECT revision FROM ${sql.table(`${SCHEMAS.index}.catalogue_revision`)}`;
-        await leapRevision((await known.execute(db)).rows[0]!.revision, db);
         await swap(session, onWaiting);
       },
       async close() {
@@ -119,20 +100,20 @@ async function openSchema(url: string): Promise<Beside> {
 }
 
 /**
- * The present tables are held against everybody for the few statements that this takes. To wait for the locks must take less
- * than PostgreSQL's deadlock_timeout, of a second: then whoever waits for us is never chosen to end a deadlock.
+ * Timeout for locking the present tables. It is shorter than PostgreSQL's deadlock_timeout of 1 s, so a session that
+ * waits for this process is never ended as a deadlock victim.
  */
 const LOCK_MS = 500;
 const PAUSE_MIN_MS = 100;
-/** Whoever reads in one long transaction, as `hash` does, holds this up. */
+/** A long read transaction, such as that of `hash`, delays the swap. */
 const PAUSE_MAX_MS = 10_000;
 
 async function swap(session: pg.Client, onWaiting: (sessions: string) => void): Promise<void> {
-  // Statistics of new tables come late by themselves, and statements are slow without them.
+  // Autovacuum analyzes new tables late, and queries are slow until then.
   await session.query(`VACUUM (ANALYZE) ${await namesOf(session, NEW_INDEX, ['r'])}`);
   const tell = tellingSeldom(onWaiting);
   await outlastSnapshots(session, tell);
-  // Views among them, which readers lock before their tables.
+  // Includes views: readers lock a view before its tables.
   const present = await namesOf(session, SCHEMAS.index, ['r', 'v']);
   for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MAX_MS)) {
     try {
@@ -153,17 +134,17 @@ async function swap(session: pg.Client, onWaiting: (sessions: string) => void): 
   }
 }
 
-/** Sessions with a lock on a table of this schema, for longer than a statement of ours may wait. */
+/** Sessions in a transaction older than 2 s that hold a lock on a table of this schema. */
 const HOLDING = `xact_start < clock_timestamp() - interval '2 seconds' AND pid IN (SELECT pid FROM pg_locks WHERE granted
   AND relation IN (SELECT oid FROM pg_class WHERE relnamespace = CAST($1 AS regnamespace)))`;
-/** Sessions that read as of a moment before this transaction. */
+/** Sessions whose snapshot is older than this transaction. */
 const READING_BEFORE = `backend_type = 'client backend'
   AND age(backend_xmin) >= age(CAST(CAST($1 AS xid8) AS xid))`;
-/** Nobody needs to be told of a wait that is over sooner. */
+/** Shorter waits are not reported. */
 const PATIENCE_MS = 3_000;
 const REPORT_MS = 10_000;
 
-/** The sessions of which that is so, as an operator finds and ends them; null where there are none. */
+/** Describes the sessions that match the condition, so that an operator can find and end them; null if none. */
 async function sessionsThat(session: pg.Client, condition: string, value: string): Promise<string | null> {
   const { rows } = await session.query<{ sessions: string | null }>(
     `SELECT string_agg(format('pid %s (%s, %s for %s s)', pid, coalesce(nullif(application_name, ''), 'unnamed'), state,
@@ -174,7 +155,7 @@ async function sessionsThat(session: pg.Client, condition: string, value: string
   return rows[0]!.sessions;
 }
 
-/** Tells of them now and then. */
+/** Limits how often `onWaiting` is called. */
 function tellingSeldom(onWaiting: (sessions: string) => void): (sessions: string | null) => void {
   let nextMs = performance.now() + PATIENCE_MS;
   return (sessions) => {
@@ -184,7 +165,7 @@ function tellingSeldom(onWaiting: (sessions: string) => void): (sessions: string
   };
 }
 
-/** The tables of a schema, or its views too, as statements name them. */
+/** The tables of a schema, optionally with its views, quoted for SQL. */
 async function namesOf(session: pg.Client, schema: string, kinds: ('r' | 'v')[]): Promise<string> {
   const { rows } = await session.query<{ names: string }>(
     `SELECT string_agg(format('%I.%I', relnamespace::regnamespace, relname), ', ' ORDER BY relname) AS names
@@ -194,7 +175,7 @@ async function namesOf(session: pg.Client, schema: string, kinds: ('r' | 'v')[])
   return rows[0]!.names;
 }
 
-/** A transaction that reads as of a moment before the end of the build would find the new tables by their name, half empty. */
+/** A transaction with a snapshot from before the end of the build would find the new tables by name, half empty. */
 async function outlastSnapshots(session: pg.Client, tell: (sessions: string | null) => void): Promise<void> {
   const { rows } = await session.query<{ now: string }>('SELECT CAST(pg_current_xact_id() AS text) AS now');
   for (;;) {

@@ -1,14 +1,14 @@
 import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import type { AccountRows } from './accounts.ts';
 
-/** One transaction of the chain as it is to be written. `failed` ones changed nothing but move the cursor. */
+/** One transaction of the chain, ready to be written. A `failed` one only moves the cursor. */
 export interface ChainTransaction {
   signature: string;
   slot: bigint;
   content:
     | { kind: 'failed' }
-    /** With the snapshot where the events are about accounts that no transaction before this one made. */
+    /** Has a snapshot if the events are about accounts whose creation is not indexed. */
     | { kind: 'events'; events: MarketplaceEvent[]; snapshot?: AccountRows }
-    /** With the events that the program carried in calls to itself, which need no log. */
+    /** Includes the events that the program carried in calls to itself, which do not depend on the log. */
     | { kind: 'accounts'; snapshot: AccountRows; carried: MarketplaceEvent[] };
 }

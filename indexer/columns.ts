@@ -1,4 +1,4 @@
-/** Values of the chain as columns hold them; what they look like is said in migrations/index. */
+/** Converts values of the chain to column values. migrations/index documents the formats. */
 import { PublicKey } from '@solana/web3.js';
 import type { Flag } from './tables.ts';
 
@@ -16,28 +16,30 @@ export function optionalBase58(key: PublicKey): string | null {
   return key.equals(PublicKey.default) ? null : base58(key);
 }
 
-/** Without U+0000, which PostgreSQL's text cannot hold and no address has: a stranger may put it there. */
+/**
+ * Replaces U+0000, which PostgreSQL's text cannot hold. A valid URI has none, but anyone can write one on the chain.
+ */
 export function uri(value: string): string {
   return value.replaceAll('\0', '\uFFFD');
 }
 
-/** Nearly all are ids and hashes. */
+/** Most values are ids and hashes, at most 64 bytes. */
 const copied = Buffer.alloc(64);
 
 export function hex(bytes: Uint8Array): string {
-  // A view of so few bytes costs several times the copy: their buffer is made for it, and collected after it.
+  // Copying into one buffer is several times cheaper than making a Buffer view for so few bytes.
   if (bytes.length > copied.length) return Buffer.from(bytes).toString('hex');
   copied.set(bytes);
   return copied.toString('hex', 0, bytes.length);
 }
 
-/** The program has no optional fields: all zero means none. */
+/** The program has no optional fields; all zero means none. */
 export function optionalHex(bytes: Uint8Array): string | null {
   for (let at = 0; at < bytes.length; at += 1) if (bytes[at] !== 0) return hex(bytes);
   return null;
 }
 
-/** A time that is 0 before there is one. */
+/** The program stores 0 for a time that is not set. */
 export function optionalTime(seconds: bigint): bigint | null {
   return seconds === 0n ? null : seconds;
 }

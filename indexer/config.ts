@@ -7,26 +7,24 @@ import { type HeliusOptions, heliusUrls, readHelius } from '../app/solana/helius
 import { nodesOf, urls } from '../app/solana/nodes.ts';
 
 const settings = z.object({
-  SOLANA_RPC_URL: urls('http://127.0.0.1:8899').describe('JSON-RPC address of the Solana node'),
-  SOLANA_WS_URL: urls('ws://127.0.0.1:8900').describe('WebSocket address of the same node'),
-  HELIUS_API_KEY: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('reach the chain through Helius instead, and fill an empty index from its history'),
-  HELIUS_URL: z.url().optional().describe('address of Helius, if not that of the environment'),
+  SOLANA_RPC_URL: urls('http://127.0.0.1:8899').describe('JSON-RPC URL of the Solana node'),
+  SOLANA_WS_URL: urls('ws://127.0.0.1:8900').describe('WebSocket URL of the same node'),
+  HELIUS_API_KEY: z.string().min(1).optional().describe('use Helius instead, and fill an empty index from its history'),
+  HELIUS_URL: z.url().optional().describe('URL of Helius (default: that of the environment)'),
   ENVIRONMENT: z.enum(['test', 'live']).default('test').describe("live: Helius' mainnet; test: its devnet"),
   DATA_DIR: z.string().default('.local').describe('folder of index.db'),
-  DATABASE_URL: databaseUrl.describe('PostgreSQL in place of index.db; the same for relays and indexers'),
-  INDEX_DB: z.string().optional().describe('path of index.db, if not DATA_DIR/index.db'),
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('least severe log line'),
+  DATABASE_URL: databaseUrl.describe(
+    'URL of a PostgreSQL database to use instead of index.db; the same for relays and indexers',
+  ),
+  INDEX_DB: z.string().optional().describe('path of index.db (default: DATA_DIR/index.db)'),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('lowest level of log lines'),
 });
 
 export interface IndexerConfig {
-  /** Of one node, or of several with commas between: the next is asked where one fails. */
+  /** One URL, or several separated by commas: if one node fails, the next is asked. */
   rpcUrl: string;
   wsUrl: string;
-  /** Null: the node is a plain one. */
+  /** Null for a plain node. */
   helius: HeliusOptions | null;
   /** Path of index.db, or the URL of a PostgreSQL. */
   path: string;

@@ -1,6 +1,6 @@
 /**
- * The indexer at work: a look at the chain (keeper.ts) whenever the subscription hints at something new, after each reconnect,
- * and every few seconds in case a hint was missed.
+ * Runs the indexer: looks at the chain (keeper.ts) after a notification, after a reconnect, and every few seconds in
+ * case a notification was lost.
  */
 import type { Logger } from 'pino';
 import type { Keeper } from './keeper.ts';
@@ -8,10 +8,10 @@ import type { Notices } from './notices.ts';
 import type { Pauses } from './patience.ts';
 import type { Waiters } from './waiters.ts';
 
-/** A few ms in which notifications of one block gather to one pass. */
+/** Collects the notifications of one block into one pass. */
 const DEBOUNCE_MS = 4;
 const POLL_MS = 3_000;
-/** A node may notify of a transaction a moment before it lists it: look again soon, this many times. */
+/** A node may send a notification just before it lists the transaction. Look again after SOON_MS, this many times. */
 const SOON_MS = 40;
 const SOON_TIMES = 25;
 
@@ -22,11 +22,14 @@ export interface FollowOptions {
   waiters: Waiters;
   stopping: AbortSignal;
   log: Logger;
-  /** How often to look without a hint. */
+  /** Milliseconds between looks without a notification. */
   pollMs?: number | undefined;
 }
 
-/** Keeps the tables up to date until the indexer is stopped. Throws ApplyError for what can never be applied. */
+/**
+ * Keeps the tables up to date until the indexer is stopped. Throws ApplyError for a transaction that can never be
+ * applied.
+ */
 export async function follow(options: FollowOptions): Promise<void> {
   const { keeper, notices, patience, waiters, stopping, log } = options;
   let soon = 0;

@@ -1,4 +1,4 @@
-/** What each event changes, by the handler of its name. */
+/** Maps each event to the handler that applies it. */
 import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import { archives } from './handlers/archives.ts';
 import { config } from './handlers/config.ts';
@@ -12,9 +12,9 @@ import type { Unit } from './unit.ts';
 /** Exhaustive: an event without a handler does not compile. */
 const HANDLERS: Handlers = { ...config, ...listings, ...grants, ...executions, ...disputes, ...archives };
 
-/** Writes what one event says. Throws MissingRow where it is about a row that is not there. */
+/** Applies one event to the unit of work. Throws MissingRow if the event is about a row that does not exist. */
 export function handleEvent(unit: Unit, event: MarketplaceEvent, at: Position): void {
-  // The union's name and data belong together, which TypeScript cannot follow through an index.
+  // TypeScript cannot infer that the handler found by name accepts the data of the same event.
   const handler = HANDLERS[event.name] as (unit: Unit, data: MarketplaceEvent['data'], at: Position) => void;
   handler(unit, event.data, at);
 }

@@ -1,6 +1,7 @@
 /**
- * One hash over all that follows from the chain: equal wherever the same transactions were applied, in whatever way they came.
- * Left out are the cursor and other progress, revisions, and the slots at which accounts were read (`slot` of their rows).
+ * Computes one hash over all rows that follow from the chain. It is equal wherever the same transactions were applied,
+ * by logs or by accounts. It excludes the cursor, other progress, revisions, and the slots of account readings (`slot`
+ * of the rows).
  */
 import { createHash } from 'node:crypto';
 import { CompiledQuery, type Kysely } from 'kysely';
@@ -14,7 +15,7 @@ const PAGE = 5_000;
 interface HashedTable {
   name: string;
   columns: readonly string[];
-  /** In whose order the rows are taken. */
+  /** Columns that order the rows. */
   key: readonly string[];
 }
 
@@ -29,7 +30,7 @@ const TABLES: readonly HashedTable[] = [
   { name: 'eventless_transactions', columns: ['signature', 'slot'], key: ['slot', 'signature'] },
   ...ACCOUNTS.map((table) => ({
     name: STORED[table].name,
-    // A leaf's slot is that of the transaction which made it, but nothing is lost: the event has it too.
+    // A leaf's slot is that of its transaction. Excluding it loses nothing, because the event has it too.
     columns: STORED[table].columns.filter((column) => column !== 'slot'),
     key: STORED[table].unique,
   })),
@@ -49,12 +50,12 @@ const TABLES: readonly HashedTable[] = [
   },
   {
     name: 'caller_totals',
-    columns: ['caller', 'listing', 'status', 'hour', 'executions'],
-    key: ['caller', 'listing', 'status', 'hour'],
+    columns: ['caller', 'listing', 'status', 'day', 'executions'],
+    key: ['caller', 'listing', 'status', 'day'],
   },
 ];
 
-/** SHA-256, lower-case hex. Read as of one moment, so that an indexer at work does not change it half-way. */
+/** SHA-256, lower-case hex. Reads all tables at one moment, so that a running indexer cannot change the result. */
 export async function hashIndex(db: Kysely<IndexDatabase>): Promise<string> {
   const hash = createHash('sha256');
   await readTogether(db, async (transaction) => {
@@ -84,7 +85,7 @@ async function* readOrdered(
   }
 }
 
-/** Integers as decimal text, so that they are the same as whatever a driver gives them. */
+/** Drivers return integers as different types; decimal text makes them equal. */
 function lineOf(row: Record<string, unknown>, columns: readonly string[]): string {
   return JSON.stringify(columns.map((column) => (typeof row[column] === 'bigint' ? String(row[column]) : row[column])));
 }

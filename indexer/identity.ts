@@ -3,8 +3,7 @@ import type { Kysely } from 'kysely';
 import type { IndexDatabase } from './tables.ts';
 
 /**
- * Remembers chain and program at the first start and compares them later. Returns why the file cannot be used, or null
- * where it can.
+ * Stores chain and program at the first start, and compares them later. Returns why the index cannot be used, or null.
  */
 export async function claimChain(
   db: Kysely<IndexDatabase>,

@@ -1,7 +1,6 @@
 /**
- * The indexer as a part that can be started and stopped: opens index.db, makes sure that it belongs to the chain, and
- * follows the program (follow.ts). What may be temporary is tried again for ever; a transaction that cannot be applied
- * stops it.
+ * The indexer as a component to start and stop. It opens the index, checks that it belongs to the chain, and follows
+ * the program (follow.ts). It retries temporary failures forever. It stops at a transaction that cannot be applied.
  */
 import type { Connection, PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
@@ -12,6 +11,7 @@ import { connectForReading } from '../app/solana/rpc.ts';
 import { subscribe } from '../app/solana/subscription.ts';
 import { follow } from './follow.ts';
 import { claimChain } from './identity.ts';
+import type { IngestDeps } from './ingest.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
 import { createNotices } from './notices.ts';
 import { openAlone } from './open.ts';
@@ -24,50 +24,55 @@ import { createWaiters } from './waiters.ts';
 export interface IndexerOptions {
   rpcUrl: string;
   wsUrl: string;
-  /** Path of index.db, which is made where it is missing, or the URL of a PostgreSQL. */
+  /** Path of index.db, created if missing, or the URL of a PostgreSQL. */
   path: string;
   log: Logger;
-  /** Another program than the one of app/sdk. */
+  /** Replaces the program address of app/sdk. */
   programId?: PublicKey;
-  /** How often to look without a hint. */
+  /** Milliseconds between looks without a notification. */
   pollMs?: number;
-  /** How often the WebSocket is tested; a dead one is noticed after two to three times as long. */
+  /** Milliseconds between tests of the WebSocket. A dead one is noticed after two to three intervals. */
   heartbeatMs?: number;
-  /** How often the last slots are looked through for what the node left out; also done at once when that shows. */
+  /**
+   * Milliseconds between searches of the last slots for transactions that the node left out. A known gap starts one at
+   * once.
+   */
   rescanMs?: number;
-  /** How often the provisional slots are compared with what the node lists. */
+  /** Milliseconds between comparisons of the provisional slots with the node's list. */
   compareMs?: number;
   /** Signatures per request. */
   signaturePage?: number;
-  /** Where an empty index is filled from, in order; without it, from the node. */
+  /** Fills an empty index in the order of the chain. Without it, the node's signatures do. */
   history?: History;
-  /** Told when the indexer has stopped: a transaction cannot be applied, or another one may keep the index now. */
+  /**
+   * Called when the indexer has stopped itself: a transaction cannot be applied, or another indexer may hold the index.
+   */
   onFailure?(error: Error): void;
 }
 
 export interface IndexerStatus extends IndexStatus {
   state: 'idle' | 'running' | 'failed' | 'stopped';
-  /** Whether the node's notifications arrive; without them there are only the regular looks. */
+  /** True while notifications arrive. Without them the indexer only polls. */
   subscribed: boolean;
-  /** The last error, null once a pass has succeeded. A failed indexer's names the transaction. */
+  /** The last error; null once a pass has succeeded. If the indexer has failed, it names the transaction. */
   error: string | null;
 }
 
 export interface Indexer {
   /**
-   * Opens the database and makes sure that it belongs to this chain, waiting for the node if need be; then goes on in the
-   * background. Throws where another indexer keeps the file, or where it was made from another chain; of a PostgreSQL it
-   * takes over when the other one has ended.
+   * Opens the database, checks that it belongs to this chain, and continues in the background. Waits for the node if
+   * necessary. Throws if another indexer holds the file, or if the index is of another chain. With PostgreSQL it waits
+   * until the other indexer ends.
    */
   start(): Promise<void>;
-  /** Ends once the page at hand is written, or before it is. */
+  /** Stops before or after the current batch is written, never in between. */
   stop(): Promise<void>;
   status(): Promise<IndexerStatus>;
-  /** Resolves when everything confirmed before this call, up to this slot, is in the tables. Throws at the timeout. */
+  /** Resolves when the tables hold everything confirmed before this call, up to this slot. Throws at the timeout. */
   caughtUpTo(slot: bigint | number, timeoutMs: number): Promise<void>;
 }
 
-/** Waits for the node, and throws where it is of another chain than the index. */
+/** Waits for the node. Throws if the node is on another chain than the index. */
 async function requireSameChain(
   { db }: OpenDatabase<IndexDatabase>,
   connection: Connection,
@@ -79,6 +84,32 @@ async function requireSameChain(
     return claimChain(db, { genesisHash, programId: programId.toBase58() });
   });
   if (refusal) throw new Error(refusal);
+}
+
+/** Opens the database once no other indexer holds it; null if `stop` came first. */
+function openOrStandBy({ path, log }: IndexerOptions, stop: AbortSignal, onLost: (error: Error) => void) {
+  return openAlone(path, {
+    stop,
+    onStandby: () => log.info('another indexer keeps the index; this one stands by'),
+    onAway: (error) => log.warn({ error: error.message }, 'the database is out of reach; waiting for it'),
+    onLost,
+  });
+}
+
+function keeperOf(
+  options: IndexerOptions,
+  db: IngestDeps['db'],
+  of: Pick<IngestDeps, 'connection' | 'programId' | 'notices'>,
+): Keeper {
+  const { path, log, rescanMs, compareMs, signaturePage = 1_000, history } = options;
+  const source = { ...of, signaturePage, ...(history && { history }) };
+  return createKeeper({
+    ingest: { ...source, db },
+    log,
+    rebuild: () => rebuild({ path, ingest: source, log }),
+    rescanMs,
+    compareMs,
+  });
 }
 
 const NOTHING_YET: IndexStatus = { cursor: null, slot: null, finalizedSlot: null, checkedAt: null };
@@ -95,31 +126,23 @@ export function createIndexer(options: IndexerOptions): Indexer {
   let keeper: Keeper | null = null;
   let state: IndexerStatus['state'] = 'idle';
   let subscribed = false;
-  /** Why it has stopped by itself. */
+  /** Why the indexer stopped itself. */
   let failure: string | null = null;
   const lastError = () => failure ?? patience.error();
 
-  const listen = () =>
-    subscribe({
-      wsUrl: options.wsUrl,
-      address: programId.toBase58(),
-      ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs }),
-      onLogs: (notice) => {
-        if (notices.add(notice)) patience.request();
-      },
-      onSubscribed: () => {
-        subscribed = true;
-        log.info('subscribed to the program');
-        keeper?.hurry();
-        patience.request();
-      },
-      onLost: (reason) => {
-        if (subscribed) log.warn({ reason }, 'the WebSocket was lost; reconnecting');
-        subscribed = false;
-      },
-    });
+  function onSubscribed(): void {
+    subscribed = true;
+    log.info('subscribed to the program');
+    keeper?.hurry();
+    patience.request();
+  }
 
-  /** Once: `stop` may come while a start that has failed closes it. */
+  function onLost(reason: string): void {
+    if (subscribed) log.warn({ reason }, 'the WebSocket was lost; reconnecting');
+    subscribed = false;
+  }
+
+  /** Runs once: `stop` may come while a failed start is closing the database. */
   async function closeOpened(): Promise<void> {
     const closing = opened;
     opened = null;
@@ -137,14 +160,9 @@ export function createIndexer(options: IndexerOptions): Indexer {
   return {
     async start() {
       if (state !== 'idle') throw new Error('an indexer is started once');
-      opened = await openAlone(options.path, {
-        stop: stopping.signal,
-        onStandby: () => log.info('another indexer keeps the index; this one stands by'),
-        onAway: (error) => log.warn({ error: error.message }, 'the database is out of reach; waiting for it'),
-        onLost: (error) => {
-          fail(error);
-          stopping.abort(error);
-        },
+      opened = await openOrStandBy(options, stopping.signal, (error) => {
+        fail(error);
+        stopping.abort(error);
       });
       if (!opened) {
         state = 'stopped';
@@ -161,17 +179,16 @@ export function createIndexer(options: IndexerOptions): Indexer {
       if (stopping.signal.aborted) return closeOpened();
       state = 'running';
       patience.request();
-      const { path, pollMs, rescanMs, compareMs, signaturePage = 1_000, history } = options;
-      const source = { connection, programId, notices, signaturePage, ...(history && { history }) };
-      keeper = createKeeper({
-        ingest: { ...source, db },
-        log,
-        rebuild: () => rebuild({ path, ingest: source, log }),
-        rescanMs,
-        compareMs,
+      keeper = keeperOf(options, db, { connection, programId, notices });
+      const subscription = subscribe({
+        wsUrl: options.wsUrl,
+        address: programId.toBase58(),
+        ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs }),
+        onLogs: (notice) => notices.add(notice) && patience.request(),
+        onSubscribed,
+        onLost,
       });
-      const subscription = listen();
-      running = follow({ keeper, notices, patience, waiters, stopping: stopping.signal, log, pollMs })
+      running = follow({ keeper, notices, patience, waiters, stopping: stopping.signal, log, pollMs: options.pollMs })
         .catch(fail)
         .finally(() => {
           subscription.close();

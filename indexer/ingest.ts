@@ -1,74 +1,70 @@
 /**
- * Brings the chain's transactions into the tables: asks the node which touched the program since the cursor, and applies
- * them oldest first. One `pass` does that once; it is safe to call at any time and loses nothing when it throws.
+ * Writes the chain's transactions to the tables: lists those of the program since the cursor, and applies them oldest
+ * first. One `pass` does this once. It is safe to call at any time, and an error loses nothing.
  */
 import type { Kysely } from 'kysely';
+import { chunks } from '../app/process/chunks.ts';
 import type { History } from '../app/solana/helius.ts';
 import { applyPage, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
-import { restoreLists } from './deferred.ts';
 import {
   type Cursor,
+  isForgotten,
   isOnChain,
   type ListingDeps,
   NotJoined,
-  readPage,
+  readNewer,
   requireJoin,
-  requireNewer,
+  SignatureUnknown,
   splitUnfinished,
 } from './listing.ts';
-import { createPageWriter, NotWritten, type PageWriter } from './pages.ts';
+import { forgetFalseLoss, type PrunedDeps, passOverPruned, readAwaited } from './pruned.ts';
 import type { IndexDatabase } from './tables.ts';
-import {
-  type Listed,
-  type ReadDeps,
-  readFetched,
-  readHeard,
-  readSnapshot,
-  readTransactions,
-  Vanished,
-} from './transactions.ts';
+import { type Listed, type ReadDeps, readSnapshot, readTransactions, Vanished } from './transactions.ts';
 
-export interface IngestDeps extends ListingDeps, ReadDeps {
-  db: Kysely<IndexDatabase>;
-  /** Where an empty index is filled from; without it, from the node's signatures, newest first. */
+export interface IngestDeps extends PrunedDeps, ReadDeps {
+  /** Fills an empty index. Without it, the node's list of signatures does, newest first. */
   history?: History;
-  /** Transactions per database transaction of a backfill. */
-  backfillPage?: number;
-  /** Told that the node has left out a transaction, by one that builds on it. */
+  /** Transactions per database transaction; tests use fewer. */
+  pageSize?: number;
+  /** Called when a transaction shows that the node left out an earlier one. */
   onGap?(evidence: SnapshotNeeded): void;
 }
 
-/** Transactions per database transaction. */
-const APPLY_PAGE = 50;
-/** And of a backfill, where each costs the less the more there are: some 30 MB, of which there are two at once. */
-const BACKFILL_PAGE = 8_000;
 /**
- * What changes in so many slots before the finalized one can be taken back too: in these, transactions that the node left out
- * are searched for (reconcile.ts). Over three minutes of mainnet.
+ * Transactions per database transaction. Helius answers with as many, and writing them blocks the event loop for 20 ms.
+ */
+const PAGE_SIZE = 100;
+/**
+ * Changes in this many slots before the finalized one can be undone too. reconcile.ts searches these slots for
+ * transactions that the node left out. They cover over three minutes of mainnet.
  */
 export const UNDO_SLOTS = 1_024n;
+/** Nodes forget only final slots. A slot this close to the confirmed one is never final. */
+const PROVISIONAL_SLOTS = 31n;
 
 /**
- * Applies everything that is new. Returns the slot up to which the tables are complete. Throws ApplyError for what can never
- * be applied, NotJoined where the node's list does not lead to what was applied last, anything else for what may work when
- * tried again.
+ * Applies everything that is new. Returns the slot up to which the tables are complete. Throws ApplyError for a
+ * transaction that can never be applied, and NotJoined if the node's list does not reach the cursor. Any other error
+ * may be temporary.
  */
 export async function pass(deps: IngestDeps): Promise<bigint> {
-  // Asked first: whatever is confirmed up to here is among the signatures asked for next.
-  const confirmed = BigInt(await deps.connection.getSlot('confirmed'));
   await goOnWithBackfill(deps);
+  // The list read next includes everything confirmed up to this slot.
+  const confirmed = BigInt(await deps.connection.getSlot('confirmed'));
   const cursor = await readCursor(deps.db);
-  const listed = await readPage(deps, { until: cursor?.signature });
-  requireNewer(listed, cursor);
+  const listed = await readNewer(deps, cursor);
+  const awaited = await readAwaited(deps.db);
+  // Ask after listing, because the list does not show where the node cut it.
+  if (confirmed - awaited > PROVISIONAL_SLOTS && (await passOverPruned(deps, awaited))) return pass(deps);
   const { finished, head } = splitUnfinished(listed, confirmed);
   const last = listed.at(-1);
   if (listed.length >= deps.signaturePage && last?.confirmationStatus === 'processed') {
     throw new Error('the node lists more of an unfinished block than fits a page');
   }
   if (last && (!cursor || listed.length >= deps.signaturePage)) {
-    // More than a page, or all there is: by a list on the disk.
+    // More than one answer, or an empty index: keep the list on disk.
     await backfill.begin(deps.db, 'listing', await readFinalized(deps));
     await backfill.append(deps.db, finished);
     await goOnWithBackfill(deps);
@@ -88,7 +84,7 @@ export async function readFinalized({ connection }: ListingDeps): Promise<bigint
   return BigInt(await connection.getSlot('finalized'));
 }
 
-/** Says how far the tables are complete, if they are those that were written to: after this transaction. */
+/** Stores how far the tables are complete. Throws CursorMoved if the last applied transaction is not `after`. */
 async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint, after: string | null): Promise<void> {
   const progress = { id: 1n, slot, checked_at: BigInt(Date.now()) };
   await db.transaction().execute(async (transaction) => {
@@ -101,7 +97,7 @@ async function writeProgress(db: Kysely<IndexDatabase>, slot: bigint, after: str
   });
 }
 
-/** Ends what an earlier pass, or an earlier process, has begun; begins with the history where there is nothing yet. */
+/** Finishes a backfill that an earlier pass or process began. Starts with the history if the index is empty. */
 async function goOnWithBackfill(deps: IngestDeps): Promise<void> {
   const { db, history } = deps;
   if (history && !(await backfill.readState(db)) && !(await readCursor(db))) {
@@ -109,14 +105,15 @@ async function goOnWithBackfill(deps: IngestDeps): Promise<void> {
   }
   for (;;) {
     const state = await backfill.readState(db);
-    if (!state) return restoreLists(db);
+    if (!state) return;
     try {
       await goOn(deps, state);
-      await restoreLists(db);
+      await forgetFalseLoss(db);
       return await backfill.end(db);
     } catch (error) {
-      // Each time at least the first page is applied, or is told what is wrong with it.
-      if (!(error instanceof NotWritten)) throw error;
+      // The tables hold everything before it.
+      if (error instanceof Vanished && (await passOverPruned(deps, error.slot))) continue;
+      throw error;
     }
   }
 }
@@ -130,33 +127,25 @@ async function goOn(deps: IngestDeps, state: backfill.BackfillState): Promise<vo
   await applyList(deps, state.finalized_slot);
 }
 
-/** The rest of the history, in the order of the chain. What comes twice, because a process ended in between, changes nothing. */
+/**
+ * Applies the rest of the history in the order of the chain. Transactions read twice after a restart change nothing.
+ */
 async function readHistory(deps: IngestDeps, history: History, state: backfill.BackfillState): Promise<void> {
-  const { finalized_slot: finalizedSlot } = state;
-  const writer = createWriter(deps, finalizedSlot, await readCursor(deps.db), false);
-  await finishing(writer, async () => {
-    for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
-      const read: ChainTransaction[] = [];
-      try {
-        for (const { signature, slot, hasFailed, logs } of transactions) {
-          const item = { signature, slot: BigInt(slot), hasFailed };
-          read.push(readHeard(deps, item, logs) ?? (await readFetched(deps, item, finalizedSlot)));
-        }
-      } catch (failure) {
-        await writer.add(read);
-        throw failure;
-      }
-      await writer.add(read, next === null ? undefined : (to) => backfill.keepToken(to, next));
-    }
-  });
+  for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
+    const page = transactions.map((item) => ({ ...item, slot: BigInt(item.slot) }));
+    await applyRead(deps, page, state.finalized_slot);
+    if (next !== null) await backfill.keepToken(deps.db, next);
+  }
 }
 
-/** Lists on, page by page, until there is nothing older: in constant memory, and never the same page twice. */
+/** Extends the list until nothing is older. It uses constant memory and reads no page twice. */
 async function listOlder(deps: IngestDeps): Promise<void> {
   const cursor = await readCursor(deps.db);
   for (let oldest = await backfill.readOldest(deps.db); oldest; oldest = await backfill.readOldest(deps.db)) {
-    const page = await readPage(deps, { until: cursor?.signature, before: oldest.signature });
-    requireNewer(page, cursor);
+    const page = await readNewer(deps, cursor, oldest.signature).catch((error: Error) => {
+      if (error instanceof SignatureUnknown) return [];
+      throw error;
+    });
     if (page.some(({ slot }) => BigInt(slot) > oldest!.slot))
       throw new Error('the node lists newer transactions as older');
     if (page.length === 0) {
@@ -168,10 +157,13 @@ async function listOlder(deps: IngestDeps): Promise<void> {
   await backfill.closeList(deps.db);
 }
 
-/** Throws where the list may not be whole; where it cannot become so any more, it is begun anew by the next pass. */
+/** Throws if the list may be incomplete. If it can no longer be completed, the next pass starts it again. */
 async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | undefined): Promise<void> {
+  if (await passOverPruned(deps, await readAwaited(deps.db))) return;
+  // The list is complete, and the node has forgotten the cursor.
+  if (cursor && (await isForgotten(deps, cursor))) return;
   try {
-    // Nothing is older than what the node does not know.
+    // A node that does not know the oldest signature also lists nothing older.
     if (!(await isOnChain(deps, oldest))) throw new Vanished(oldest);
     if (cursor) await requireJoin(deps, oldest, cursor);
   } catch (error) {
@@ -180,74 +172,22 @@ async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | und
   }
 }
 
-/** Applies the list on the disk, from where it was left. */
+/** Applies the list on disk from its stored position. */
 async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void> {
-  const { db, backfillPage = BACKFILL_PAGE } = deps;
-  const cursor = await readCursor(db);
-  if (cursor) await backfill.dropApplied(db, cursor.signature);
-  const writer = createWriter(deps, finalizedSlot, cursor, true);
+  const { db, pageSize = PAGE_SIZE } = deps;
   try {
-    await finishing(writer, async () => {
-      for (let after: bigint | null = null; ; ) {
-        const page = await backfill.readOldestPage(db, backfillPage, after);
-        if (page.length === 0) break;
-        const { read, failure } = await readAhead(deps, page, finalizedSlot);
-        const last = page[read.length - 1];
-        if (last) {
-          await writer.add(read, (to) => backfill.drop(to, last.position));
-          for (const { signature } of read) deps.notices.done(signature);
-          after = last.position;
-        }
-        if (failure !== null) throw failure;
-      }
-    });
+    for (;;) {
+      const cursor = await readCursor(db);
+      if (cursor) await backfill.dropApplied(db, cursor.signature);
+      const page = await backfill.readOldestPage(db, pageSize);
+      if (page.length === 0) return;
+      await applyListed(deps, page, finalizedSlot, cursor);
+    }
   } catch (error) {
-    // What was not final when it was listed may be gone: then what is left of the list is not the chain's any more.
+    // A transaction that was not final may be gone. The rest of the list is then not the chain's any more.
     if (error instanceof Vanished && error.slot > finalizedSlot) await backfill.end(db);
     throw error;
   }
-}
-
-/** `isChained`: the pages follow one another and the cursor, with nobody else's in between. */
-function createWriter(
-  deps: IngestDeps,
-  finalizedSlot: bigint,
-  cursor: Cursor | undefined,
-  isChained: boolean,
-): PageWriter {
-  const { db, backfillPage: fullPage = BACKFILL_PAGE } = deps;
-  let after = isChained ? (cursor?.signature ?? null) : undefined;
-  const applyAlone = async (page: readonly ChainTransaction[]) => {
-    await applyWithSnapshots(deps, page, finalizedSlot, after);
-    if (isChained) after = page.at(-1)!.signature;
-  };
-  return createPageWriter({ db, fullPage, finalizedSlot: finalizedSlot - UNDO_SLOTS, isEmpty: !cursor, applyAlone });
-}
-
-/** What was read before something failed is written too: it is not asked for again. */
-async function finishing(writer: PageWriter, run: () => Promise<void>): Promise<void> {
-  try {
-    await run();
-  } finally {
-    try {
-      await writer.settle();
-    } finally {
-      await writer.close();
-    }
-  }
-}
-
-/** As many as the node gives before a call fails: what it has given is not asked for again. */
-async function readAhead(deps: IngestDeps, page: readonly Listed[], finalizedSlot: bigint) {
-  const read: ChainTransaction[] = [];
-  try {
-    for (let start = 0; start < page.length; start += APPLY_PAGE) {
-      read.push(...(await readTransactions(deps, page.slice(start, start + APPLY_PAGE), finalizedSlot)));
-    }
-  } catch (failure) {
-    return { read, failure };
-  }
-  return { read, failure: null };
 }
 
 /** Applies listed transactions, oldest first. */
@@ -258,20 +198,31 @@ async function applyListed(
   cursor: Cursor | undefined,
 ): Promise<void> {
   let after = cursor?.signature ?? null;
-  for (let start = 0; start < oldestFirst.length; start += APPLY_PAGE) {
-    const page = oldestFirst.slice(start, start + APPLY_PAGE);
-    await applyWithSnapshots(deps, await readTransactions(deps, page, finalizedSlot), finalizedSlot, after);
+  for (const page of chunks(oldestFirst, deps.pageSize ?? PAGE_SIZE)) {
+    await applyRead(deps, page, finalizedSlot, after);
     for (const { signature } of page) deps.notices.done(signature);
     after = page.at(-1)!.signature;
   }
 }
 
-/** Applies transactions, with the accounts of those that are about something which the node has left out. */
+/** Reads transactions and applies them. If one cannot be read, it still applies those before it. */
+async function applyRead(
+  deps: IngestDeps,
+  page: readonly Listed[],
+  finalizedSlot: bigint,
+  after?: string | null,
+): Promise<void> {
+  const { read, failure } = await readTransactions(deps, page, finalizedSlot);
+  await applyWithSnapshots(deps, read, finalizedSlot, after);
+  if (failure !== null) throw failure;
+}
+
+/** Applies transactions. Reads the accounts of those that depend on a transaction the node left out. */
 async function applyWithSnapshots(
   deps: IngestDeps,
   transactions: readonly ChainTransaction[],
   finalizedSlot: bigint,
-  after: string | null | undefined,
+  after?: string | null,
 ): Promise<void> {
   for (;;) {
     try {

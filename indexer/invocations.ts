@@ -1,4 +1,6 @@
-/** A transaction's calls of the marketplace, read from its instructions: what neither a cut log nor an account tells. */
+/**
+ * Reads a transaction's calls of the marketplace from its instructions, which neither a cut log nor an account shows.
+ */
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { isEventInstruction } from '../app/sdk/program/events.ts';
@@ -37,13 +39,13 @@ export function readInvocations(transaction: VersionedTransactionResponse, progr
   });
 }
 
-/** The data of the program's calls to itself, which carry events that no log has, in the order in which they ran. */
+/** Data of the program's calls to itself, which carry events that no log has, in the order they ran. */
 export function readCarried(transaction: VersionedTransactionResponse, programId: PublicKey): Uint8Array[] {
   const carrying = readInstructions(transaction, programId).filter(({ data }) => isEventInstruction(data));
   return carrying.map(({ data }) => data);
 }
 
-/** The program's instructions, those of other programs' calls too, with the addresses of their accounts. */
+/** The program's instructions with the addresses of their accounts, including those called by other programs. */
 function readInstructions(transaction: VersionedTransactionResponse, programId: PublicKey) {
   const addresses = readAddresses(transaction).map(({ address }) => address);
   const inner = new Map(
@@ -61,13 +63,13 @@ function readInstructions(transaction: VersionedTransactionResponse, programId: 
   return ours.map(({ accounts, data }) => ({ accounts: Array.from(accounts, (at) => addresses[at] ?? ''), data }));
 }
 
-/** The reason that a `refund_execution` gives, by its number. */
+/** The number of the reason that a `refund_execution` gives. */
 export function readReason({ data }: Invocation): bigint {
   // The one byte after the discriminator.
   return BigInt(data[8] ?? 0);
 }
 
-/** What an instruction was called with, by the names of its arguments. */
+/** An instruction's arguments by name. */
 export function readArguments({ data }: Invocation): Record<string, unknown> {
   return decodeInstruction(data)?.args ?? {};
 }

@@ -1,12 +1,13 @@
 /**
- * Keeps the tables what the chain says: after each pass (ingest.ts) it compares, when that is due, what may still be dropped,
- * and now and then the slots before it, with what the node lists (reconcile.ts). What differs is taken back and applied again;
- * where it cannot be taken back, everything is built again (rebuild.ts).
+ * Keeps the tables equal to the chain. After each pass (ingest.ts) it compares the provisional slots with the node's
+ * list when that is due (reconcile.ts). Now and then it also compares the slots before them. It undoes and reapplies
+ * what differs. It rebuilds the tables if a difference cannot be undone (rebuild.ts).
  */
 import type { Logger } from 'pino';
 import { forgetUndo } from './apply.ts';
 import { type IngestDeps, pass, readCursor, readFinalized, UNDO_SLOTS } from './ingest.ts';
 import { NotJoined } from './listing.ts';
+import { describePruned } from './read.ts';
 import { findDroppedReading } from './readings.ts';
 import {
   type Difference,
@@ -19,29 +20,64 @@ import {
 } from './reconcile.ts';
 import { findOldestGap, walkOn } from './walk.ts';
 
-/** How often the provisional slots are compared. A fork that is dropped is seen within this time, or by the next pass. */
+/**
+ * Milliseconds between comparisons of the provisional slots. A dropped fork is noticed within this time, or by the next
+ * pass.
+ */
 const COMPARE_MS = 2_000;
 const RESCAN_MS = 60_000;
-/** How often the whole history may be looked through, for a gap that is known of and was not found. */
+/** Shortest interval between searches of the whole history for a known gap that was not found. */
 const DEEP_MS = 600_000;
 
 export interface KeeperOptions {
-  ingest: Omit<IngestDeps, 'onGap'>;
+  ingest: Omit<IngestDeps, 'onGap' | 'onPruned'>;
   log: Logger;
-  /** Builds the tables again beside the present ones and puts them in their place. */
+  /** Builds the tables again beside the present ones, and replaces those. */
   rebuild(): Promise<void>;
-  /** How often the last slots are looked through for what the node left out. */
+  /** Milliseconds between searches of the last slots for transactions that the node left out. */
   rescanMs?: number | undefined;
   compareMs?: number | undefined;
-  /** Milliseconds, of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   now?: () => number;
 }
 
 export interface Keeper {
-  /** Applies what is new and compares what is due. Returns the slot up to which the tables are complete. Throws as `pass` does. */
+  /**
+   * Applies what is new and compares what is due. Returns the slot up to which the tables are complete. Throws as
+   * `pass` does.
+   */
   look(): Promise<bigint>;
-  /** The last slots are to be searched at once: a gap has shown, or the node was out of reach for a while. */
+  /** Searches the last slots in the next look: a gap is known, or the node was unreachable. */
   hurry(): void;
+}
+
+/** Logs a difference. Returns whether anything was undone. */
+function tell(log: Logger, difference: Difference | null): boolean {
+  if (!difference) return false;
+  const { missing, vanished, keptSlot } = difference;
+  log.warn(
+    { missing: missing.length, vanished: vanished.length, slot: Number(keptSlot) },
+    'the tables differed from what the node lists: taken back, and applied again from there',
+  );
+  return true;
+}
+
+async function takeBackTo({ db }: IngestDeps, log: Logger, slot: bigint): Promise<true> {
+  log.warn({ slot: Number(slot) }, 'the node lists an older transaction that is not in the tables');
+  await takeBack(db, slot - 1n);
+  return true;
+}
+
+/**
+ * Runs a pass. If the node's list does not reach the cursor, it rolls the tables back to where they agree, and retries.
+ */
+async function passJoined(deps: IngestDeps, log: Logger): Promise<bigint> {
+  try {
+    return await pass(deps);
+  } catch (error) {
+    if (!(error instanceof NotJoined) || !tell(log, await rejoin(deps, error))) throw error;
+    return pass(deps);
+  }
 }
 
 export function createKeeper(options: KeeperOptions): Keeper {
@@ -51,10 +87,10 @@ export function createKeeper(options: KeeperOptions): Keeper {
   let searchAt = 0;
   let deepAt = 0;
   let readingsAt = 0;
-  /** The history is to be looked through again: after the start, and after the node was out of reach. */
+  /** The history must be searched again, after the start and after the node was unreachable. */
   let isWalkDue = true;
   let searchedTo: bigint | null = null;
-  /** A transaction has built on one that is not there. */
+  /** A transaction depends on one that the tables lack. */
   let hasEvidence = false;
 
   const deps: IngestDeps = {
@@ -64,23 +100,14 @@ export function createKeeper(options: KeeperOptions): Keeper {
       hasEvidence = true;
       searchAt = 0;
     },
+    onPruned: (slots) => log.warn(`${describePruned(slots)}; every account is read instead`),
   };
 
-  function tell(difference: Difference | null): boolean {
-    if (!difference) return false;
-    const { missing, vanished, keptSlot } = difference;
-    log.warn(
-      { missing: missing.length, vanished: vanished.length, slot: Number(keptSlot) },
-      'the tables differed from what the node lists: taken back, and applied again from there',
-    );
-    return true;
-  }
-
-  /** Compares what is due, and says whether anything was taken back. */
+  /** Compares what is due. Returns whether anything was undone. */
   async function compare(head: bigint): Promise<boolean> {
     const isSearch = now() >= searchAt;
     if (!isSearch && now() < compareAt) return false;
-    // Asked first: what is finalized by now is among what is listed next.
+    // Read first: the list read next then includes everything final by now.
     const finalized = await readFinalized(deps);
     const trusted = await readFinalizedProgress(db);
     const searchFrom = (searchedTo ?? head) - RESCAN_SLOTS;
@@ -88,7 +115,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     const cursor = await readCursor(db);
     const from = isSearch && searchFrom < provisional ? searchFrom : provisional;
     const isOpen = cursor && (isSearch || cursor.slot > provisional);
-    if (isOpen && tell(await reconcile(deps, from > 0n ? from : 0n))) return true;
+    if (isOpen && tell(log, await reconcile(deps, from > 0n ? from : 0n))) return true;
     if (isSearch && hasEvidence && (await searchDeep())) return true;
     const reached = finalized < head ? finalized : head;
     if (trusted === null || reached > trusted) {
@@ -104,20 +131,14 @@ export function createKeeper(options: KeeperOptions): Keeper {
     return walk();
   }
 
-  /** A page of the whole history, for a gap that nothing has shown. */
+  /** Searches one page of the history for a gap that nothing has shown yet. */
   async function walk(): Promise<boolean> {
     const slot = await walkOn(deps, isWalkDue);
     isWalkDue = false;
-    return slot !== null && takeBackTo(slot);
+    return slot !== null && takeBackTo(deps, log, slot);
   }
 
-  async function takeBackTo(slot: bigint): Promise<true> {
-    log.warn({ slot: Number(slot) }, 'the node lists an older transaction that is not in the tables');
-    await takeBack(db, slot - 1n);
-    return true;
-  }
-
-  /** What was read from accounts after a block that the chain has dropped since is read again. */
+  /** Applies transactions again if their accounts were read after a block that the chain has dropped. */
   async function checkReadings(): Promise<void> {
     if (now() < readingsAt) return;
     const slot = await findDroppedReading(deps);
@@ -128,23 +149,13 @@ export function createKeeper(options: KeeperOptions): Keeper {
     readingsAt = now() + (options.compareMs ?? COMPARE_MS);
   }
 
-  /** A gap that lies further back than the last slots. */
+  /** Searches for a gap older than the last slots. */
   async function searchDeep(): Promise<boolean> {
     hasEvidence = false;
     if (now() < deepAt) return false;
     deepAt = now() + DEEP_MS;
     const slot = await findOldestGap(deps);
-    return slot !== null && takeBackTo(slot);
-  }
-
-  /** A pass; where the node's list does not lead to the cursor, the tables go back to where they agree. */
-  async function passJoined(): Promise<bigint> {
-    try {
-      return await pass(deps);
-    } catch (error) {
-      if (!(error instanceof NotJoined) || !tell(await rejoin(deps, error))) throw error;
-      return pass(deps);
-    }
+    return slot !== null && takeBackTo(deps, log, slot);
   }
 
   return {
@@ -154,16 +165,16 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     async look() {
       try {
-        // First: later, what is applied may be too much to be taken back.
+        // Runs before the pass, which may apply more than can be undone.
         await checkReadings();
-        const head = await passJoined();
-        return (await compare(head)) ? await passJoined() : head;
+        const head = await passJoined(deps, log);
+        return (await compare(head)) ? await passJoined(deps, log) : head;
       } catch (error) {
         if (!(error instanceof RebuildNeeded)) throw error;
         log.warn({ reason: error.message }, 'the tables are built again');
         await options.rebuild();
         searchedTo = null;
-        return passJoined();
+        return passJoined(deps, log);
       }
     },
   };

@@ -1,10 +1,13 @@
-/** What the node lists of the program's transactions, newest first as nodes give them, and where that joins the tables. */
+/**
+ * Reads the node's list of the program's transactions, newest first. It also finds whether the list reaches the tables'
+ * cursor, and where the node's history begins.
+ */
 import type { ConfirmedSignatureInfo, Connection, PublicKey } from '@solana/web3.js';
 
 export interface ListingDeps {
   connection: Connection;
   programId: PublicKey;
-  /** Signatures per request; the most that nodes give is 1,000. */
+  /** Signatures per request; nodes return at most 1,000. */
   signaturePage: number;
 }
 
@@ -14,62 +17,120 @@ export interface Cursor {
   slot: bigint;
 }
 
-/**
- * The node's list does not lead to the last transaction applied: the chain has dropped it, or the node lags behind, or its
- * history is shorter.
- */
+/** The node's list does not reach the last applied transaction: the chain has dropped it, or the node lags behind. */
 export class NotJoined extends Error {
   constructor(cursor: Cursor) {
     super(`the node's history does not join on to ${cursor.signature}, the last transaction applied`);
   }
 }
 
-/** One page of what is older than `before` and newer than `until`. */
+/** The node does not know the `before` or `until` transaction of a request. */
+export class SignatureUnknown extends Error {}
+
+/** JSON-RPC's code. */
+export const METHOD_NOT_FOUND = -32601;
+/**
+ * Agave's code for a transaction that a fork dropped, that has not arrived, or that is older than the node's history.
+ */
+const SIGNATURE_NOT_FOUND = -32020;
+
+const codeOf = (error: unknown) => (error as { code?: unknown }).code;
+
+/**
+ * The first slot of the node's history; 0 if it is complete. A node may forget slots between two requests. Ask this
+ * after the list, to judge what the list lacks.
+ */
+export async function readFirstAvailable({ connection }: Pick<ListingDeps, 'connection'>): Promise<bigint> {
+  try {
+    return BigInt(await connection.getFirstAvailableBlock());
+  } catch (error) {
+    if (codeOf(error) === METHOD_NOT_FOUND) return 0n;
+    throw error;
+  }
+}
+
+/**
+ * One page of transactions older than `before` and newer than `until`. Throws SignatureUnknown if the node does not
+ * know one of them.
+ */
 export async function readPage(
   { connection, programId, signaturePage: limit }: ListingDeps,
   { until, before }: { until?: string | undefined; before?: string | undefined },
 ): Promise<ConfirmedSignatureInfo[]> {
   const options = { limit, ...(until && { until }), ...(before && { before }) };
-  const page = await connection.getSignaturesForAddress(programId, options, 'confirmed');
+  const page = await connection.getSignaturesForAddress(programId, options, 'confirmed').catch((error: Error) => {
+    throw codeOf(error) === SIGNATURE_NOT_FOUND ? new SignatureUnknown(error.message, { cause: error }) : error;
+  });
   const isOrdered = page.every(({ slot }, at) => at === 0 || slot <= page[at - 1]!.slot);
   if (!isOrdered) throw new Error('the node lists transactions out of order');
   return page;
 }
 
-/** Pages from the newest on. A short page is not the end, which some nodes break off anywhere: an empty one is. */
+/**
+ * One page of transactions newer than the cursor and older than `before`. If the node's history begins after the
+ * cursor, everything it has is newer. Throws NotJoined if the chain may have dropped the cursor.
+ */
+export async function readNewer(
+  deps: ListingDeps,
+  cursor: Cursor | undefined,
+  before?: string,
+): Promise<ConfirmedSignatureInfo[]> {
+  try {
+    const page = await readPage(deps, { until: cursor?.signature, before });
+    requireNewer(page, cursor);
+    return page;
+  } catch (error) {
+    if (!(error instanceof SignatureUnknown) || !cursor) throw error;
+    if (await isForgotten(deps, cursor)) return readPage(deps, { before });
+    throw before === undefined ? new NotJoined(cursor) : error;
+  }
+}
+
+/** True if the transaction is older than the node's history. */
+export async function isForgotten(deps: ListingDeps, { slot }: Pick<Cursor, 'slot'>): Promise<boolean> {
+  return (await readFirstAvailable(deps)) > slot;
+}
+
+/** Pages, newest first. Some nodes return short pages anywhere, so only an empty page is the end. */
 export async function* readPages(deps: ListingDeps): AsyncGenerator<ConfirmedSignatureInfo[]> {
-  for (let before: string | undefined; ; ) {
-    const page = await readPage(deps, { before });
+  for (let oldest: ConfirmedSignatureInfo | undefined; ; ) {
+    const page = await readPage(deps, { before: oldest?.signature }).catch(async (error: Error) => {
+      // The node has forgotten the last transaction of the previous page, so it has nothing older either.
+      const isEnd = error instanceof SignatureUnknown && oldest && isForgotten(deps, { slot: BigInt(oldest.slot) });
+      if (await isEnd) return [];
+      throw error;
+    });
     if (page.length === 0) return;
     yield page;
-    before = page.at(-1)!.signature;
+    oldest = page.at(-1)!;
   }
 }
 
 /**
- * A node that does not know the cursor does not say so: it gives transactions from before the cursor, or stops early. Throws
- * NotJoined where a list that ends with `oldest` does not lead to the cursor.
+ * Throws NotJoined if a list that ends with `oldest` does not reach the cursor. Some nodes do not report an unknown
+ * cursor: they list transactions older than it, or stop early.
  */
 export async function requireJoin(deps: ListingDeps, oldest: { signature: string }, cursor: Cursor): Promise<void> {
-  const options = { limit: 1, before: oldest.signature };
-  const [next] = await deps.connection.getSignaturesForAddress(deps.programId, options, 'confirmed');
+  const [next] = await readPage({ ...deps, signaturePage: 1 }, { before: oldest.signature }).catch((error: Error) => {
+    throw error instanceof SignatureUnknown ? new NotJoined(cursor) : error;
+  });
   if (next?.signature !== cursor.signature) throw new NotJoined(cursor);
 }
 
-/** Whether the node knows the transaction in that slot. */
+/** True if the node knows the transaction in that slot. */
 export async function isOnChain({ connection }: ListingDeps, { signature, slot }: Cursor): Promise<boolean> {
   const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
   return value[0]?.slot === Number(slot);
 }
 
-/** Throws NotJoined where a page reaches behind the cursor. */
-export function requireNewer(page: readonly ConfirmedSignatureInfo[], cursor: Cursor | undefined): void {
+/** Throws NotJoined if a page contains transactions older than the cursor. */
+function requireNewer(page: readonly ConfirmedSignatureInfo[], cursor: Cursor | undefined): void {
   if (cursor && page.some(({ slot }) => BigInt(slot) < cursor.slot)) throw new NotJoined(cursor);
 }
 
 /**
- * Some nodes list a block that they still work on, in no order yet: moving the cursor there would lose transactions. Returns
- * the finished ones, and the slot before the unfinished.
+ * Some nodes list a block that is still in progress, in no order. Moving the cursor into it would lose transactions.
+ * Returns the finished transactions, and the slot before the unfinished block.
  */
 export function splitUnfinished(
   page: readonly ConfirmedSignatureInfo[],

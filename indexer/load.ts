@@ -1,9 +1,8 @@
-/** Reads the rows that a page of transactions is about into its unit of work, a statement for many of them. */
+/** Loads the rows that a batch of transactions needs into its unit of work, many rows per statement. */
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readRows } from '../app/database/bulk.ts';
 import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
-import { pubkey } from '../app/sdk/program/pubkey.ts';
 import type { AccountRows } from './accounts.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import { base58, optionalHex } from './columns.ts';
@@ -13,13 +12,13 @@ import type { IndexDatabase } from './tables.ts';
 import type { Unit } from './unit.ts';
 import { versionKey } from './write.ts';
 
-/** Inside the transaction that will write. */
+/** The database transaction that will write the batch. */
 type Db = Kysely<IndexDatabase>;
 
-/** Tables whose rows are found by the address of an account, or of a record that is gone. */
+/** Tables whose key is an account's address; the account may be closed. */
 type KeyedTable = Exclude<StoredName, 'configs' | 'cursor' | 'unread_accounts' | 'listing_versions'>;
 
-/** Fields of events by the table that their address is a key of. */
+/** Fields of events that hold the key of a row, and the table of that row. */
 const FIELDS = {
   record: 'executions',
   listing: 'listings',
@@ -28,47 +27,33 @@ const FIELDS = {
   dispute: 'disputes',
   archive: 'archives',
 } as const satisfies Record<string, KeyedTable>;
-/** Those of each event. */
+/** The key fields of each event. */
 const EVENT_KEYS = Object.fromEntries(
   Object.entries(EVENT_FIELDS).map(([name, fields]) => [
     name,
-    Object.entries(FIELDS).filter(([field]) => (fields as Record<string, unknown>)[field] === pubkey),
+    Object.entries(FIELDS).filter(([field]) => (fields as Record<string, unknown>)[field] === 'pubkey'),
   ]),
 ) as Record<EventName, [string, KeyedTable][]>;
 
-/** What a page may ask for, found without the database. */
+/** Keys that a batch may need, collected without the database. */
 interface Wanted {
   keys: { [Table in KeyedTable]: Set<string> };
-  /** Addresses of the configuration, which is loaded whole and may turn out to be unread. */
+  /** Addresses of the config. Its table is loaded whole, and an address may be unread. */
   configs: Set<string>;
   slots: Set<bigint>;
-  /** Of listings. */
+  /** Keys of listing versions. */
   versions: Set<string>;
-  /** Records that the page opens, and at which slot. */
-  opened: Map<string, bigint>;
-  /** Refunds that gave a grant its amount back: the key is known only from the execution. */
+  /** Refunds that returned an amount to a grant. Only the execution's row has the key's id. */
   refunds: { record: string; caller: string }[];
 }
 
-interface LoadOptions {
-  /** As `readLastOpened` says. */
-  lastOpened: bigint;
-  /** Without looking for executions that can hardly be there; one that is fails when it is saved. */
-  isTrusting: boolean;
-}
-
-/** Loads all that these transactions may read or change, but the cursor and the configuration. */
-export async function load(
-  db: Db,
-  unit: Unit,
-  page: readonly ChainTransaction[],
-  { lastOpened, isTrusting }: LoadOptions,
-): Promise<void> {
+/** Loads all rows that these transactions may read or change, except the cursor. */
+export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]): Promise<void> {
+  await loadWhole(db, unit, 'configs');
   const wanted = collect(page);
-  if (isTrusting) passOverNew(unit, wanted, lastOpened);
   await loadKeyed(db, unit, 'executions', wanted.keys.executions);
   await loadKeyed(db, unit, 'disputes', wanted.keys.disputes);
-  // A dispute that is gone is priced by its execution.
+  // A closed dispute takes its price from its execution.
   await loadKeyed(db, unit, 'executions', recordsOfDisputes(unit, wanted));
   for (const { record, caller } of wanted.refunds) wantGrant(wanted, caller, unit.rows.executions.get(record)?.key_id);
   for (const table of ['listings', 'creators', 'grants', 'archives', 'archive_leaves'] as const) {
@@ -77,7 +62,7 @@ export async function load(
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
   await loadDisputed(db, unit, wanted.keys.executions);
   await loadUnread(db, unit, wanted);
-  await loadOpened(db, unit, wanted.slots, lastOpened);
+  await loadOpened(db, unit, wanted.slots);
 }
 
 export async function loadWhole<Table extends StoredName>(db: Db, unit: Unit, table: Table): Promise<void> {
@@ -101,14 +86,14 @@ function recordsOfDisputes({ rows }: Unit, { keys }: Wanted): string[] {
   return [...keys.disputes].flatMap((dispute) => rows.disputes.get(dispute)?.record ?? []);
 }
 
-/** Which records without a row have a dispute already. */
+/** Finds the records without a row that already have a dispute. */
 async function loadDisputed(db: Db, unit: Unit, records: ReadonlySet<string>): Promise<void> {
   const unknown = [...records].filter((record) => !unit.rows.executions.get(record));
   const found = await readRows<{ record: string }, IndexDatabase>(db, 'disputes', ['record'], 'record', unknown);
   for (const { record } of found) unit.disputed.add(record);
 }
 
-/** Next to no account is unread, and mostly none. */
+/** Unread accounts are rare; most indexes have none. */
 async function loadUnread(db: Db, unit: Unit, { keys, configs, slots }: Wanted): Promise<void> {
   const first = await db.selectFrom('unread_accounts').select('address').limit(1).executeTakeFirst();
   if (!first) {
@@ -123,30 +108,13 @@ async function loadUnread(db: Db, unit: Unit, { keys, configs, slots }: Wanted):
   }
 }
 
-/** The last slot that has opened an execution of the tables; -1 for none. */
-export async function readLastOpened(db: Db): Promise<bigint> {
-  const query = db.selectFrom('executions').select(({ fn }) => fn.max<bigint | null>('opened_slot').as('slot'));
-  return (await query.executeTakeFirst())?.slot ?? -1n;
-}
-
-/**
- * Of what is opened after all that the tables have there is no row, unless a fork was dropped that had opened it before, or its
- * account was read before. To look for it would cost more than all else that is read: each has a place of its own in the
- * largest unique key, which says so where there is a row all the same.
- */
-function passOverNew({ rows }: Unit, wanted: Wanted, last: bigint): void {
-  const later = [...wanted.opened].flatMap(([record, slot]) => (slot > last ? record : []));
-  rows.executions.load(
-    [],
-    later.filter((record) => !rows.executions.isLoaded(record)),
-  );
-}
-
-/** How many executions the slots have opened so far; one after the last that opened any has none. */
-async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>, last: bigint): Promise<void> {
-  const begun = [...slots].filter((slot) => !unit.opened.has(slot) && slot <= last);
-  if (begun.length === 0) return;
-  const counts = db.selectFrom('executions').where('opened_slot', 'in', begun).groupBy('opened_slot');
+/** Loads how many executions each slot has opened so far. */
+async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promise<void> {
+  if (slots.size === 0) return;
+  const counts = db
+    .selectFrom('executions')
+    .where('opened_slot', 'in', [...slots])
+    .groupBy('opened_slot');
   const rows = await counts.select(['opened_slot', ({ fn }) => fn.countAll<bigint>().as('count')]).execute();
   for (const { opened_slot, count } of rows) unit.opened.set(opened_slot!, count);
 }
@@ -159,13 +127,12 @@ function collect(page: readonly ChainTransaction[]): Wanted {
     configs: new Set(),
     slots: new Set(),
     versions: new Set(),
-    opened: new Map(),
     refunds: [],
   };
   for (const { slot, content } of page) {
     if (content.kind === 'failed') continue;
     wanted.slots.add(slot);
-    for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event, slot);
+    for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event);
     if (content.snapshot) collectSnapshot(wanted, content.snapshot);
   }
   return wanted;
@@ -179,7 +146,7 @@ function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefi
   if (keyId) want(wanted, 'grants', grantAddress(wallet, keyId));
 }
 
-function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent, slot: bigint): void {
+function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
   const fields = data as Record<string, unknown>;
   for (const [field, table] of EVENT_KEYS[name] ?? []) want(wanted, table, base58(fields[field] as PublicKey));
   if (fields.listing instanceof PublicKey && typeof fields.listingVersion === 'number') {
@@ -189,7 +156,6 @@ function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent, slot: bi
   if (name === 'GrantCreated') rememberGrant(data.wallet, data.keyId, data.grant);
   else if (name === 'ExecutionOpened') {
     wantGrant(wanted, base58(data.caller), optionalHex(data.keyId));
-    wanted.opened.set(base58(data.record), slot);
   } else if (name === 'ExecutionRefunded' && data.grantRestored) {
     wanted.refunds.push({ record: base58(data.record), caller: base58(data.caller) });
   } else if (name === 'ExecutionsArchived') {

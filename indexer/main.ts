@@ -1,4 +1,7 @@
-/** `npm run indexer`: follows the program on a cluster and keeps index.db, in a process apart from the relay; or builds it again. */
+/**
+ * `npm run indexer`: follows the program on a cluster and keeps the index, in a process separate from the relay. It can
+ * also rebuild the index.
+ */
 import { Command } from 'commander';
 import pino from 'pino';
 import { openDatabase } from '../app/database/open.ts';
@@ -12,7 +15,7 @@ import { hashIndex } from './hash.ts';
 import { createIndexer, type Indexer } from './indexer.ts';
 import { createNotices } from './notices.ts';
 import { LockLost, openPlace } from './open.ts';
-import { isBehind, lagOf, readProgress, readStatus } from './read.ts';
+import { describePruned, isBehind, lagOf, readProgress, readPruned, readStatus } from './read.ts';
 import { rebuild } from './rebuild.ts';
 import type { IndexDatabase } from './tables.ts';
 import { verify } from './verify.ts';
@@ -22,7 +25,7 @@ async function run(): Promise<void> {
   const log = pino({ level: config.logLevel });
   let isStopping = false;
   const fail = (error: unknown) => {
-    log.error({ error: (error as Error).message }, 'the indexer cannot go on');
+    log.error({ error: (error as Error).message }, 'the indexer cannot continue');
     process.exitCode = 1;
   };
   const create = (): Indexer =>
@@ -39,7 +42,7 @@ async function run(): Promise<void> {
       },
     });
   let indexer = create();
-  /** Another one may keep the index now: this one takes over when that one ends. */
+  /** Another indexer may hold the index now. Wait, and take over when it ends. */
   async function standBy(): Promise<void> {
     await indexer.stop();
     if (isStopping) return;
@@ -56,7 +59,7 @@ async function run(): Promise<void> {
   await indexer.start();
 }
 
-/** What is printed goes to stdout alone, so that it can be read by a program. */
+/** Results go to stdout alone, so that a program can read them. */
 function print(json: boolean | undefined, fields: Record<string, unknown>, text: string): void {
   console.log(json ? JSON.stringify(fields) : text);
 }
@@ -96,7 +99,13 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
   print(json, { path, seconds }, `${path} was built again in ${seconds} s`);
 }
 
-/** Exit codes are those of `verify`. Applies no migration: it may be of another version than the indexer that runs. */
+/** Advice about slots that the node had forgotten. */
+const FILL_IN =
+  'To fill them in, set SOLANA_RPC_URL to a node with the whole history and run `npm run indexer -- rebuild`.';
+
+/**
+ * Exit codes are those of `verify`. Applies no migration, because its version may differ from the running indexer's.
+ */
 async function runStatus({ json }: { json?: true }): Promise<void> {
   try {
     const { path } = readConfig(process.env);
@@ -107,8 +116,12 @@ async function runStatus({ json }: { json?: true }): Promise<void> {
       const progress = await readProgress(db);
       const lag_ms = lagOf(progress, Date.now());
       const current = !isBehind(lag_ms);
-      const text = progress ? `complete up to slot ${progress.slot}, ${lag_ms} ms ago` : 'not complete yet';
-      print(json, { current, slot: progress ? Number(progress.slot) : null, lag_ms }, text);
+      const pruned = await readPruned(db);
+      const reach = progress ? `complete up to slot ${progress.slot}, ${lag_ms} ms ago` : 'not complete yet';
+      const lacks = pruned.map((slots) => `${describePruned(slots)}: accounts were read instead. ${FILL_IN}`);
+      const pruned_slots = pruned.map((slots) => [Number(slots.first_slot), Number(slots.last_slot)]);
+      const slot = progress ? Number(progress.slot) : null;
+      print(json, { current, slot, lag_ms, pruned_slots }, [reach, ...lacks].join('\n'));
       process.exitCode = current ? 0 : 1;
     } finally {
       await close();
@@ -149,38 +162,38 @@ async function runVerify({ json }: { json?: true }): Promise<void> {
 try {
   const settings = `\nSettings come from the environment:\n\n${describeConfig()}`;
   const command = new Command('npm run indexer')
-    .description('Follows the program and keeps index.db.')
+    .description('Runs the indexer: follows the program on-chain and maintains index.db.')
     .addHelpText('after', settings)
     .allowExcessArguments(false)
     .action(run);
   command
     .command('rebuild')
-    .description('build index.db again from the chain beside the present one, and replace it while everything runs')
+    .description('build a new index.db from the chain and replace the present one; relay and indexer can keep running')
     .option('--json', 'print one JSON object instead of text')
     .action(runRebuild);
   command
     .command('verify')
-    .description('hold every row against its account, or its leaf, on the chain, and print what differs, or `none`')
+    .description('compare every row with its account, or its leaf, on the chain; print the differences, or `none`')
     .option('--json', 'print one JSON object instead of text')
     .addHelpText(
       'after',
-      `\nReads only, also while an indexer runs: what differs is looked at again for some seconds.
-Exit code 0: nothing differs; 1: something does; 2: it could not be found out.
-Events and what no account keeps (reasons, signatures, positions) are held by \`rebuild\` and \`hash\`.`,
+      `\nReads only; an indexer can keep running. Differences are checked again for some seconds.
+Exit code 0: no differences; 1: differences; 2: the check failed.
+Accounts do not hold reasons, signatures and positions; check these and the events with \`rebuild\` and \`hash\`.`,
     )
     .action(runVerify);
   command
     .command('status')
-    .description('print up to which slot the index is complete, and since when, whoever keeps it')
+    .description('print the slot up to which the index is complete, its age, and any history that the node lacked')
     .option('--json', 'print one JSON object instead of text')
     .addHelpText(
       'after',
-      '\nExit code 0: at most 30 seconds ago; 1: longer, or it is being filled; 2: it could not be found out.',
+      '\nExit code 0: at most 30 seconds old; 1: older, or still being filled; 2: the check failed.',
     )
     .action(runStatus);
   command
     .command('hash')
-    .description('print the hash over all that follows from the chain')
+    .description('print the hash of all tables that are built from the chain')
     .option('--json', 'print one JSON object instead of text')
     .action(runHash);
   await runCommandLine(command);

@@ -1,24 +1,24 @@
 /**
- * Transactions that were heard of over WebSocket and wait to be applied, with their logs. Bounded: a notice that is
- * dropped costs one more request, never an event.
+ * Transactions received over WebSocket that wait to be applied, with their logs. The number is bounded: a dropped
+ * notice costs one more request, never an event.
  */
 import type { LogNotification } from '../app/solana/subscription.ts';
 
-/** With logs of at most 10,000 bytes, some 20 MB. */
+/** About 20 MB, with logs of at most 10,000 bytes. */
 const MOST_WAITING = 2_000;
-/** Signatures remembered as done, because notices may come after a pass has applied them. */
+/** Applied signatures to remember, because notices may arrive after a pass has applied the transaction. */
 const MOST_DONE = 4_000;
 
 export interface Notices {
-  /** Takes a notice; false when its transaction has been applied already. */
+  /** Adds a notice. Returns false if its transaction has been applied already. */
   add(notice: LogNotification): boolean;
-  /** As they were heard of the transaction in this slot: in another, on another fork, they may have been others. */
+  /** The logs received for the transaction in this slot. On another fork, in another slot, they may differ. */
   logsOf(transaction: { signature: string; slot: bigint }): string[] | undefined;
-  /** The transaction has been applied. */
+  /** Marks the transaction as applied. */
   done(signature: string): void;
-  /** How many wait. */
+  /** Number of waiting notices. */
   waiting(): number;
-  /** Forgets all that wait. */
+  /** Drops all waiting notices. */
   clear(): void;
 }
 

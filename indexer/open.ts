@@ -1,4 +1,4 @@
-/** Opens the index, typed and up to date: index.db, or the schema `chain` of a PostgreSQL. */
+/** Opens the index, typed and migrated: index.db, or the schema `chain` of a PostgreSQL. */
 import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import type pg from 'pg';
 import { type Lock, LockHeld, takeLock } from '../app/database/lock.ts';
@@ -9,13 +9,13 @@ import { connectPostgres, isPostgresUrl, lockNumber, openPostgres, SCHEMAS } fro
 import { isTemporary } from '../app/database/temporary.ts';
 import type { IndexDatabase } from './tables.ts';
 
-/** Most keys are random, so that a page changes the whole width of its indexes: as much of them as this stays in memory, KiB. */
+/** Most keys are random, so a batch changes pages all over the indexes. This much of the file stays in memory, KiB. */
 const CACHE_KIB = 128 * 1_024;
-/** And is copied from the log into the file this seldom: 64 MiB of pages of 4 KiB. */
+/** The log is copied into the file after this many pages: 64 MiB of 4 KiB pages. */
 const CHECKPOINT_PAGES = 16_384;
 
-/** Of each connection that writes index.db. */
-export const INDEX_PRAGMAS = [
+/** Settings of each connection that writes index.db. */
+const INDEX_PRAGMAS = [
   'synchronous = NORMAL',
   'foreign_keys = ON',
   `cache_size = -${CACHE_KIB}`,
@@ -35,41 +35,42 @@ export function openIndex(path: string): OpenedDatabase<IndexDatabase> {
   return opened;
 }
 
-/** Opens the index by its path, or by the URL of a PostgreSQL, beside an indexer that may keep it. */
+/** Opens the index by path or PostgreSQL URL, even while an indexer holds it. */
 export async function openPlace(place: string): Promise<OpenDatabase<IndexDatabase>> {
   if (!isPostgresUrl(place)) return openIndex(place);
   await migratePostgres(place, SCHEMAS.index, MIGRATIONS.index);
   return openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index });
 }
 
-/** The index may be kept by another process now. */
+/** Another process may hold the index now. */
 export class LockLost extends Error {
   constructor() {
     super('the connection to PostgreSQL that holds the lock of the indexer was lost');
   }
 }
 
-/** How it is to be kept by one process alone. */
+/** Options for holding the index as the only process. */
 export interface Keeping {
-  /** Ends the waiting for another indexer. */
+  /** Stops waiting for another indexer. */
   stop: AbortSignal;
-  /** Is told once where another indexer keeps the index, and this one stands by. */
+  /** Called once when another indexer holds the index and this one waits. */
   onStandby(): void;
-  /** Is told once where the database is away, which is waited for too. */
+  /** Called once when the database is unreachable; `openAlone` waits for it too. */
   onAway?(error: Error): void;
-  /** Is told where the index may be kept by another one from now on: nothing may be written any more. */
+  /** Called when another indexer may hold the index. Nothing may be written after that. */
   onLost(error: Error): void;
 }
 
 /**
- * Opens the index for this process alone; closing it gives it up. `place` is the path of index.db, whose second indexer is
- * refused, or the URL of a PostgreSQL, whose second one waits until the first has ended. Null where `stop` ended the waiting.
+ * Opens the index for this process alone; closing releases it. `place` is the path of index.db or the URL of a
+ * PostgreSQL. With a file, a second indexer is refused. With PostgreSQL, it waits until the first has ended. Null if
+ * `stop` ended the wait.
  */
 export async function openAlone(place: string, keeping: Keeping): Promise<OpenDatabase<IndexDatabase> | null> {
   return isPostgresUrl(place) ? openLed(place, keeping) : openLocked(place);
 }
 
-/** Two would write the same rows, and both move the cursor. Throws where another indexer has the file. */
+/** Two indexers would write the same rows and both move the cursor. Throws if another indexer holds the file. */
 function lockIndex(path: string): Lock {
   try {
     return takeLock(`${path}.lock`);
@@ -99,19 +100,22 @@ function openLocked(path: string): OpenDatabase<IndexDatabase> {
   }
 }
 
-/** How often a standby asks whether the place is free, and whether a database that is away is back. */
+/** Milliseconds between attempts of a waiting indexer to take the lock or to reach the database. */
 const STANDBY_MS = 500;
-/** How often the session that holds the lock shows that its process lives, and how long PostgreSQL waits for that. */
+/** The session that holds the lock sends a heartbeat. PostgreSQL ends it after LEASE_MS without one. */
 const HEARTBEAT_MS = 2_000;
 const LEASE_MS = 10_000;
-/** Also where the machine, or the way to it, is gone without a word. */
+/** The TCP settings cover a machine or network that fails silently. */
 const LEASE = `SET idle_session_timeout = ${LEASE_MS}; SET tcp_user_timeout = ${LEASE_MS};
   SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3`;
 
-/** Held by the session of the one indexer that keeps the index, and, shared, by each of its transactions that write. */
+/**
+ * `keeps` is held by the session of the indexer that holds the index. Each of its write transactions holds `writes`,
+ * shared.
+ */
 const LOCKS = { keeps: lockNumber('indexer'), writes: lockNumber('indexer writes') };
 
-/** Says each of the two once for as long as it lasts. */
+/** Calls each callback once per state, until the state changes. */
 function tellingOnce({ onStandby, onAway }: Keeping): (why: 'standby' | 'away', error?: Error) => void {
   let told: 'standby' | 'away' | null = null;
   return (why, error) => {
@@ -132,14 +136,14 @@ async function openLed(url: string, keeping: Keeping): Promise<OpenDatabase<Inde
       return await openUnder(session, url, keeping);
     } catch (error) {
       if (!isTemporary(error)) throw error;
-      // It went away again, or has no second connection: another indexer may have taken the lock.
+      // The database is unreachable again, or has no second connection. Another indexer may have taken the lock.
       wait('away', error as Error);
     }
     await pauseStandby();
   }
 }
 
-/** Opens it under the lock that the session holds. */
+/** Opens the index under the lock that the session holds. */
 async function openUnder(session: pg.Client, url: string, keeping: Keeping): Promise<OpenDatabase<IndexDatabase>> {
   const heartbeat = setInterval(() => void session.query('SELECT 1').catch(() => undefined), HEARTBEAT_MS);
   let isOver = false;
@@ -149,7 +153,7 @@ async function openUnder(session: pg.Client, url: string, keeping: Keeping): Pro
     await session.end().catch(() => undefined);
   };
   try {
-    // What the one before had begun to write ends first.
+    // Wait until the write transactions of the previous indexer have ended.
     await session.query('SELECT pg_advisory_lock($1)', [LOCKS.writes]);
     await session.query('SELECT pg_advisory_unlock($1)', [LOCKS.writes]);
     await migratePostgres(url, SCHEMAS.index, MIGRATIONS.index);
@@ -161,7 +165,8 @@ async function openUnder(session: pg.Client, url: string, keeping: Keeping): Pro
     const opened = openPostgres<IndexDatabase>(url, {
       schema: SCHEMAS.index,
       synchronousCommit: 'off',
-      // What is written outside of a transaction, without being asked for its right, fails.
+      seqScans: 'off',
+      // A write outside a transaction skips the check of the lock, so it must fail.
       readonly: true,
       onBegin: (connection) => requireLead(connection, rows[0].pid),
     });
@@ -179,8 +184,8 @@ async function openUnder(session: pg.Client, url: string, keeping: Keeping): Pro
 }
 
 /**
- * The session that holds the lock, which PostgreSQL gives up with the connection, however its process ends, or soon after it
- * has stopped. Waits for another indexer, and for a database that is away. Null where `stop` ended the waiting.
+ * Opens the session that holds the lock. PostgreSQL releases the lock when the connection ends, or soon after the
+ * process has stopped. Waits for another indexer, and for an unreachable database. Null if `stop` ended the wait.
  */
 async function lead(url: string, stop: AbortSignal, wait: ReturnType<typeof tellingOnce>): Promise<pg.Client | null> {
   let session: pg.Client | null = null;
@@ -207,8 +212,8 @@ async function lead(url: string, stop: AbortSignal, wait: ReturnType<typeof tell
 }
 
 /**
- * Makes a transaction one that may write, where the session of this process still holds the lock. Who takes the lock later
- * waits for the transaction: a process that was stopped and goes on writes nothing over what another has written since.
+ * Lets a transaction write if the session of this process still holds the lock. The next holder waits for the
+ * transaction. A process that was suspended and resumes can therefore not overwrite what another one has written.
  */
 async function requireLead(connection: DatabaseConnection, pid: bigint): Promise<void> {
   const begin = `SET TRANSACTION READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${LEASE_MS};

@@ -1,4 +1,4 @@
-/** How the indexer waits: pauses that something new cuts short, and attempts that are repeated until one succeeds. */
+/** Pauses that a request can shorten, and attempts that are retried until one succeeds. */
 import type { Logger } from 'pino';
 import { NotNow } from '../app/solana/rpc.ts';
 import { ApplyError } from './apply.ts';
@@ -7,13 +7,13 @@ const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
 export interface Pauses {
-  /** Something is to be done: ends the present pause, or the next, where they may be cut short. */
+  /** Requests work: ends the present or the next pause, if it is wakeable. */
   request(): void;
-  /** Whatever was requested before this is being done. */
+  /** Marks all requests so far as being handled. */
   begin(): void;
-  /** Until the time is over or the indexer is stopped; `wakeable` also until something is requested. */
+  /** Pauses until the time is over or the indexer stops; if `wakeable`, also until a request. */
   pause(ms: number, wakeable?: 'wakeable'): Promise<void>;
-  /** Repeats it until it succeeds, or until the indexer is stopped (then undefined). ApplyError goes through. */
+  /** Retries until it succeeds, or until the indexer stops (then undefined). ApplyError is thrown on. */
   untilDone<T>(what: string, action: () => Promise<T>): Promise<T | undefined>;
   /** Why the last attempt failed; null since one has succeeded. */
   error(): string | null;
@@ -55,7 +55,7 @@ export function createPatience(stopping: AbortSignal, log: Logger): Pauses {
           error = null;
           return value;
         } catch (cause) {
-          // A node that asks for time gets it.
+          // Wait at least as long as the node asks for.
           const askedMs = cause instanceof NotNow ? cause.retryAfterMs : 0;
           error = cause instanceof Error ? cause.message : String(cause);
           if (cause instanceof ApplyError) throw cause;

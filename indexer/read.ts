@@ -1,14 +1,13 @@
-/** Queries that the relay and others may ask of index.db. A connection that attached the file passes `attachedIndex`. */
-import { type Kysely, sql } from 'kysely';
-import { isPostgres } from '../app/database/portable.ts';
+/** Queries of the index for the relay and others. A connection that attached index.db passes `attachedIndex`. */
+import type { Kysely } from 'kysely';
 import type { AttachedIndex, IndexDatabase } from './tables.ts';
 
 export interface IndexProgress {
   /** The tables hold everything up to this slot. */
   slot: bigint;
-  /** When that was found, unix ms; old where the indexer or its node is down. */
+  /** Unix ms of that look; old if the indexer or its node is down. */
   checked_at: bigint;
-  /** Up to here the chain cannot change any more; null before that was looked at. */
+  /** The chain cannot change up to this slot; null before the first look. */
   finalized_slot: bigint | null;
 }
 
@@ -17,34 +16,34 @@ export interface IndexStatus {
   cursor: { signature: string; slot: bigint } | null;
   /** The tables hold everything up to this slot; null before the first look. */
   slot: bigint | null;
-  /** Up to here they are final; above it a fork may still take rows back. */
+  /** The tables are final up to this slot; above it a fork may still undo rows. */
   finalizedSlot: bigint | null;
-  /** When that was found, unix ms; old where the indexer or its node is down. */
+  /** Unix ms of that look; old if the indexer or its node is down. */
   checkedAt: bigint | null;
 }
 
-/** The index as it is read over a connection that attached it as `chain`. */
+/** The index as read over a connection that attached it as `chain`. */
 export function attachedIndex<Tables extends AttachedIndex>(views: Kysely<Tables>): Kysely<IndexDatabase> {
   // Kysely has no type for one schema of several.
   return views.withSchema('chain') as unknown as Kysely<IndexDatabase>;
 }
 
-/** How far the index is; undefined before the indexer has looked. */
+/** Progress of the index; undefined before the indexer's first look. */
 export function readProgress(index: Kysely<IndexDatabase>): Promise<IndexProgress | undefined> {
   return index.selectFrom('progress').select(['slot', 'checked_at', 'finalized_slot']).executeTakeFirst();
 }
 
-/** An indexer that has not looked for so long is not running, or fills an empty index; it looks every few seconds. */
+/** A running indexer looks every few seconds. After this time it is down, or it is filling an empty index. */
 const MAX_LAG_MS = 30_000;
 
-/** How long ago the indexer has looked, ms; null before it has. */
+/** Milliseconds since the indexer's last look; null before the first. */
 export function lagOf(progress: IndexProgress | undefined, nowMs: number): number | null {
   return progress ? Math.max(0, nowMs - Number(progress.checked_at)) : null;
 }
 
 export const isBehind = (lagMs: number | null): boolean => lagMs === null || lagMs > MAX_LAG_MS;
 
-/** How far the index is, and by which transaction. */
+/** Progress and cursor of the index. */
 export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexStatus> {
   const cursor = await index.selectFrom('cursor').select(['signature', 'slot']).executeTakeFirst();
   const progress = await readProgress(index);
@@ -56,12 +55,17 @@ export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexSta
   };
 }
 
-/** The index without which `caller_totals` are not kept either: a long first backfill makes both last, in one transaction. */
-export const WITH_TOTALS = 'executions_by_caller_status';
+/** Slots that the index lacks, because the node had forgotten them. */
+export interface PrunedSlots {
+  first_slot: bigint;
+  last_slot: bigint;
+}
 
-/** Whether `caller_totals` follow from the executions. `schema` is what SQLite has attached the file as. */
-export async function keepsTotals<Tables>(db: Kysely<Tables>, schema: 'main' | 'chain'): Promise<boolean> {
-  if (isPostgres(db)) return true;
-  const columns = await sql`SELECT name FROM pragma_index_info(${WITH_TOTALS}, ${schema})`.execute(db);
-  return columns.rows.length > 0;
+/** Slots that the node had forgotten before the index reached them, oldest first. */
+export function readPruned(index: Kysely<IndexDatabase>): Promise<PrunedSlots[]> {
+  return index.selectFrom('pruned_slots').selectAll().orderBy('first_slot').execute();
+}
+
+export function describePruned({ first_slot, last_slot }: PrunedSlots): string {
+  return `the node no longer has the transactions of slots ${first_slot} to ${last_slot}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the tables again from the chain, beside the present ones, and puts them in their place while others read them and an
- * indexer follows the chain (beside.ts).
+ * Builds the tables again from the chain, beside the present ones, and then replaces those. An indexer and readers may
+ * use the index meanwhile (beside.ts).
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -8,25 +8,26 @@ import type { SnapshotNeeded } from './apply.ts';
 import { type Beside, openBeside } from './beside.ts';
 import { claimChain } from './identity.ts';
 import { type IngestDeps, pass } from './ingest.ts';
+import { describePruned, readPruned } from './read.ts';
 import { RESCAN_SLOTS, reconcile } from './reconcile.ts';
 import type { IndexDatabase } from './tables.ts';
 
-type Source = Omit<IngestDeps, 'db' | 'onGap'>;
+type Source = Omit<IngestDeps, 'db' | 'onGap' | 'onPruned'>;
 
 export interface RebuildOptions {
-  /** Of index.db, or the URL of a PostgreSQL. */
+  /** Path of index.db, or the URL of a PostgreSQL. */
   path: string;
   ingest: Source;
   log: Logger;
-  /** Told how far it is. */
+  /** Called with the slot reached. */
   onProgress?(slot: bigint): void;
-  /** Told which sessions of PostgreSQL hold up the end: their transactions read the tables that are replaced. */
+  /** Called with the PostgreSQL sessions that delay the replacement: their transactions read the present tables. */
   onWaiting?(sessions: string): void;
 }
 
 /**
- * Builds and replaces. A build that was broken off goes on where it was. Throws, and leaves the present tables alone, where the
- * node's history is not whole.
+ * Builds and replaces the tables. Continues an interrupted build. If the node's history is incomplete, throws and
+ * leaves the present tables alone.
  */
 export async function rebuild(options: RebuildOptions): Promise<void> {
   const beside = await openBeside(options.path);
@@ -39,7 +40,7 @@ export async function rebuild(options: RebuildOptions): Promise<void> {
   }
 }
 
-/** What is left of a build that was broken off may be of another chain. */
+/** An interrupted build may be of another chain. */
 async function requireChain(beside: Beside, { connection, programId }: Source): Promise<void> {
   const chain = { genesisHash: await connection.getGenesisHash(), programId: programId.toBase58() };
   if ((await claimChain(beside.db(), chain)) === null) return;
@@ -56,14 +57,12 @@ async function fill(options: RebuildOptions, db: Kysely<IndexDatabase>): Promise
       gap ??= evidence;
     },
   };
-  // The first pass may take hours; the second takes what came meanwhile.
+  // The first pass may take hours; the second applies what arrived meanwhile.
   options.onProgress?.(await pass(deps));
   const head = await pass(deps);
-  // The last slots once more before they replace the others.
+  // Compare the last slots once more before the replacement.
   if (await reconcile(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n)) await pass(deps);
-  if (gap !== null) {
-    throw new Error(
-      `the node's history is not whole (${(gap as SnapshotNeeded).message}): the tables stay as they are`,
-    );
-  }
+  const [pruned] = await readPruned(db);
+  const lack = pruned ? describePruned(pruned) : (gap as SnapshotNeeded | null)?.message;
+  if (lack) throw new Error(`the node's history is not whole (${lack}): the tables stay as they are`);
 }

@@ -1,4 +1,4 @@
-/** An execution's row as the account that it shows, which its leaf in an archive is the hash of. */
+/** Rebuilds the account that an execution's row shows. Its leaf in an archive is the hash of that account. */
 import { PublicKey } from '@solana/web3.js';
 import { type ExecutionRecord, findExecutionBumps } from '../app/sdk/program/program.ts';
 import { parseUuid } from '../app/sdk/receipt/receipt.ts';
@@ -6,7 +6,7 @@ import type { ExecutionRow } from './tables.ts';
 
 const NO_KEY = '00'.repeat(16);
 
-/** The record as its account is, or was when it was archived. */
+/** The record as its account is, or as it was when it was archived. */
 export function recordOf(row: ExecutionRow): ExecutionRecord {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`the index has an execution ${row.execution_id}, which is no id`);

@@ -1,4 +1,6 @@
-/** Accounts of the program as rows, each as it is at its slot; the same rows that events make (handlers.ts). */
+/**
+ * Converts the program's accounts to rows, each with the slot of its reading. Events make the same rows (handlers.ts).
+ */
 import type { PublicKey } from '@solana/web3.js';
 import { constants } from '../app/sdk/program/constants.ts';
 import {
@@ -94,7 +96,7 @@ export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): Gra
   };
 }
 
-/** Who gets how much of a price, by the program's own arithmetic: the fee is rounded down, and is 0 bps where it was waived. */
+/** Splits a price as the program does: the fee is rounded down, and is 0 bps if waived. */
 export function settledAmounts(
   price: bigint,
   feeBps: bigint,
@@ -103,7 +105,7 @@ export function settledAmounts(
   return { creator_amount: price - platformAmount, platform_amount: platformAmount };
 }
 
-/** Without what the record does not keep: reason, signatures and position are null, and of disputes only a present one counts. */
+/** The record keeps no reason, signatures or position, so these are null. Only a present dispute counts. */
 export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
   const status: ExecutionStatusName = record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
   const settled = status !== 'open' && status !== 'refunded';
@@ -152,7 +154,7 @@ export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): 
   };
 }
 
-/** Without the execution's id, which the account does not keep, and with the URI from elsewhere. */
+/** The account keeps no execution id, and the URI comes from elsewhere. */
 export function disputeRow(
   address: PublicKey,
   dispute: Dispute,

@@ -1,4 +1,4 @@
-/** Writes what a unit of work has changed: its rows, and the figures and revisions that follow from them. */
+/** Writes the changes of a unit of work: its rows, and the figures and revisions that follow from them. */
 import type { Kysely } from 'kysely';
 import { deleteRows, writeRows } from '../app/database/bulk.ts';
 import { writeStatistics } from './statistics.ts';
@@ -21,7 +21,7 @@ export async function save(db: Db, unit: Unit): Promise<void> {
 async function saveRows(db: Db, rows: RowSet<Record<string, unknown>>): Promise<void> {
   const { table } = rows;
   const gone: string[] = [];
-  /** By the columns that differ: an index is rewritten only where its own columns are set. */
+  /** Grouped by the columns that differ: an update rewrites an index only if it sets that index's columns. */
   const groups = new Map<string, { set: string[]; rows: unknown[][] }>();
   for (const { key, before, after } of rows.changes()) {
     if (!after) {
@@ -39,12 +39,12 @@ async function saveRows(db: Db, rows: RowSet<Record<string, unknown>>): Promise<
   await deleteRows(db, table.name, table.key, gone);
 }
 
-/** A new row fails where there is one: then it was not loaded, and would be overwritten blindly. */
+/** Inserting a new row fails if one exists: it was not loaded, and would be overwritten blindly. */
 function targetOf({ name, columns, unique }: StoredTable<Record<string, unknown>>, set: string[]) {
   return { table: name, columns, ...(set.length > 0 && { conflict: { key: unique, set } }) };
 }
 
-/** Gives the next revision to the listings that changed, and to all of the creators whose badge did. */
+/** Gives the next revision to changed listings, and to all listings of creators whose badge changed. */
 async function stamp(db: Db, listings: ReadonlySet<string>, creators: readonly string[]): Promise<void> {
   if (listings.size === 0 && creators.length === 0) return;
   const known = await db.selectFrom('catalogue_revision').select('revision').executeTakeFirstOrThrow();

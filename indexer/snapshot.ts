@@ -1,4 +1,6 @@
-/** Writes what was read of a transaction's accounts, and what its instructions did to those that are gone by now. */
+/**
+ * Writes the account readings of a transaction, and the effects of its instructions on accounts that no longer exist.
+ */
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import type { AccountRows, GoneAccount } from './accounts.ts';
@@ -18,19 +20,19 @@ import {
   writeUnread,
 } from './write.ts';
 
-/** The reason of a record's refund, at this time; null where the transaction refunded nothing of it. */
+/** The reason of a record's refund at this time; null if the transaction did not refund it. */
 type ReasonOf = (record: string, refundedAt: bigint, refundAt: bigint) => bigint | null;
 
 const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
 
 export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): void {
-  // The relays as they were known before this snapshot, which may be from a later time.
+  // The relays known before this snapshot, which may be of a later time.
   const relays = unit.rows.configs.any()?.relay_authorities ?? snapshot.configs[0]?.relay_authorities ?? '';
   const reasonOf: ReasonOf = (record, refundedAt, refundAt) => {
     const refund = snapshot.refunds.find((candidate) => candidate.record === record);
     if (!refund) return null;
-    // The program takes a reason from a relay only, and before `refund_at` only a relay can refund; anybody else's
-    // refund is an expiry.
+    // The program accepts a reason only from a relay, and before `refund_at` only a relay can refund. A refund by
+    // anyone else is an expiry.
     return relays.includes(`"${refund.authority}"`) || refundedAt < refundAt ? refund.reason : EXPIRED;
   };
   for (const row of snapshot.configs) writeRow(unit, 'configs', row);
@@ -51,7 +53,7 @@ export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): 
   for (const gone of snapshot.gone) passOverGone(unit, at.slot, () => writeGone(unit, gone, at, reasonOf));
 }
 
-/** Once the accounts have been read, one without a row is gone: nothing is left to make a row of. */
+/** After the accounts have been read, an account without a row no longer exists. Nothing is left to make a row of. */
 export function passOverGone(unit: Unit, slot: bigint, write: () => void): void {
   for (;;) {
     try {
@@ -64,7 +66,7 @@ export function passOverGone(unit: Unit, slot: bigint, write: () => void): void 
   }
 }
 
-/** What an instruction did to an account that cannot be read any more, as far as the instruction itself tells. */
+/** Applies an instruction to an account that cannot be read any more, as far as the instruction shows its effect. */
 function writeGone(unit: Unit, gone: GoneAccount, at: Position, reasonOf: ReasonOf): void {
   if (gone.kind === 'grant') writeGoneGrant(unit, gone, at);
   else if (gone.kind === 'record') writeGoneRecord(unit, gone, at, reasonOf);
@@ -81,7 +83,7 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
   const { slot } = at;
   const known = unit.rows.executions.get(address);
   const openedAt = known?.opened_at ?? 0n;
-  // A slot's time may be a second off the clock that the program read.
+  // A slot's time may differ by a second from the clock that the program read.
   const settledAt = time > openedAt ? time : openedAt;
   switch (instruction) {
     case 'settle_execution':
@@ -120,7 +122,7 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
   }
 }
 
-/** A dispute that is gone owes nothing and holds no bond. */
+/** A closed dispute owes nothing and holds no bond. */
 function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): void {
   const { instruction, address, args, time } = gone;
   switch (instruction) {
@@ -180,12 +182,14 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, { slot }: Position): vo
   }
 }
 
-/** The id of a record's execution, which the accounts of disputes do not keep. The record may be gone before its dispute. */
+/**
+ * The execution id of a record, which the accounts of disputes do not keep. The record may close before its dispute.
+ */
 function executionOf({ rows }: Unit, record: string): string | null {
   return rows.executions.get(record)?.execution_id ?? rows.unread_accounts.get(record)?.execution_id ?? null;
 }
 
-/** Of a dispute's execution; 0 where neither is known, when nothing is written either. */
+/** The price of a dispute's execution; 0 if either is unknown, and then nothing is written. */
 function priceOf({ rows }: Unit, dispute: string): ExecutionRow['price'] {
   const disputed = rows.disputes.get(dispute);
   return (disputed && rows.executions.get(disputed.record)?.price) ?? 0n;

@@ -1,10 +1,9 @@
 /**
- * Figures kept beside the rows that they follow from: what each execution adds to its listing's and its caller's, taken away
- * as it was and added as it is. They are the same whichever way the executions came to be what they are.
+ * Keeps figures beside the rows that they follow from. Each change of an execution subtracts its old row from the
+ * figures of its listing and its caller, and adds its new row. The result does not depend on the order of the changes.
  */
 import type { Kysely } from 'kysely';
 import { deleteRows, readRows, writeRows } from '../app/database/bulk.ts';
-import { keepsTotals } from './read.ts';
 import type { AgentStatisticsRow, CallerTotalRow, ExecutionRow, IndexDatabase } from './tables.ts';
 
 interface ExecutionChange {
@@ -12,7 +11,7 @@ interface ExecutionChange {
   after: ExecutionRow | null;
 }
 
-/** What is added up; rate and mean follow. */
+/** Added figures; rate and mean are computed from them. */
 const SUMS = [
   'total_executions',
   'successful_executions',
@@ -24,22 +23,20 @@ const SUMS = [
 ] as const;
 type Sums = Pick<AgentStatisticsRow, (typeof SUMS)[number]>;
 
-const CALLER_COLUMNS = ['caller', 'listing', 'status', 'hour', 'executions'] as const;
+const CALLER_COLUMNS = ['caller', 'listing', 'status', 'day', 'executions'] as const;
 const COLUMNS = ['listing', ...SUMS, 'success_rate', 'avg_execution_time_ms'] as const;
 
-/** Writes the figures after these changes. Returns the listings whose statistics have changed. */
+/** Writes the figures after these changes. Returns the listings whose statistics changed. */
 export async function writeStatistics(
   db: Kysely<IndexDatabase>,
   changes: readonly ExecutionChange[],
 ): Promise<Iterable<string>> {
   const listings = new Map<string, Sums>();
   const callers = new Map<string, CallerTotalRow>();
-  const hasTotals = await keepsTotals(db, 'main');
   for (const { before, after } of changes) {
     if (before) addEnd(listings, before, -1n);
     if (after) addEnd(listings, after, 1n);
-    const isSame = before?.status === after?.status && before?.opened_at === after?.opened_at;
-    if (!hasTotals || isSame) continue;
+    if (before?.status === after?.status && before?.opened_at === after?.opened_at) continue;
     if (before) addCalls(callers, before, -1n);
     if (after) addCalls(callers, after, 1n);
   }
@@ -87,7 +84,7 @@ async function writeCallers(db: Kysely<IndexDatabase>, changes: Iterable<CallerT
   }
 }
 
-/** Whose fault an end was, as the view `ended_executions` says it; null while the execution is open. */
+/** The outcome of an end, as in the view `ended_executions`; null while the execution is open. */
 export function outcomeOf(row: ExecutionRow): string | null {
   if (row.status === 'open') return null;
   if (row.status !== 'refunded') return row.status;
@@ -95,7 +92,7 @@ export function outcomeOf(row: ExecutionRow): string | null {
   return (row.reason ?? 4n) <= 3n && !isHurried ? 'failed' : 'refunded';
 }
 
-/** The figures that these executions make, by the keys of their rows. */
+/** The figures of these executions, by the keys of their rows. */
 export class Figures {
   private readonly listings = new Map<string, Sums>();
   private readonly callers = new Map<string, CallerTotalRow>();
@@ -153,25 +150,26 @@ function figuresOf(listing: string, sums: Sums): AgentStatisticsRow {
     listing,
     ...sums,
     success_rate: total === 0n ? 0 : Number(sums.successful_executions) / Number(total),
-    // Half a millisecond and more counts as one.
+    // Half a millisecond rounds up.
     avg_execution_time_ms: timed === 0n ? 0n : (2n * sums.total_time_ms + timed) / (2n * timed),
   };
 }
 
-const SECONDS_PER_HOUR = 3_600n;
+const SECONDS_PER_DAY = 86_400n;
 
-export function callerKey({ caller, listing, status, hour }: Omit<CallerTotalRow, 'executions'>): string {
-  return `${caller} ${listing} ${status} ${hour}`;
+export function callerKey({ caller, listing, status, day }: Omit<CallerTotalRow, 'executions'>): string {
+  return `${caller} ${listing} ${status} ${day}`;
 }
 
-/** Once under the listing and once under all. */
+/** An ended execution counts once under its listing and once under all. */
 function addCalls(callers: Map<string, CallerTotalRow>, row: ExecutionRow, sign: 1n | -1n): void {
   const { caller, status } = row;
-  const hour = row.opened_at / SECONDS_PER_HOUR;
+  if (status === 'open') return;
+  const day = row.opened_at / SECONDS_PER_DAY;
   for (const listing of [row.listing, '']) {
-    const key = callerKey({ caller, listing, status, hour });
+    const key = callerKey({ caller, listing, status, day });
     const known = callers.get(key);
     if (known) known.executions += sign;
-    else callers.set(key, { caller, listing, status, hour, executions: sign });
+    else callers.set(key, { caller, listing, status, day, executions: sign });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The tables that a page changes row by row, as its unit of work holds them: their columns, by which one a row is found, and
- * what the database holds unique.
+ * The tables that a batch changes row by row through its unit of work: their columns, the key of a row, and the unique
+ * columns of the database.
  */
 import type { IndexDatabase } from './tables.ts';
 
@@ -9,7 +9,7 @@ export interface StoredTable<Row> {
   /** Every column. */
   columns: readonly (keyof Row & string)[];
   key: keyof Row & string;
-  /** What `ON CONFLICT` names. */
+  /** Columns for `ON CONFLICT`. */
   unique: readonly (keyof Row & string)[];
 }
 
@@ -27,7 +27,7 @@ export type StoredName =
   | 'cursor';
 export type StoredRow<Table extends StoredName> = IndexDatabase[Table];
 
-/** A column left out does not compile. */
+/** A missing column does not compile. */
 type Columns<Row> = Record<keyof Row, true>;
 
 function stored<Table extends StoredName>(

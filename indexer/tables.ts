@@ -1,6 +1,4 @@
-/**
- * index.db described to TypeScript. What the columns mean is said in migrations/index; the two change together.
- */
+/** TypeScript types of the index. migrations/index documents the columns; the two change together. */
 
 export type ListingStatusName = 'active' | 'paused' | 'delisted';
 export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
@@ -152,7 +150,7 @@ export interface UnreadRow {
 }
 
 export interface ListingVersionRow {
-  /** The listing and the number of the version. */
+  /** Listing address and version number. */
   version: string;
   timeout_seconds: bigint;
   slot: bigint;
@@ -166,7 +164,7 @@ export interface AgentStatisticsRow {
   avg_execution_time_ms: bigint;
   dispute_count: bigint;
   earned: bigint;
-  /** Of all that ended, the refunded too. */
+  /** All ended executions, including refunded ones. */
   ended_executions: bigint;
   timed_executions: bigint;
   total_time_ms: bigint;
@@ -174,15 +172,15 @@ export interface AgentStatisticsRow {
 
 export interface CallerTotalRow {
   caller: string;
-  /** '' for all of the caller's. */
+  /** '' for all of the caller's listings. */
   listing: string;
   status: ExecutionStatusName;
-  /** `opened_at` / 3600. */
-  hour: bigint;
+  /** `opened_at` / 86400. */
+  day: bigint;
   executions: bigint;
 }
 
-/** A view of executions that have ended; `failed` is the creator's fault, `refunded` is not. */
+/** A view of ended executions; `failed` is the creator's fault, `refunded` is not. */
 export interface EndedExecutionRow {
   execution_id: string;
   listing: string;
@@ -212,7 +210,7 @@ export interface EventlessRow {
   slot: bigint;
 }
 
-/** The tables of index.db as Kysely sees them; comments on the columns are in the migration. */
+/** The tables of the index for Kysely; the migration documents the columns. */
 export interface IndexDatabase {
   /** Rows as they were before a slot changed them, for a rollback. */
   undo: { slot: bigint; table_name: string; row_key: string; image: string | null };
@@ -221,8 +219,9 @@ export interface IndexDatabase {
   cursor: CursorRow;
   progress: { id: bigint; slot: bigint; checked_at: bigint; finalized_slot: bigint | null };
   backfill: { id: bigint; state: 'listing' | 'applying' | 'history'; token: string | null; finalized_slot: bigint };
-  /** Transactions that were read from accounts at a slot that is not final yet. */
+  /** Transactions whose accounts were read at a slot that is not final yet. */
   readings: { slot: bigint; read_slot: bigint };
+  pruned_slots: { first_slot: bigint; last_slot: bigint };
   history_walk: { id: bigint; before: string | null; ended_at: bigint | null };
   listed_signatures: { position: bigint; slot: bigint; signature: string; failed: Flag };
   events: EventRow;
@@ -240,9 +239,9 @@ export interface IndexDatabase {
   agent_statistics: AgentStatisticsRow;
   caller_totals: CallerTotalRow;
   changed_agents: { listing: string; revision: bigint };
-  catalogue_revision: { id: bigint; revision: bigint };
+  catalogue_revision: { id: bigint; revision: bigint; build: string };
   ended_executions: EndedExecutionRow;
 }
 
-/** index.db as seen by a connection that attached it as `chain`: `chain.listings` and so on. */
+/** The index as seen by a connection that attached it as `chain`: `chain.listings` and so on. */
 export type AttachedIndex = { [Table in keyof IndexDatabase as `chain.${Table}`]: IndexDatabase[Table] };

@@ -1,4 +1,6 @@
-/** What listed transactions did: by the logs that were heard already, else by those that the node has, else by accounts. */
+/**
+ * Reads the content of listed transactions: from logs already received, else from the node's logs, else from accounts.
+ */
 import type { Connection, PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
 import { chunks } from '../app/process/chunks.ts';
 import { decodeEventInstruction, readEvents } from '../app/sdk/program/events.ts';
@@ -11,7 +13,7 @@ import type { Notices } from './notices.ts';
 export interface ReadDeps {
   connection: Connection;
   programId: PublicKey;
-  /** Logs that were heard already, so that they need not be fetched. */
+  /** Logs already received, which need not be fetched. */
   notices: Notices;
 }
 
@@ -20,9 +22,11 @@ export interface Listed {
   signature: string;
   slot: bigint;
   hasFailed: boolean;
+  /** The logs, if they came with the list. */
+  logs?: string[] | null;
 }
 
-/** The node lists a transaction that it does not have, or not in that slot: it is late, or the chain has dropped it. */
+/** The node lists a transaction that it does not have in that slot: it is late, or the chain has dropped it. */
 export class Vanished extends Error {
   readonly slot: bigint;
 
@@ -32,27 +36,36 @@ export class Vanished extends Error {
   }
 }
 
-/** Fetched side by side. */
+/** Transactions fetched in parallel. */
 const FETCH_CONCURRENCY = 8;
 
-/** What the given transactions did, in the same order. */
+/**
+ * The content of the given transactions, in the same order. If one cannot be read, returns those before it and the
+ * error.
+ */
 export async function readTransactions(
   deps: ReadDeps,
   listed: readonly Listed[],
   finalizedSlot: bigint,
-): Promise<ChainTransaction[]> {
-  const transactions: ChainTransaction[] = [];
+): Promise<{ read: ChainTransaction[]; failure: unknown }> {
+  const read: ChainTransaction[] = [];
   for (const side of chunks(listed, FETCH_CONCURRENCY)) {
-    const read = side.map(
-      async (item) => readHeard(deps, item, deps.notices.logsOf(item)) ?? readFetched(deps, item, finalizedSlot),
+    const answers = await Promise.allSettled(
+      side.map(
+        async (item) =>
+          readHeard(deps, item, item.logs ?? deps.notices.logsOf(item)) ?? readFetched(deps, item, finalizedSlot),
+      ),
     );
-    transactions.push(...(await Promise.all(read)));
+    for (const answer of answers) {
+      if (answer.status === 'rejected') return { read, failure: answer.reason };
+      read.push(answer.value);
+    }
   }
-  return transactions;
+  return { read, failure: null };
 }
 
-/** What the logs of exactly this transaction in this slot say of it; null where there are none, or not all of them. */
-export function readHeard(
+/** The content from logs received for exactly this transaction in this slot; null if they are absent or incomplete. */
+function readHeard(
   { programId }: Pick<ReadDeps, 'programId'>,
   { signature, slot, hasFailed }: Listed,
   heard: string[] | null | undefined,
@@ -62,8 +75,8 @@ export function readHeard(
   return known?.complete ? { signature, slot, content: { kind: 'events', events: known.events } } : null;
 }
 
-/** What the node has of a transaction that has succeeded. */
-export async function readFetched(
+/** The content of a succeeded transaction as fetched from the node. */
+async function readFetched(
   deps: ReadDeps,
   { signature, slot }: Listed,
   finalizedSlot: bigint,
@@ -80,14 +93,14 @@ export async function readFetched(
   return { ...position, content: { kind: 'accounts', snapshot, carried } };
 }
 
-/** The accounts that a transaction names, whose events are about something which the node has left out. */
+/** Reads all accounts that a transaction names, because its events depend on a transaction that the node left out. */
 export async function readSnapshot(deps: ReadDeps, at: Pick<Listed, 'signature' | 'slot'>, finalizedSlot: bigint) {
   return readAccountsOf(deps, await fetchTransaction(deps, at), finalizedSlot, 'named');
 }
 
 /**
- * Of a transaction that is finalized, the accounts are read as they are finalized too: what is dropped later must not have
- * left a trace in rows that nobody takes back.
+ * Reads the accounts of a final transaction at finality too. A state that a fork drops must leave no trace in rows that
+ * nobody undoes.
  */
 function readAccountsOf(
   { connection, programId }: ReadDeps,
@@ -109,7 +122,7 @@ async function fetchTransaction(
   return transaction;
 }
 
-/** Throws ApplyError where the events of a transaction cannot be understood. */
+/** Throws ApplyError if the events of a transaction cannot be decoded. */
 function readTrusted<T>(signature: string, read: () => T): T {
   try {
     return read();

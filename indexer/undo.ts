@@ -1,6 +1,6 @@
 /**
- * Takes back what changed at slots that the chain has dropped. A unit of work remembers each row as it was before a slot first
- * changed it; put back from the newest slot to the oldest, the rows are what they were. Figures follow from the rows.
+ * Undoes changes of slots that the chain has dropped. A unit of work saves an image of each row before a slot first
+ * changes it. Restoring the images from the newest slot to the oldest gives the old rows; figures follow from the rows.
  */
 import type { Kysely } from 'kysely';
 import { writeRows } from '../app/database/bulk.ts';
@@ -13,8 +13,8 @@ import { type RowSet, Unit } from './unit.ts';
 type Db = Kysely<IndexDatabase>;
 
 /**
- * Makes every table, the cursor too, what it was after the transactions of this slot. Only revisions go on. Throws RangeError
- * where that is not known any more: then the index is to be built again.
+ * Restores every table, including the cursor, to its state after this slot; only revisions keep rising. Throws
+ * RangeError if that state is no longer stored: the index must then be rebuilt.
  */
 export async function rollbackTo(db: Kysely<IndexDatabase>, slot: bigint): Promise<void> {
   await db.transaction().execute(async (transaction) => {
@@ -43,7 +43,7 @@ export async function rollbackTo(db: Kysely<IndexDatabase>, slot: bigint): Promi
   });
 }
 
-/** Forgets how to take back what changed at slots below this one. */
+/** Deletes the images of slots below this one. */
 export async function forgetUndo(db: Kysely<IndexDatabase>, belowSlot: bigint): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await transaction.deleteFrom('undo').where('slot', '<', belowSlot).execute();
@@ -51,14 +51,17 @@ export async function forgetUndo(db: Kysely<IndexDatabase>, belowSlot: bigint): 
   });
 }
 
-/** Keeps what the unit of work has changed above the finalized slot. A row that the slot had changed before keeps its image. */
+/**
+ * Saves images of rows that the unit of work changed above the finalized slot. A row that the slot had already changed
+ * keeps its first image.
+ */
 export async function saveUndo(db: Db, unit: Unit): Promise<void> {
   const rows = [...unit.undo.values()].map(({ slot, table, key, before }) => [slot, table, key, imageOf(before)]);
   const columns = ['slot', 'table_name', 'row_key', 'image'];
   await writeRows(db, { table: 'undo', columns, conflict: { key: columns.slice(0, 3) } }, rows);
 }
 
-/** Nothing at or below this slot can be taken back any more. */
+/** Marks everything at or below this slot as not undoable. */
 export async function raiseFloor(db: Db, slot: bigint): Promise<void> {
   if (slot <= (await readFloor(db))) return;
   await db
@@ -72,12 +75,12 @@ async function readFloor(db: Db): Promise<bigint> {
   return (await db.selectFrom('undo_floor').select('slot').executeTakeFirst())?.slot ?? -1n;
 }
 
-/** 64-bit integers as lists of one decimal text; text and null as they are. */
+/** Writes each 64-bit integer as a list of one decimal text; text and null stay. */
 function imageOf(row: object | null): string | null {
   return row && JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? [value.toString()] : value));
 }
 
-/** A column that came after the image was made is as the row has it now. */
+/** A column added after the image was made keeps its present value. */
 function rowOf(image: string, now: object | null): object {
   const fields = Object.entries(JSON.parse(image) as Record<string, string | null | [string]>);
   return {

@@ -1,6 +1,6 @@
 /**
- * A unit of work: the rows that a page of transactions is about, in memory. They are read before (load.ts), changed by the
- * handlers, and written once after (save.ts), however often they changed. Nothing here waits for the database.
+ * A unit of work: the rows that a batch of transactions needs, in memory. load.ts reads them before, the handlers
+ * change them, and save.ts writes each once. Nothing here waits for the database.
  */
 import { STORED, type StoredName, type StoredRow, type StoredTable } from './stored.ts';
 
@@ -9,20 +9,18 @@ export interface UndoImage {
   slot: bigint;
   table: StoredName;
   key: string;
-  /** Null where there was none. */
+  /** Null if there was no row. */
   before: object | null;
 }
 
 /** The rows of one table by their key. */
 export class RowSet<Row extends object> {
   readonly table: StoredTable<Row>;
-  /** Null for a key that has no row. */
+  /** Null for a key without a row. */
   private readonly rows = new Map<string, Row | null>();
   private readonly originals = new Map<string, Row | null>();
-  /** Known from the page before, which the database may not have yet. */
-  private readonly carried = new Set<string>();
   private readonly onChange: (key: string, before: Row | null) => void;
-  /** Every row there is was loaded. */
+  /** True if all rows of the table were loaded. */
   private isWhole = false;
 
   constructor(table: StoredTable<Row>, onChange: (key: string, before: Row | null) => void) {
@@ -34,22 +32,11 @@ export class RowSet<Row extends object> {
     return String(row[this.table.key]);
   }
 
-  /** Takes rows as the database has them. Without `keys` they are all that there are. */
+  /** Adds rows as the database has them. Without `keys` they are the whole table. */
   load(rows: readonly Row[], keys?: Iterable<string>): void {
     for (const key of keys ?? []) this.rows.set(key, null);
-    for (const row of rows) {
-      const key = this.keyOf(row);
-      if (!this.carried.has(key)) this.rows.set(key, row);
-    }
+    for (const row of rows) this.rows.set(this.keyOf(row), row);
     if (!keys) this.isWhole = true;
-  }
-
-  /** Takes what the page before has changed, as it left it. */
-  carry(before: RowSet<Row>): void {
-    for (const key of before.originals.keys()) {
-      this.rows.set(key, before.rows.get(key) ?? null);
-      this.carried.add(key);
-    }
   }
 
   isLoaded(key: string): boolean {
@@ -63,7 +50,7 @@ export class RowSet<Row extends object> {
     throw new Error(`${this.table.name} of ${key} were not loaded`);
   }
 
-  /** Any row; where the table is loaded whole, null where there is none. */
+  /** Any row; null if a wholly loaded table has none. */
   any(): Row | null {
     for (const row of this.rows.values()) if (row) return row;
     return null;
@@ -85,7 +72,7 @@ export class RowSet<Row extends object> {
     this.rows.set(key, row);
   }
 
-  /** What has changed, each key once: as it is in the database, and as it is to be. */
+  /** The changed rows, one per key: as in the database, and as they are to be. */
   *changes(): Generator<{ key: string; before: Row | null; after: Row | null }> {
     for (const [key, before] of this.originals) {
       const after = this.rows.get(key) ?? null;
@@ -103,34 +90,17 @@ export class Unit {
       ),
     ]),
   ) as unknown as { [Table in StoredName]: RowSet<StoredRow<Table>> };
-  /** Records that have a dispute, of those whose execution has no row. */
+  /** Records that have a dispute, among those whose execution has no row. */
   readonly disputed = new Set<string>();
-  /** Executions by the slot that opened them; 0 for a slot that is not here. */
+  /** Number of executions that each slot opened; a missing slot counts as 0. */
   readonly opened = new Map<bigint, bigint>();
-  /** What this page has counted of them. */
-  private readonly counted = new Map<bigint, bigint>();
-  /** Events of this page, and transactions without any. */
-  readonly seen = new Set<string>();
   readonly undo = new Map<string, UndoImage>();
-  /** Of the transaction at hand; in the end the last one's. */
+  /** Slot of the current transaction; in the end, of the last one. */
   slot = 0n;
   private readonly finalizedSlot: bigint;
 
-  /** What `before` has changed counts as loaded: it may still be on its way into the tables. */
-  constructor(finalizedSlot: bigint, before?: Unit | null) {
+  constructor(finalizedSlot: bigint) {
     this.finalizedSlot = finalizedSlot;
-    if (!before) return;
-    for (const table of Object.keys(STORED) as StoredName[]) {
-      (this.rows[table] as RowSet<object>).carry(before.rows[table] as RowSet<object>);
-    }
-    for (const { after } of before.rows.disputes.changes()) if (after) this.disputed.add(after.record);
-    for (const [slot, count] of before.counted) this.opened.set(slot, count);
-  }
-
-  /** So many executions were opened by the slot so far. */
-  countOpened(slot: bigint, count: bigint): void {
-    this.opened.set(slot, count);
-    this.counted.set(slot, count);
   }
 
   private remember(table: StoredName, key: string, before: object | null): void {

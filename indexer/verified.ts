@@ -1,4 +1,4 @@
-/** The tables whose rows show accounts: which account that is, and what its row says. */
+/** The tables whose rows show accounts: the address of each account, and the row expected from it. */
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { type Accounts, decodeAccount, findCollateral, findCreator } from '../app/sdk/program/program.ts';
@@ -6,10 +6,10 @@ import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, 
 import { STORED, type StoredName } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
 
-/** One value in which index and chain differ; without a column, the row or the account as a whole. */
+/** One value in which index and chain differ. Without a column, the whole row or account differs. */
 export interface Difference {
   table: string;
-  /** The row's. */
+  /** Key of the row. */
   key: string;
   column: string | null;
   index: string | null;
@@ -20,24 +20,24 @@ type Row = Record<string, unknown>;
 
 export interface Verified {
   name: StoredName;
-  /** Rows whose accounts one call can read. */
+  /** Rows whose accounts fit one request. */
   rowsAtOnce: number;
-  /** The account's name, where every such account must have a row. */
+  /** The account's name, if every such account must have a row. */
   account: keyof Accounts | null;
-  /** How the key is in the account, where it is not the account's address; and how many bytes of it that takes. */
+  /** Reads the key from the account, if the key is not its address; and the number of bytes needed. */
   keyIn?(data: Uint8Array): string;
   addressLength?: number;
   keyOf(row: Row): string;
   accountsOf(row: Row): PublicKey[];
-  /** The columns that follow from the accounts. Null where a row says that there is none. */
+  /** The columns that follow from the accounts. Null if a row shows no account. */
   expected: ((addresses: readonly PublicKey[], data: readonly Buffer[]) => Row) | null;
-  /** Columns that no account keeps. */
+  /** Columns that no account holds. */
   elsewhere: readonly string[];
 }
 
-/** getMultipleAccounts takes this many addresses. */
+/** Limit of getMultipleAccounts. */
 const ACCOUNTS_PER_CALL = 100;
-/** `slot` says when a row was made. */
+/** `slot` is the slot at which the row was made. */
 const ALWAYS_ELSEWHERE = ['slot', 'closed'];
 
 function verified(
@@ -60,7 +60,7 @@ function verified(
 }
 
 const asRow = (row: object): Row => row as Row;
-/** Whose profile it is, after the discriminator and three fields of a byte. */
+/** Offset of the profile's wallet: after the discriminator and three 1-byte fields. */
 const CREATOR_AT = 11;
 const CREATOR_END = CREATOR_AT + 32;
 
@@ -110,7 +110,7 @@ export const VERIFIED: readonly Verified[] = [
   verified('unread_accounts', null, null),
 ];
 
-/** The rows of these keys, or the next after one. */
+/** The rows of these keys, or the next rows after one key. */
 export async function readPage(
   db: Kysely<IndexDatabase>,
   { name, rowsAtOnce }: Verified,

@@ -1,7 +1,7 @@
 /**
- * Holds the tables against the chain: every row against the account that it shows, or the leaf that the account became; every
- * account against the rows; and figures against the rows that they follow from. Only reads, also while an indexer is at work:
- * what differs is looked at again for a while, because table and account are read a moment apart.
+ * Compares the tables with the chain: rows with accounts or leaves, accounts with rows, and figures with their rows. It
+ * only reads, also while an indexer runs. It compares differing rows again for a while, because table and account are
+ * read at different moments.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection, PublicKey } from '@solana/web3.js';
@@ -19,14 +19,14 @@ export interface VerifyOptions {
   db: Kysely<IndexDatabase>;
   connection: Connection;
   programId: PublicKey;
-  /** Told after each table. */
+  /** Called after each table. */
   onProgress?(table: string, rows: number): void;
-  /** How long what differs is looked at again. */
+  /** How long differing rows are compared again. */
   patienceMs?: number;
 }
 
 export interface Verification {
-  /** Rows that were held against the chain. */
+  /** Number of compared rows. */
   rows: number;
   differences: Difference[];
 }
@@ -68,7 +68,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
 
 type Row = Record<string, unknown>;
 
-/** Rows of one table with the accounts that they show. */
+/** Compares rows of one table with their accounts. */
 async function compare(options: VerifyOptions, table: Verified, rows: readonly Row[]): Promise<Difference[]> {
   const { connection, programId } = options;
   const wanted = rows.map((row) => table.accountsOf(row));
@@ -96,7 +96,7 @@ async function compare(options: VerifyOptions, table: Verified, rows: readonly R
   });
 }
 
-/** Accounts that no row shows. */
+/** Accounts without a row. */
 async function findUnlisted(options: VerifyOptions, table: Verified): Promise<Difference[]> {
   if (!table.account) return [];
   const found = await options.connection.getProgramAccounts(options.programId, {

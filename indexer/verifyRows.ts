@@ -1,4 +1,4 @@
-/** What follows from other rows: leaves from the executions that they are of, roots from leaves, figures from executions. */
+/** Checks rows that follow from other rows: leaves from executions, roots from leaves, figures from executions. */
 import { type Connection, PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { readTogether } from '../app/database/portable.ts';
@@ -11,7 +11,6 @@ import {
 } from '../app/sdk/program/archive.ts';
 import { constants } from '../app/sdk/program/program.ts';
 import { hex } from './columns.ts';
-import { keepsTotals } from './read.ts';
 import { recordOf } from './record.ts';
 import { callerKey, Figures } from './statistics.ts';
 import type { ArchiveRow, ExecutionRow, IndexDatabase } from './tables.ts';
@@ -25,7 +24,7 @@ interface Checked {
   differences: Difference[];
 }
 
-/** Every leaf against its execution's row, and all of a tree against the roots that its account remembers. */
+/** Compares every leaf with its execution's row, and each tree's root with the roots that its account keeps. */
 export async function checkLeaves({
   db,
   connection,
@@ -75,7 +74,7 @@ async function checkTree(
   }
   const account = await connection.getAccountInfo(new PublicKey(tree), 'confirmed');
   const made = hex(root.end());
-  // A tree that nothing was added to remembers no root.
+  // The account of an empty tree keeps no root.
   const roots = account ? [...readArchiveRoots(account.data), readArchiveTree(account.data).root].map(hex) : [];
   if (!roots.includes(made)) checked.differences.push(differ('archives', archive, 'root', made, roots[0] ?? null));
 }
@@ -88,9 +87,9 @@ function leafOf(row: ExecutionRow): string {
   }
 }
 
-/** The root over leaves that come in their order, in the memory of one way from leaf to root. */
+/** Computes the root over leaves in order, in the memory of one path from leaf to root. */
 function createRoot(): { add(leaf: Uint8Array): void; end(): Uint8Array } {
-  /** At each level, a node that waits for the one on its right. */
+  /** For each level, a node that waits for its right sibling. */
   const waiting: (Uint8Array | null)[] = Array.from({ length: constants.archiveDepth }, () => null);
   const rise = (node: Uint8Array, from: number, isLast: boolean): Uint8Array | null => {
     let risen = node;
@@ -113,13 +112,13 @@ function createRoot(): { add(leaf: Uint8Array): void; end(): Uint8Array } {
     },
     end() {
       if (full) return full;
-      // Every place from the next one on is empty.
+      // All later leaves are empty.
       return rise(new Uint8Array(32), 0, true)!;
     },
   };
 }
 
-/** Figures against the executions, all as at one moment. */
+/** Compares the figures with the executions, all read at one moment. */
 export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
   return readTogether(db, async (transaction) => {
     const figures = new Figures();
@@ -137,10 +136,9 @@ export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
     }
     const statistics = await transaction.selectFrom('agent_statistics').selectAll().execute();
     const totals = await transaction.selectFrom('caller_totals').selectAll().execute();
-    const expected = (await keepsTotals(transaction, 'main')) ? figures.callerTotals() : new Map();
     const differences = [
       ...compare('agent_statistics', new Map(statistics.map((row) => [row.listing, row])), figures.agentStatistics()),
-      ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), expected),
+      ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), figures.callerTotals()),
     ];
     return { rows: statistics.length + totals.length, differences };
   });

@@ -1,13 +1,13 @@
-/** Those who wait until the tables have reached a slot. */
+/** Callers that wait until the tables reach a slot. */
 
 export interface Waiters {
-  /** How many wait. */
+  /** Number of waiting callers. */
   size(): number;
-  /** Resolves once the tables hold this slot. Throws after `timeoutMs`, with `reason` for why it may have taken so long. */
+  /** Resolves when the tables hold this slot. Throws after `timeoutMs`; `reason` explains the delay. */
   wait(slot: bigint, timeoutMs: number, reason: () => string | null): Promise<void>;
-  /** Those who wait now, to be told how far the tables are by what is done next. */
+  /** Takes the callers that wait now. The returned function tells them how far the tables are after the next pass. */
   present(): (head: bigint) => void;
-  /** Nothing will come any more. */
+  /** Rejects all, because the indexer has ended. */
   rejectAll(error: Error): void;
 }
 

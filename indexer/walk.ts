@@ -1,21 +1,21 @@
 /**
- * Looks through the whole history for what the node had left out, however old: all of it at once where something has shown that
- * there is such a transaction, else a page now and then, newest first, remembering how far it came.
+ * Searches the history for transactions that the node had left out, however old. A known gap starts a search of
+ * everything. Otherwise one page is searched now and then, newest first, and the position is stored.
  */
 import type { ConfirmedSignatureInfo } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
 import { chunks } from '../app/process/chunks.ts';
 import { type IngestDeps, readCursor } from './ingest.ts';
-import { readPage, readPages } from './listing.ts';
+import { readFirstAvailable, readPage, readPages, SignatureUnknown } from './listing.ts';
 import { readFinalizedProgress, readKnown } from './reconcile.ts';
 import type { IndexDatabase } from './tables.ts';
 
-/** Slots in one query. */
+/** Slots per query. */
 const SLOTS_PER_QUERY = 500;
-/** Between the end of a walk and the next one. */
+/** Pause between the end of a walk and the next one. */
 const PAUSE_MS = 6 * 3_600_000;
 
-/** The slot of the oldest transaction that the tables do not have, null where there is none. */
+/** The slot of the oldest transaction that the tables lack; null if there is none. */
 export async function findOldestGap(deps: IngestDeps): Promise<bigint | null> {
   const cursor = await readCursor(deps.db);
   if (!cursor) return null;
@@ -25,9 +25,9 @@ export async function findOldestGap(deps: IngestDeps): Promise<bigint | null> {
 }
 
 /**
- * Compares the next page of the walk, or begins one: anew where `isDue`, else some hours after the last has ended. Returns the
- * slot of the oldest transaction of the page that the tables do not have; the walk is over then. What is not final is left to
- * others (reconcile.ts).
+ * Compares the next page of the walk. Starts a new walk if `isDue`, or some hours after the last one ended. Returns the
+ * slot of the page's oldest transaction that the tables lack; the walk then ends. reconcile.ts checks what is not
+ * final.
  */
 export async function walkOn(deps: IngestDeps, isDue: boolean): Promise<bigint | null> {
   const { db } = deps;
@@ -37,11 +37,15 @@ export async function walkOn(deps: IngestDeps, isDue: boolean): Promise<bigint |
   const endedAt = walk?.ended_at ?? null;
   if (endedAt !== null && !isDue && BigInt(Date.now()) - endedAt < PAUSE_MS) return null;
   const before = walk?.before ?? undefined;
-  const page = await readPage(deps, { before });
+  const page = await readPage(deps, { before }).catch((error: Error) => {
+    if (error instanceof SignatureUnknown) return [];
+    throw error;
+  });
   const last = page.at(-1);
   if (!last) {
-    // Nothing is older than what the node does not know either: from the newest on again.
-    const isEnd = before === undefined || (await isKnown(deps, before));
+    // A node that does not know `before` also lists nothing older: start again from the newest. If the node forgets its
+    // history, this is its end.
+    const isEnd = before === undefined || (await isKnown(deps, before)) || (await readFirstAvailable(deps)) > 0n;
     await remember(db, null, isEnd);
     return null;
   }
@@ -66,7 +70,7 @@ async function isKnown({ connection }: IngestDeps, signature: string): Promise<b
   return value[0] !== null;
 }
 
-/** Of a page, newest first, the slot of the oldest transaction below this slot that is not in the tables. */
+/** In a page, newest first, the slot of the oldest missing transaction below this slot; null if none. */
 async function findMissing(
   db: Kysely<IndexDatabase>,
   page: readonly ConfirmedSignatureInfo[],

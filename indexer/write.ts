@@ -1,21 +1,21 @@
 /**
- * Rows of the index, whole ones and changes, from events and from accounts alike. A row is replaced only by a state that is
- * not older. A change to a row that is not there throws MissingRow, unless its account is known to be unread.
+ * Writes rows of the index, whole or in part, from events and from accounts. A row is replaced only by a state that is
+ * not older. Changing a missing row throws MissingRow, unless its account is known to be unread.
  */
 import type { StoredName, StoredRow } from './stored.ts';
 import type { DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 
-/** Tables whose rows show an account as it was at a slot. */
+/** Tables whose rows show an account at a slot. */
 type AccountTable = Exclude<StoredName, 'cursor' | 'archive_leaves' | 'unread_accounts' | 'listing_versions'>;
 /** Some columns of a row, and the slot of the state that they show. */
 type Change<Row> = Partial<Row> & { slot: bigint };
 
-/** An event is about a row that is not there: the node has left out the transaction that made it. */
+/** An event is about a missing row: the node left out the transaction that created it. */
 export class MissingRow extends Error {
   constructor(
     table: string,
-    /** The account that the row is of. */
+    /** Address of the row's account. */
     readonly address: string,
   ) {
     super(`${table} has no row of ${address}`);
@@ -28,7 +28,7 @@ export function writeRow<Table extends AccountTable>(unit: Unit, table: Table, r
   if (!known || known.slot <= row.slot) rows.put(row);
 }
 
-/** The change may be said in terms of the row as it was. */
+/** The change may be a function of the present row. */
 export function changeRow<Table extends AccountTable>(
   unit: Unit,
   table: Table,
@@ -37,7 +37,7 @@ export function changeRow<Table extends AccountTable>(
 ): void {
   const rows = unit.rows[table];
   const known = rows.get(key);
-  // Nothing changed is right only where the row is there and newer, or where there could be none.
+  // Leaving it unchanged is right only if the row is newer, or if there could be none.
   if (!known) {
     requireKnown(unit, table, key);
     return;
@@ -46,14 +46,14 @@ export function changeRow<Table extends AccountTable>(
   if (known.slot <= changed.slot) rows.put({ ...known, ...changed });
 }
 
-/** By which a version of a listing is found. */
+/** The key of a listing's version. */
 export function versionKey(listing: string, version: bigint | number): string {
   return `${listing} ${version}`;
 }
 
 /**
- * An execution's state; its id never recurs. What happened once and for all (signatures, position, reason, disputes) is only
- * ever added, whichever of event and account is seen first.
+ * Writes an execution's state; its id never recurs. Facts that never change (signatures, position, reason, disputes)
+ * are only added, whether event or account comes first.
  */
 export function writeExecution(unit: Unit, row: ExecutionRow): void {
   const { executions, listings } = unit.rows;
@@ -62,12 +62,13 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
   const base = isNewer ? row : known;
   const listing = listings.get(row.listing);
   const version = unit.rows.listing_versions.get(versionKey(row.listing, row.listing_version));
-  // The listing, where no event said the version: one that was read later never says a later timeout.
+  // If no event gave the timeout of this version, take the listing's. A later reading has another version, so its
+  // timeout is not used.
   const shown = listing?.listing_version === row.listing_version ? listing.timeout_seconds : null;
   const timeout = version?.timeout_seconds ?? shown;
   const isDisputed = known?.dispute_count || row.dispute_count || unit.disputed.has(row.record);
   const { open_signature, opened_slot, open_index } = placeOf(unit, known, row);
-  // Named one by one: to spread what changes into a copy costs many times as much.
+  // Naming each field is many times cheaper than spreading the changes into a copy.
   executions.put({
     ...base,
     reason: known?.reason ?? row.reason,
@@ -82,7 +83,7 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
 
 type Place = Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'open_index'>;
 
-/** Which transaction opened it, and as which of its slot, where that is not known yet. */
+/** The transaction that opened the execution, and its position in the slot, if not known yet. */
 function placeOf(unit: Unit, known: ExecutionRow | null, row: ExecutionRow): Place {
   const { open_signature, opened_slot: slot } = row;
   const place = {
@@ -94,14 +95,14 @@ function placeOf(unit: Unit, known: ExecutionRow | null, row: ExecutionRow): Pla
   if (place.opened_slot !== null && place.open_signature === open_signature) return place;
   const open_index = unit.opened.get(slot) ?? 0n;
   if (place.opened_slot !== slot) {
-    unit.countOpened(slot, open_index + 1n);
+    unit.opened.set(slot, open_index + 1n);
     const left = place.opened_slot === null ? undefined : unit.opened.get(place.opened_slot);
-    if (left !== undefined) unit.countOpened(place.opened_slot!, left - 1n);
+    if (left !== undefined) unit.opened.set(place.opened_slot!, left - 1n);
   }
   return { open_signature, opened_slot: slot, open_index };
 }
 
-/** The settle or refund of an open execution, at `settled_at`; a `reason` only for a refund. */
+/** Writes the settle or refund of an open execution at `settled_at`. `reason` is for refunds only. */
 export function endExecution(
   unit: Unit,
   record: string,
@@ -122,22 +123,19 @@ export function endExecution(
   tellUnread(unit, record, { end_signature: at.signature });
 }
 
-/** A dispute's state. Its URI and that there was one are only ever added. */
+/** Writes a dispute's state. Its URI, and the fact that it existed, are only added. */
 export function writeDispute(unit: Unit, row: DisputeRow): void {
   const { disputes, executions } = unit.rows;
   const known = disputes.get(row.dispute);
   const base = !known || known.slot <= row.slot ? row : known;
   disputes.put({ ...base, evidence_uri: known?.evidence_uri ?? row.evidence_uri });
-  // One per record, ever.
+  // A record can have only one dispute, ever.
   unit.disputed.add(row.record);
   const execution = executions.get(row.record);
   if (execution) executions.put({ ...execution, dispute_count: 1n });
 }
 
-/**
- * An execution as its leaf has it, which nothing changes any more. One that was never read is a row like any other from
- * now on.
- */
+/** Writes an execution from its leaf, which never changes. An execution that was never read gets a normal row. */
 export function writeArchivedExecution(unit: Unit, row: ExecutionRow): void {
   const unread = unit.rows.unread_accounts.get(row.record);
   if (unread) unit.rows.unread_accounts.remove(row.record);
@@ -145,7 +143,7 @@ export function writeArchivedExecution(unit: Unit, row: ExecutionRow): void {
   writeExecution(unit, { ...row, open_signature, opened_slot, end_signature });
 }
 
-/** Remembers that an account was made and is gone, and that nothing is known of it. */
+/** Records that an account was created and closed before it could be read. */
 export function writeUnread(unit: Unit, { address, slot }: Pick<UnreadRow, 'address' | 'slot'>): void {
   const { unread_accounts } = unit.rows;
   if (unread_accounts.get(address)) return;
@@ -153,13 +151,13 @@ export function writeUnread(unit: Unit, { address, slot }: Pick<UnreadRow, 'addr
   unread_accounts.put({ address, slot, ...nothing });
 }
 
-/** What transactions tell of an account that is unread; nothing where it is not. */
+/** Adds what a transaction shows of an unread account; does nothing if the account is not unread. */
 export function tellUnread(unit: Unit, address: string, told: Partial<UnreadRow>): void {
   const known = unit.rows.unread_accounts.get(address);
   if (known) unit.rows.unread_accounts.put({ ...known, ...told });
 }
 
-/** There is a row, or there could be none. */
+/** Throws MissingRow unless the row exists or the account is known to be unread. */
 export function requireKnown(unit: Unit, table: AccountTable, key: string): void {
   if (!unit.rows[table].get(key) && !unit.rows.unread_accounts.get(key)) throw new MissingRow(table, key);
 }

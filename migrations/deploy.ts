@@ -3,7 +3,16 @@
  * the default export; the local network calls `ensureMarketplace` itself. Running it again changes nothing.
  */
 import type { AnchorProvider } from '@coral-xyz/anchor';
-import { type Connection, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
+import {
+  type Connection,
+  PublicKey,
+  type SendOptions,
+  SendTransactionError,
+  type Signer,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import bs58 from 'bs58';
 import { DEVNET_GENESIS, DEVNET_USDC, MAINNET_GENESIS, MAINNET_USDC } from '../app/sdk/program/clusters.ts';
 import {
   type Config,
@@ -14,7 +23,7 @@ import {
   relayAuthoritiesOf,
 } from '../app/sdk/program/program.ts';
 
-/** The first settings; the admin can change each within the program's bounds. Collateral grows with the price. */
+/** The first settings; the admin can change each within the program's bounds. The collateral grows with the price. */
 export const FIRST_SETTINGS = {
   feeBps: 100,
   minPrice: 10_000n,
@@ -37,8 +46,12 @@ const USDC_MINTS: Record<string, string> = {
   [DEVNET_GENESIS]: DEVNET_USDC,
 };
 
-/** How often a sent transaction is asked about. */
+/**
+ * Interval of status queries for a sent transaction, and the number of queries before it is sent again: nodes lose
+ * some.
+ */
 const POLL_MS = 250;
+const RESEND_POLLS = 16;
 
 export type MarketplaceInput = Pick<
   InitializeConfigInput,
@@ -46,15 +59,15 @@ export type MarketplaceInput = Pick<
 > &
   Partial<InitializeConfigInput>;
 
-/** The marketplace's config, or null where there is none yet. */
+/** The marketplace's config, or null if there is none yet. */
 export async function readConfig(connection: Connection): Promise<Config | null> {
   const account = await connection.getAccountInfo(findConfig(), 'confirmed');
   return account && decodeAccount('Config', account.data);
 }
 
 /**
- * Returns the config, and creates it first where it is missing: `send` must sign for authority and payer, and return
- * when the transaction is confirmed.
+ * Returns the config, and creates it first if missing. `send` must sign for authority and payer, and return when the
+ * transaction is confirmed.
  */
 export async function ensureMarketplace(
   connection: Connection,
@@ -69,37 +82,72 @@ export async function ensureMarketplace(
   return created;
 }
 
-/** What `anchor migrate` calls: the provider's wallet, which must be the upgrade authority, becomes the admin. */
+/** Called by `anchor migrate`. The provider's wallet, which must be the upgrade authority, becomes the admin. */
 export default async function deploy(provider: AnchorProvider): Promise<void> {
   const { RELAY_AUTHORITIES: relayAuthorities, USDC_MINT: chosenMint } = process.env;
   if (!relayAuthorities)
-    throw new Error('Set RELAY_AUTHORITIES to the addresses that relays sign with, comma between.');
+    throw new Error('Set RELAY_AUTHORITIES to the addresses that relays sign with, separated by commas.');
   const mint = chosenMint ?? USDC_MINTS[await provider.connection.getGenesisHash()];
-  if (!mint) throw new Error('This is neither mainnet nor devnet: set USDC_MINT to the mint to settle in.');
+  if (!mint) throw new Error('This is neither mainnet nor devnet. Set USDC_MINT to the mint that prices are paid in.');
   const wallet = provider.wallet.publicKey;
   const input = { authority: wallet, payer: wallet, admin: wallet };
   const named = relayAuthorities.split(',').map((address) => new PublicKey(address.trim()));
   const keys = { relayAuthorities: named, usdcMint: new PublicKey(mint) };
   const config = await ensureMarketplace(provider.connection, { ...input, ...keys }, (instruction) =>
-    sendAndPoll(provider, instruction),
+    sendAndPoll(provider.connection, provider.wallet, [instruction]),
   );
   console.log(`Marketplace ${findConfig()}: admin ${config.admin}, relays ${relayAuthoritiesOf(config).join(', ')}`);
 }
 
-/** Waits by asking, not by a WebSocket: the provider guesses its address, which is wrong on many nodes. */
-async function sendAndPoll(provider: AnchorProvider, instruction: TransactionInstruction): Promise<void> {
-  const { connection, wallet } = provider;
+/** Pays and signs: the part of an Anchor wallet that is used here. */
+export interface SendingWallet {
+  publicKey: PublicKey;
+  signTransaction(transaction: Transaction): Promise<Transaction>;
+}
+
+/**
+ * Sends one transaction and returns its signature with its slot. Polls instead of using a WebSocket: the provider
+ * guesses the WebSocket's URL, which is wrong on many nodes. Throws with the program's logs if it fails.
+ */
+export async function sendAndPoll(
+  connection: Connection,
+  wallet: SendingWallet,
+  instructions: TransactionInstruction[],
+  signers: Signer[] = [],
+  pollMs = POLL_MS,
+): Promise<{ signature: string; slot: number }> {
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
   const transaction = new Transaction({ feePayer: wallet.publicKey, blockhash, lastValidBlockHeight });
-  const signed = await wallet.signTransaction(transaction.add(instruction));
-  const signature = await connection.sendRawTransaction(signed.serialize(), { preflightCommitment: 'confirmed' });
-  for (;;) {
-    const { value } = await connection.getSignatureStatus(signature);
-    if (value?.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(value.err)}`);
-    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return;
-    if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) {
-      throw new Error(`transaction ${signature} did not land before its blockhash expired`);
+  transaction.add(...instructions);
+  if (signers.length > 0) transaction.partialSign(...signers);
+  const signed = await wallet.signTransaction(transaction);
+  const bytes = signed.serialize();
+  const signature = bs58.encode(signed.signature!);
+  let trouble = '';
+  const send = async (options: SendOptions) => {
+    try {
+      await connection.sendRawTransaction(bytes, options);
+    } catch (error) {
+      if (isRefused(error as Error)) throw error;
+      trouble = `; sending it ended with: ${(error as Error).message}`;
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  };
+  await send({ preflightCommitment: 'confirmed' });
+  for (let polls = 1; ; polls += 1) {
+    // Read the height before the status: the status then includes everything that landed by this height.
+    const isExpired = (await connection.getBlockHeight('confirmed')) > lastValidBlockHeight;
+    const { value } = await connection.getSignatureStatus(signature);
+    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') {
+      if (value.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(value.err)}`);
+      return { signature, slot: value.slot };
+    }
+    if (isExpired) throw new Error(`transaction ${signature} did not land before its blockhash expired${trouble}`);
+    if (polls % RESEND_POLLS === 0) await send({ skipPreflight: true });
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
+}
+
+/** A send without an answer may have arrived, and a repeated one may have landed before. */
+function isRefused(error: Error): boolean {
+  return error instanceof SendTransactionError && !error.message.includes('already been processed');
 }

@@ -5,9 +5,16 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileOfficially, compileProgram, DEPLOY_FOLDER, MARKETPLACE, type Program } from './build/compile.ts';
+import {
+  type Binaries,
+  compileOfficially,
+  compileProgram,
+  DEPLOY_FOLDER,
+  MARKETPLACE,
+  type Program,
+} from './build/compile.ts';
 import { generateIdl, writeIdl } from './build/idl.ts';
 import { BuildError, firstLine, progress, ROOT } from './build/process.ts';
 import { sourceHash } from './build/sourcehash.ts';
@@ -25,71 +32,76 @@ Builds the programs below programs/, and the marketplace's IDL.
 The tools are installed when missing: a Rust nightly by rustup, sbpf-linker by cargo, clang-22 by apt-get (as root on
 Debian; elsewhere install it first). The first build takes about three minutes.`;
 
-const TEST_CALLER: Program = { package: 'test-caller', crate: 'test_caller', folder: 'tests/program/caller' };
+const TEST_CALLER: Program = {
+  package: 'test-caller',
+  crate: 'test_caller',
+  folder: 'tests/program/caller',
+  onBankrun: true,
+};
 const TEST_VERIFIER: Program = {
   package: 'test-verifier',
   crate: 'test_verifier',
   folder: 'tests/program/verifier',
+  onBankrun: true,
 };
-/** Stands for what a tutorial's reader would build, so our flags are not for it. */
-const NAIVE_ESCROW: Program = {
-  package: 'naive-escrow',
-  crate: 'naive_escrow',
-  folder: 'bench/program/naive',
-  plain: true,
-};
-const PROGRAMS = [MARKETPLACE, TEST_CALLER, TEST_VERIFIER, NAIVE_ESCROW];
-const IDL_FOLDER = join(ROOT, 'app/sdk/program/idl');
-const BUILD_JSON = join(ROOT, MARKETPLACE.folder, 'artifact/BUILD.json');
+const PROGRAMS = [MARKETPLACE, TEST_CALLER, TEST_VERIFIER];
+/** Paths from the root. */
+const IDL_FOLDER = 'app/sdk/program/idl';
+const BUILD_JSON = `${MARKETPLACE.folder}/artifact/BUILD.json`;
 
-/** What BUILD.json holds; `programs` maps crate names to the artifacts' SHA-256 (hex) and length in bytes. */
+/** What BUILD.json holds; `programs` maps the artifacts' paths to their SHA-256 (hex) and length in bytes. */
 interface BuildRecord {
   source_hash: string;
   programs: Record<string, { sha256: string; bytes: number }>;
   toolchain: ToolVersions;
 }
 
-const artifactPath = (program: Program) => join(ROOT, program.folder, 'artifact', `${program.crate}.so`);
+/** The files to commit, each with its path from the root: those for clusters, and those for bankrun's tests. */
+function artifactsOf(program: Program, { cluster, bankrun }: Binaries): [string, Buffer][] {
+  const file = `${program.crate}.so`;
+  const artifacts: [string, Buffer][] = [[`${program.folder}/artifact/${file}`, cluster]];
+  if (bankrun) artifacts.push([`tests/program/bankrun/${file}`, bankrun]);
+  return artifacts;
+}
 
 function describe(bytes: Buffer): { sha256: string; bytes: number } {
   return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length };
 }
 
-/** Compiles all programs into target/deploy. */
-async function compileAll(tools: Toolchain): Promise<{ record: BuildRecord; binaries: Map<Program, Buffer> }> {
-  const binaries = new Map<Program, Buffer>();
-  const record: BuildRecord = { source_hash: sourceHash(), programs: {}, toolchain: tools.versions };
+/** Compiles all programs into target/deploy; the artifacts by path. */
+async function compileAll(tools: Toolchain): Promise<{ record: BuildRecord; artifacts: Map<string, Buffer> }> {
+  const artifacts = new Map<string, Buffer>();
   for (const program of PROGRAMS) {
     progress(`Compiling ${program.package} with ${tools.versions.rustc} ...`);
-    const bytes = await compileProgram(program, tools);
-    binaries.set(program, bytes);
-    record.programs[program.crate] = describe(bytes);
-    progress(`  target/deploy/${program.crate}.so, ${bytes.length} bytes`);
+    const binaries = await compileProgram(program, tools);
+    for (const [path, bytes] of artifactsOf(program, binaries)) artifacts.set(path, bytes);
+    progress(`  target/deploy/${program.crate}.so, ${binaries.cluster.length} bytes`);
   }
-  return { record, binaries };
+  const programs = Object.fromEntries([...artifacts].map(([path, bytes]) => [path, describe(bytes)]));
+  return { record: { source_hash: sourceHash(), programs, toolchain: tools.versions }, artifacts };
 }
 
 async function build(): Promise<object> {
   const tools = await ensureToolchain();
-  const { record, binaries } = await compileAll(tools);
+  const { record, artifacts } = await compileAll(tools);
   progress('Generating the IDL ...');
   const idl = await generateIdl(MARKETPLACE, tools.nightly);
-  for (const [program, bytes] of binaries) {
-    mkdirSync(join(ROOT, program.folder, 'artifact'), { recursive: true });
-    writeFileSync(artifactPath(program), bytes);
+  for (const [path, bytes] of artifacts) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+    writeFileSync(join(ROOT, path), bytes);
   }
-  writeIdl(IDL_FOLDER, idl);
-  writeFileSync(BUILD_JSON, `${JSON.stringify(record, null, 2)}\n`);
+  writeIdl(join(ROOT, IDL_FOLDER), idl);
+  writeFileSync(join(ROOT, BUILD_JSON), `${JSON.stringify(record, null, 2)}\n`);
   progress('Wrote the programs, BUILD.json and app/sdk/program/idl.');
   return record;
 }
 
-/** The committed file as text; the reader is told how to make it when it is missing. */
+/** A committed file; the reader is told how to make it when it is missing. Path from the root. */
 function readCommitted(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readFileSync(join(ROOT, path));
   } catch {
-    throw new BuildError(`${path.slice(ROOT.length + 1)} is missing: run npm run build:program and commit the result.`);
+    throw new BuildError(`${path} is missing: run npm run build:program and commit the result.`);
   }
 }
 
@@ -97,19 +109,18 @@ async function check(): Promise<object> {
   const committed = JSON.parse(readCommitted(BUILD_JSON).toString()) as BuildRecord;
   const stale: string[] = [];
   if (committed.source_hash !== sourceHash()) stale.push('BUILD.json (the sources changed after the build)');
-  for (const program of PROGRAMS) {
-    const { sha256 } = describe(readCommitted(artifactPath(program)));
-    if (sha256 !== committed.programs[program.crate]?.sha256) stale.push(`${program.crate}.so (not the one built)`);
+  for (const [path, { sha256 }] of Object.entries(committed.programs)) {
+    if (describe(readCommitted(path)).sha256 !== sha256) stale.push(`${path} (not the one built)`);
   }
   const tools = await ensureToolchain();
   progress('Generating the IDL ...');
   for (const [name, text] of Object.entries(await generateIdl(MARKETPLACE, tools.nightly))) {
-    if (readCommitted(join(IDL_FOLDER, name)).toString() !== text) stale.push(`app/sdk/program/idl/${name}`);
+    if (readCommitted(`${IDL_FOLDER}/${name}`).toString() !== text) stale.push(`${IDL_FOLDER}/${name}`);
   }
-  const { record, binaries } = await compileAll(tools);
+  const { record, artifacts } = await compileAll(tools);
   const sameTools = JSON.stringify(record.toolchain) === JSON.stringify(committed.toolchain);
-  const different = PROGRAMS.filter((program) => !binaries.get(program)?.equals(readCommitted(artifactPath(program))));
-  if (sameTools) stale.push(...different.map((program) => `${program.crate}.so (rebuilding gives other bytes)`));
+  const different = [...artifacts].filter(([path, bytes]) => !bytes.equals(readCommitted(path)));
+  if (sameTools) stale.push(...different.map(([path]) => `${path} (rebuilding gives other bytes)`));
   if (stale.length > 0) {
     throw new BuildError(`Stale:\n  ${stale.join('\n  ')}\nRun npm run build:program and commit the result.`);
   }

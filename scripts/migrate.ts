@@ -1,10 +1,11 @@
 /**
  * `npm run migrate`: creates the marketplace on a cluster where the program is deployed, as `anchor migrate` would, for
- * those who do not have Anchor's command line. Running it again changes nothing.
+ * those who do not have Anchor's command line. Running it again changes nothing. With `--deploy` it deploys the program.
  */
 import anchor from '@coral-xyz/anchor';
 import { Command } from 'commander';
 import deploy from '../migrations/deploy.ts';
+import { type DeployOptions, deployProgram, returnBuffer } from './deploy/deploy.ts';
 import { runScript } from './options.ts';
 
 const SETTINGS = `
@@ -12,14 +13,17 @@ Settings come from the environment:
 
   ANCHOR_PROVIDER_URL   JSON-RPC address of the cluster
   ANCHOR_WALLET         keypair file of the program's upgrade authority, who becomes the admin
-  RELAY_AUTHORITIES     addresses that relays sign with, comma between, at most eight
-  USDC_MINT             mint to settle in; needed except on mainnet and devnet`;
+  RELAY_AUTHORITIES     addresses that relays sign with, comma between, at most eight; not for --deploy
+  USDC_MINT             mint to settle in; needed except on mainnet and devnet; not for --deploy`;
 
-async function migrate(): Promise<void> {
+async function migrate(options: DeployOptions): Promise<void> {
+  const isDeployment = options.deploy || options.closeBuffer;
   try {
-    await deploy(anchor.AnchorProvider.env());
+    if (options.closeBuffer) await returnBuffer(options);
+    else if (options.deploy) await deployProgram(options);
+    else await deploy(anchor.AnchorProvider.env());
   } catch (error) {
-    console.error(`${(error as Error).message}\n${SETTINGS}`);
+    console.error(isDeployment ? (error as Error).message : `${(error as Error).message}\n${SETTINGS}`);
     process.exit(1);
   }
 }
@@ -27,7 +31,18 @@ async function migrate(): Promise<void> {
 // Ends the process, which the provider's WebSocket would keep alive.
 await runScript(
   new Command('npm run migrate')
-    .description('Creates config and treasury.')
+    .description('Creates config and treasury; with --deploy, deploys or upgrades the program instead.')
+    .option('--deploy', 'show what deploying the program costs and, with --yes, do it; goes on where it stopped')
+    .option('--close-buffer', 'give back the lamports of a deployment that stopped and is not gone on with')
+    .option('--yes', 'spend what --deploy says')
+    .option('--program-keypair <file>', "the program's key, for the first deployment (default: the committed id)")
+    .option('--program <file>', 'the program to deploy (default: the committed artifact)')
+    .option(
+      '--buffer-keypair <file>',
+      'the key of the buffer, made where it is missing (default: beside ANCHOR_WALLET)',
+    )
+    .option('--skip-feature-check', 'deploy where a feature has no account because the cluster was born with it')
+    .option('--json', 'print the result of --deploy or --close-buffer as JSON')
     .addHelpText('after', SETTINGS)
     .action(migrate),
 );

@@ -16,21 +16,23 @@ function fail(message) {
   process.exit(1);
 }
 
-/** True when this very package-lock.json was found installed before. */
-function hasStamp(lockHash) {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === lockHash;
+/** True when the packages that this file needs were found installed before, from this very package-lock.json. */
+function hasStamp() {
+  const found = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+  return found === lockHash || found === wanted;
 }
 
 /** True when node_modules holds what package-lock.json names, whoever installed it. */
-function isInstalled(lockHash) {
-  if (hasStamp(lockHash)) return true;
+function isInstalled() {
+  if (hasStamp()) return true;
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed)) return false;
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const present = JSON.parse(readFileSync(installed, 'utf8')).packages;
   // Packages for other platforms are optional and rightly absent.
-  return Object.entries(wanted).every(
-    ([path, entry]) => path === '' || (present[path] ? present[path].version === entry.version : entry.optional),
+  const mayMiss = ({ dev, optional }) => optional || (dev && isProduction);
+  return Object.entries(packages).every(
+    ([path, entry]) => path === '' || (present[path] ? present[path].version === entry.version : mayMiss(entry)),
   );
 }
 
@@ -60,11 +62,14 @@ if (!file) fail('usage: node scripts/run.mjs FILE.ts [arguments]');
 const target = resolve(root, file);
 if (!existsSync(target)) fail(`${file} does not exist.`);
 
+// What runs on a server needs no development packages: `npm ci --omit=dev` is enough for it.
+const isProduction = /^(app\/relay|app\/cli|indexer)\//.test(file);
 const lockHash = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex');
-if (!isInstalled(lockHash)) install();
-if (!hasStamp(lockHash)) {
+const wanted = isProduction ? `${lockHash} production` : lockHash;
+if (!isInstalled()) install();
+if (!hasStamp()) {
   if (!nativeModuleLoads()) {
     console.error('Building the SQLite module for this Node ...');
     const rebuilt = spawnSync('npm', ['rebuild', 'better-sqlite3'], { cwd: root, stdio: ['ignore', 2, 2] });
@@ -72,7 +77,11 @@ if (!hasStamp(lockHash)) {
       fail('better-sqlite3 could not be built. On Debian or Ubuntu: apt-get install build-essential python3');
     }
   }
-  writeFileSync(stamp, lockHash);
+  try {
+    writeFileSync(stamp, wanted);
+  } catch {
+    // Installed by another user, whose files this one cannot change: looked at again next time.
+  }
 }
 
 // The file sees the arguments as if Node had been started with it.

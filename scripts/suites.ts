@@ -1,4 +1,4 @@
-/** The suites of `npm test`: which tests run together in one process, on which database, and beside which others. */
+/** The suites of `npm test` and `npm run test:all`: which tests run together in one process, and on which database. */
 
 export interface Suite {
   /** The last part of its folder's name. */
@@ -13,22 +13,29 @@ export interface Suite {
   env?: Record<string, string>;
   /** Root hooks for the whole suite, path from the root. */
   hooks?: string;
-  /** No other runs beside it: it measures, or makes the page in its place, as `npm start` does. */
-  alone?: true;
+  /** Only `npm run test:all` runs it unasked: it takes minutes, and everyday suites have each feature once. */
+  long?: true;
 }
 
 const COVERAGE = 'tests/program/coverage.ts';
 
-/** On PostgreSQL instead of SQLite. */
+/**
+ * On PostgreSQL instead of SQLite. A file runs on both databases only if its outcome can depend on the database: locks,
+ * leases, several relays, recovery, or SQL of its own. Those files are named in `files`.
+ */
 const POSTGRES = { DATABASE: 'postgres' };
 
-/**
- * In the order in which a fault shows soonest: the cheap ones first, then those that run long, and between them and what
- * runs alone the short ones, so that no lane stands idle for long while the other ends.
- */
+/** Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. */
 export const SUITES: Suite[] = [
-  { name: 'rust', about: "the program's own unit tests" },
-  { name: 'sdk', about: 'what everybody imports', folder: 'sdk', alone: true },
+  { name: 'dashboard', about: 'the page, in a real Chromium on a running network', folder: 'dashboard' },
+  {
+    name: 'operation',
+    about: 'stopping, backups, reconciling, logs and metrics',
+    folder: 'relay/operation',
+    without: ['archiveNodes', 'economy', 'rentChange', 'sweeper'],
+  },
+  { name: 'cli', about: 'the command line', folder: 'cli', without: ['commandLines'] },
+  { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
   {
     name: 'program',
     about: 'the program on the current runtime',
@@ -36,72 +43,161 @@ export const SUITES: Suite[] = [
     env: { VM: 'litesvm' },
     hooks: COVERAGE,
   },
+  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls' },
+  { name: 'local', about: 'npm start', folder: 'local', without: ['external', 'postgres'] },
+  { name: 'api', about: 'the API over real tables', folder: 'relay/api' },
+  { name: 'journey', about: 'everything together, as a newcomer meets it', folder: 'journey' },
+  { name: 'sdk', about: 'what everybody imports', folder: 'sdk' },
+  { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs' },
+  {
+    name: 'sweeper',
+    about: 'rent that comes back: archiving and closing what has ended',
+    folder: 'relay/operation',
+    files: ['archiveNodes', 'rentChange', 'sweeper'],
+  },
+  { name: 'creators', about: 'the demo creators', folder: 'creators' },
+  { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
+
+  { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },
+  { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc', long: true },
+  // From an empty target/ it first compiles for minutes.
+  { name: 'rust', about: "the program's own unit tests", long: true },
+  { name: 'chaos', about: 'kills, faults and bad creators by seed', folder: 'relay/chaos', long: true },
+  {
+    name: 'chaos-postgres',
+    about: 'the same with one relay and with two, a standby indexer and their database',
+    folder: 'relay/chaos',
+    env: POSTGRES,
+    long: true,
+  },
+  {
+    name: 'economy',
+    about: "attacks on the operator's SOL by a hundred wallets",
+    folder: 'relay/operation',
+    files: ['economy'],
+    long: true,
+  },
+  {
+    name: 'fuzz',
+    about: 'the program under more random sequences and signatures than `program` tries',
+    folder: 'program',
+    files: ['fuzz/fuzz', 'signature'],
+    // The sequences of `program` have the seeds before these.
+    env: { VM: 'litesvm', SEED: '101', RUNS: '200', ROUNDS: '20000' },
+    long: true,
+  },
   {
     name: 'program-bankrun',
     about: 'the program on an old runtime',
     folder: 'program',
     env: { VM: 'bankrun' },
     hooks: COVERAGE,
+    long: true,
   },
-  { name: 'creators', about: 'the demo creators', folder: 'creators' },
-  { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database' },
-  { name: 'api', about: 'the API over real tables', folder: 'relay/api', alone: true },
-  { name: 'api-postgres', about: 'the API over tables in PostgreSQL', folder: 'relay/api', env: POSTGRES, alone: true },
-  {
-    name: 'contract',
-    about: 'the published document: the API against it by schemathesis, clients generated from it, linters',
-    folder: 'contract',
-    alone: true,
-  },
-  { name: 'operation', about: 'stopping, backups, reconciling, logs and metrics', folder: 'relay/operation' },
+  { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour', long: true },
   {
     name: 'operation-postgres',
     about: 'stopping, reconciling, journal and metrics, on PostgreSQL',
     folder: 'relay/operation',
-    // No database is in gate, listedAgents and threads. The rest is about SQLite's own files, transactions and locks; what
-    // PostgreSQL has instead of them is tested in tests/database (postgres, several) and in restoring.
-    without: ['backup', 'gate', 'groupCommit', 'leases', 'listedAgents', 'threads'],
+    files: [
+      'archiveNodes',
+      'authorities',
+      'executionLists',
+      'journal',
+      'metrics',
+      'queryPlans',
+      'reconcile',
+      'restoring',
+      'results',
+      'resultsInPieces',
+      'revocations',
+      'rowsTouched',
+      'sharedAuthority',
+      'sharedKeys',
+      'shutdown',
+      'start',
+      'storageAway',
+      'sweeper',
+    ],
     env: POSTGRES,
+    long: true,
   },
-  { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
+  {
+    name: 'calls-postgres',
+    about: 'keys, budgets and reservations that relays share, on PostgreSQL',
+    folder: 'relay/calls',
+    files: ['callKeys', 'gas', 'idempotency', 'keys', 'protection', 'reservations'],
+    env: POSTGRES,
+    long: true,
+  },
+  {
+    name: 'contract',
+    about: 'the published document: the API against it by schemathesis, clients generated from it, linters',
+    folder: 'contract',
+    long: true,
+  },
+  {
+    name: 'indexer-postgres',
+    about: 'events to tables, on PostgreSQL',
+    folder: 'indexer',
+    files: ['apply', 'process', 'pruned', 'rebuild', 'schedules', 'story', 'verify'],
+    env: { ...POSTGRES, SCHEDULES: '200' },
+    long: true,
+  },
+  { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database', long: true },
+  {
+    name: 'api-postgres',
+    about: 'what the API reads and writes, on PostgreSQL',
+    folder: 'relay/api',
+    files: [
+      'agents',
+      'creatorPages',
+      'databaseAway',
+      'disputes',
+      'executionPages',
+      'executions',
+      'keys',
+      'management',
+      'metadata',
+      'pageSessions',
+      'receipts',
+      'repeats',
+      'results',
+      'search',
+      'trial',
+    ],
+    env: POSTGRES,
+    long: true,
+  },
+  {
+    name: 'local-elsewhere',
+    about: 'npm start on a node that runs already, and on a PostgreSQL of its own',
+    folder: 'local',
+    files: ['external', 'postgres'],
+    long: true,
+  },
+  {
+    name: 'command-lines',
+    about: 'every npm command: its help, and what it refuses',
+    folder: 'cli',
+    files: ['commandLines'],
+    long: true,
+  },
+  {
+    name: 'misbehaviour-postgres',
+    about: 'what the ledger keeps of failing agents and late results, on PostgreSQL',
+    folder: 'relay/misbehaviour',
+    files: ['health', 'midflight'],
+    env: POSTGRES,
+    long: true,
+  },
+  // Last, when the validator no longer takes a core: they limit how soon a relay has finished what it was killed at.
   {
     name: 'kills-postgres',
     about: 'relays and PostgreSQL itself killed',
     folder: 'relay/kills',
     env: POSTGRES,
+    long: true,
   },
-  { name: 'chaos', about: 'kills, faults and bad creators by seed', folder: 'relay/chaos' },
-  {
-    name: 'chaos-postgres',
-    about: 'the same with one relay and with two, a standby indexer and their database',
-    folder: 'relay/chaos',
-    env: POSTGRES,
-  },
-  { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
-  { name: 'rpc-postgres', about: 'the same on PostgreSQL', folder: 'relay/rpc', env: POSTGRES },
-  { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
-  {
-    name: 'indexer-postgres',
-    about: 'events to tables, on PostgreSQL',
-    folder: 'indexer',
-    // SQLite's own files and what SQLite's migrations make, step by step (PostgreSQL's are in tests/database: postgres, twins);
-    // and settings, which touch no database.
-    without: ['database', 'schema', 'settings'],
-    env: POSTGRES,
-  },
-  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls' },
-  { name: 'calls-postgres', about: 'paid calls, on PostgreSQL', folder: 'relay/calls', env: POSTGRES },
-  { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour' },
-  { name: 'misbehaviour-postgres', about: 'the same on PostgreSQL', folder: 'relay/misbehaviour', env: POSTGRES },
-  { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
-  { name: 'cli', about: 'the command line', folder: 'cli', alone: true },
-  { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs', alone: true },
-  { name: 'local', about: 'npm start', folder: 'local', alone: true },
-  {
-    name: 'dashboard',
-    about: 'the page, in a real Chromium on a running network',
-    folder: 'dashboard',
-    alone: true,
-  },
-  { name: 'journey', about: 'everything together, as a newcomer meets it', folder: 'journey', alone: true },
+  { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills', long: true },
 ];

@@ -1,14 +1,18 @@
 /**
- * `npm test`: every suite in a process of its own, then the counts of all of them on one line. Most of them wait most of
- * the time, so two run at once, and what a suite prints is shown as it ends; one by one, and as they print, with
- * `--lanes 1`. `npm test -- api local` runs only those suites, `npm test -- relay` all that lie in tests/relay.
+ * `npm test`: the everyday suites, each in a process of its own, then one line with the counts of all. `npm run test:all`
+ * runs the long ones too. `npm test -- api kills` runs only these, `npm test -- relay` all that lie in tests/relay.
+ * Several suites run at once, because most of them wait most of the time; their output is shown as each ends. With
+ * `--lanes 1` they run one by one and are shown as they print.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { SUITES, type Suite } from './suites.ts';
 
 interface Counts {
@@ -20,11 +24,10 @@ interface Counts {
 }
 
 interface Ran {
-  /** Null where a signal ended it. */
-  status: number | null;
-  /** Not even started: there is no such command. */
-  isMissing: boolean;
+  status: number;
   output: string;
+  /** Of the command and of all processes that it started and waited for, user and system together. */
+  processorSeconds: number;
 }
 
 /** A suite that prints nothing for so long hangs: the longest that one test may take, and some more. */
@@ -32,6 +35,13 @@ const SILENT_MS = Number(process.env.TEST_SILENT_MS ?? 25 * 60_000);
 const LOOK_MS = 1_000;
 /** What a process printed last may come after its end. */
 const LAST_WORDS_MS = 2_000;
+/** The exit code of a shell that does not find the command. */
+const NOT_FOUND = 127;
+/** Runs a command and writes the processor time of it and its children to descriptor 3: Node cannot ask for a child's. */
+const TIMED = '"$@" 3>&-; status=$?; times >&3; exit $status';
+
+/** Two more than there are processors, because suites wait for slots and timeouts half of their time; four fit any memory. */
+const LANES = Math.min(4, availableParallelism() + 2);
 
 const root = join(import.meta.dirname, '..');
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
@@ -44,40 +54,48 @@ function endGroup({ pid }: ChildProcess): void {
   } catch {}
 }
 
+/** What `times` has written: two lines of two times each, the shell's own and its children's, such as 1m2.34s. */
+function processorSecondsOf(times: string): number {
+  const parts = [...times.matchAll(/(\d+)m([\d.]+)s/g)];
+  return parts.reduce((total, [, minutes, seconds]) => total + Number(minutes) * 60 + Number(seconds), 0);
+}
+
 /** Runs a command to its end, or until it has said nothing for too long; `hear` gets what it prints as it comes. */
-async function run(
-  command: string,
-  argv: string[],
-  env: NodeJS.ProcessEnv,
-  hear: (text: string) => void,
-): Promise<Ran> {
+async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: string) => void): Promise<Ran> {
   // A group of its own, so that whatever it leaves behind can be ended with it.
-  const child = spawn(command, argv, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('/bin/sh', ['-c', TIMED, 'sh', ...argv], {
+    cwd: root,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
   running.add(child);
   let output = '';
+  let times = '';
   let heardAt = performance.now();
-  for (const stream of [child.stdout, child.stderr]) {
+  const [, stdout, stderr, timer] = child.stdio as unknown as Readable[];
+  for (const stream of [stdout!, stderr!]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       heardAt = performance.now();
       output += text;
       hear(text);
     });
   }
+  timer!.setEncoding('utf8').on('data', (text: string) => {
+    times += text;
+  });
   const watching = setInterval(() => {
     if (performance.now() - heardAt < SILENT_MS) return;
     output += `\n  nothing was printed for ${Math.round(SILENT_MS / 1_000)} s: ended\n`;
     endGroup(child);
   }, LOOK_MS);
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const [status, isMissing] = await new Promise<[number | null, boolean]>((resolve) => {
-    child.once('exit', (code) => resolve([code, false]));
-    child.once('error', () => resolve([null, true]));
-  });
+  const closed = once(child, 'close');
+  const [status] = (await once(child, 'exit')) as [number | null];
   clearInterval(watching);
   await Promise.race([closed, sleep(LAST_WORDS_MS)]);
   endGroup(child);
   running.delete(child);
-  return { status, isMissing, output };
+  return { status: status ?? 1, output, processorSeconds: processorSecondsOf(times) };
 }
 
 function patternsOf({ folder, files, without = [] }: Suite): string[] {
@@ -87,41 +105,48 @@ function patternsOf({ folder, files, without = [] }: Suite): string[] {
 
 interface Result extends Counts {
   output: string;
+  processorSeconds: number;
 }
 
 /** Run mocha over a suite's files. A suite that dies or hangs without counts is one failure. */
 async function runMocha(suite: Suite, hear: (text: string) => void): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-tests-'));
-  const counts = join(folder, 'counts.json');
-  let output = '';
+  const file = join(folder, 'counts.json');
   try {
-    const reporter = ['--reporter', 'tests/harness/reporter.cjs', '--reporter-option', `counts=${counts}`];
+    const reporter = ['--reporter', 'tests/harness/reporter.cjs', '--reporter-option', `counts=${file}`];
     const hooks = suite.hooks ? ['--require', suite.hooks] : [];
     const color = process.stdout.isTTY ? ['--color'] : [];
-    const argv = [mocha, ...reporter, ...color, ...hooks, ...patternsOf(suite)];
-    const ran = await run(process.execPath, argv, { ...process.env, ...suite.env }, hear);
-    output = ran.output;
-    const result = JSON.parse(readFileSync(counts, 'utf8')) as Counts;
-    if (ran.status !== 0 && result.failures === 0) result.failures = 1;
-    return { ...result, output };
-  } catch {
-    const error = output.trimEnd().split('\n').slice(-5).join('\n');
-    const failed = [{ title: 'the suite ended before its tests did', error }];
-    return { passes: 0, failures: 1, pending: 0, failed, output };
+    const argv = [process.execPath, mocha, ...reporter, ...color, ...hooks, ...patternsOf(suite)];
+    const { status, output, processorSeconds } = await run(argv, { ...process.env, ...suite.env }, hear);
+    const counts = readCounts(file, output);
+    if (status !== 0 && counts.failures === 0) counts.failures = 1;
+    return { ...counts, output, processorSeconds };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+function readCounts(file: string, output: string): Counts {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Counts;
+  } catch {
+    const error = output.trimEnd().split('\n').slice(-5).join('\n');
+    const failed = [{ title: 'the suite ended before its tests did', error }];
+    return { passes: 0, failures: 1, pending: 0, failed };
+  }
+}
+
 /** Run cargo's tests and add up its result lines; without cargo they are skipped, and that is said. */
 async function runCargo(hear: (text: string) => void): Promise<Result> {
-  const argv = ['test', '--locked', '-p', 'marketplace', '--lib'];
-  const { status, isMissing, output } = await run('cargo', argv, process.env, hear);
-  if (isMissing) return { passes: 0, failures: 0, pending: 1, output: '  cargo is not installed: skipped\n' };
+  const argv = ['cargo', 'test', '--locked', '-p', 'marketplace', '--lib'];
+  const { status, output, processorSeconds } = await run(argv, process.env, hear);
+  if (status === NOT_FOUND) {
+    return { passes: 0, failures: 0, pending: 1, output: '  cargo is not installed: skipped\n', processorSeconds };
+  }
   const lines = [...output.matchAll(/(\d+) passed; (\d+) failed; (\d+) ignored/g)];
   const sum = (index: number) => lines.reduce((total, line) => total + Number(line[index]), 0);
   const failures = status === 0 ? sum(2) : Math.max(1, sum(2));
-  return { passes: sum(1), failures, pending: sum(3), output };
+  return { passes: sum(1), failures, pending: sum(3), output, processorSeconds };
 }
 
 /** Every test file, its path from tests/. */
@@ -133,7 +158,7 @@ function testFiles(): string[] {
 interface Finished {
   suite: Suite;
   result: Result;
-  minutes: string;
+  seconds: number;
 }
 
 /** `isLive`: what it prints is shown as it comes, because nothing else is. */
@@ -143,38 +168,47 @@ async function runSuite(suite: Suite, isLive: boolean): Promise<Finished> {
   const started = performance.now();
   const hear = isLive ? (text: string) => void process.stdout.write(text) : () => undefined;
   const result = await (suite.folder === undefined ? runCargo(hear) : runMocha(suite, hear));
-  const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-  if (!isLive) console.log(`\n== ${title}\n${result.output}-- ${suite.name} has ended after ${minutes} min`);
-  return { suite, result, minutes };
+  const seconds = (performance.now() - started) / 1_000;
+  if (!isLive) console.log(`\n== ${title}\n${result.output}-- ${suite.name} has ended after ${seconds.toFixed(0)} s`);
+  return { suite, result, seconds };
 }
 
-/** So many at once, but for those that run alone; in the order of the suites. */
+/** So many at once, begun in the order of the suites. */
 async function runAll(suites: Suite[], lanes: number): Promise<Finished[]> {
   const finished: Finished[] = [];
-  const shared = lanes > 1 ? suites.filter(({ alone }) => !alone) : [];
-  const isLive = shared.length < 2;
-  const waiting = [...shared];
+  const waiting = [...suites];
+  const isLive = lanes === 1 || suites.length === 1;
   const lane = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) finished.push(await runSuite(next, isLive));
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  for (const suite of suites) if (!shared.includes(suite)) finished.push(await runSuite(suite, true));
   return finished.sort((one, other) => suites.indexOf(one.suite) - suites.indexOf(other.suite));
+}
+
+/** Builds the page where its sources have changed, once: suites that run `npm start` side by side would each build it. */
+async function buildPage(): Promise<void> {
+  const argv = [process.execPath, 'scripts/run.mjs', 'app/dashboard/build.ts'];
+  const { status, output } = await run(argv, process.env, () => undefined);
+  if (status !== 0) throw new Error(`The page could not be built:\n${output}`);
 }
 
 /** What was asked for; throws an Error that says what is wrong with it. */
 function readArguments(argv: string[]): { suites: Suite[]; lanes: number } {
-  const at = argv.indexOf('--lanes');
-  const value = at < 0 ? Math.min(2, availableParallelism()) : Number(argv[at + 1]);
-  if (!Number.isInteger(value) || value < 1) throw new Error('--lanes takes how many suites run at once, from 1');
-  const names = at < 0 ? argv : argv.toSpliced(at, 2);
+  const { values, positionals: names } = parseArgs({
+    args: argv,
+    options: { lanes: { type: 'string' }, all: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const lanes = values.lanes === undefined ? LANES : Number(values.lanes);
+  if (!Number.isInteger(lanes) || lanes < 1) throw new Error('--lanes takes how many suites run at once, from 1');
   const named = (suite: Suite, name: string) => suite.name === name || suite.folder?.startsWith(`${name}/`);
   const unknown = names.find((name) => !SUITES.some((suite) => named(suite, name)));
   if (unknown !== undefined) {
     throw new Error(`There is no suite ${unknown}; there are ${SUITES.map((suite) => suite.name).join(', ')}.`);
   }
-  const suites = SUITES.filter((suite) => names.length === 0 || names.some((name) => named(suite, name)));
-  return { suites, lanes: value };
+  if (names.length > 0) return { suites: SUITES.filter((suite) => names.some((name) => named(suite, name))), lanes };
+  const everyday = SUITES.filter(({ long }) => !long);
+  return { suites: values.all ? [...everyday, ...SUITES.filter(({ long }) => long)] : everyday, lanes };
 }
 
 /** Throws where a test is of no suite, or a suite names a file that is not there. */
@@ -190,10 +224,28 @@ function requireWhole(): void {
   }
 }
 
+function printHelp(): void {
+  console.log('npm test [-- [--lanes N] [SUITE ...]]    the everyday suites, or those that are named');
+  console.log('npm run test:all [-- [--lanes N]]        the everyday suites, then the long ones');
+  for (const [title, long] of [
+    ['Everyday', undefined],
+    ['Long', true],
+  ] as const) {
+    console.log(`\n${title}:`);
+    for (const suite of SUITES) if (suite.long === long) console.log(`  ${suite.name.padEnd(22)} ${suite.about}`);
+  }
+}
+
+/** One row of the table at the end. */
+function rowOf(name: string, { passes, failures, pending }: Counts, seconds: number, processorSeconds: number): string {
+  const counts = `${String(passes).padStart(6)} passed ${String(failures).padStart(4)} failed ${String(pending).padStart(4)} skipped`;
+  const times = `${seconds.toFixed(0).padStart(6)} s ${processorSeconds.toFixed(0).padStart(6)} processor s`;
+  return `${name.padEnd(22)} ${counts} ${times}`;
+}
+
 async function main(argv: string[]): Promise<number> {
   if (argv.includes('--help')) {
-    console.log('npm test [-- [--lanes N] SUITE ...]\n');
-    for (const suite of SUITES) console.log(`  ${suite.name.padEnd(22)} ${suite.about}`);
+    printHelp();
     return 0;
   }
   let asked: ReturnType<typeof readArguments>;
@@ -204,20 +256,22 @@ async function main(argv: string[]): Promise<number> {
     console.error((error as Error).message);
     return 2;
   }
+  const started = performance.now();
+  if (asked.suites.length > 1) await buildPage();
   const rows: string[] = [];
   const failed: string[] = [];
   const total = { passes: 0, failures: 0, pending: 0 };
-  for (const { suite, result, minutes } of await runAll(asked.suites, asked.lanes)) {
-    const { passes, failures, pending } = result;
-    rows.push(
-      `${suite.name.padEnd(22)} ${String(passes).padStart(5)} passed ${String(failures).padStart(4)} failed ${minutes.padStart(6)} min`,
-    );
+  let processorSeconds = 0;
+  for (const { suite, result, seconds } of await runAll(asked.suites, asked.lanes)) {
+    rows.push(rowOf(suite.name, result, seconds, result.processorSeconds));
     for (const { title, error } of result.failed ?? [])
       failed.push(`${suite.name}: ${title}\n  ${error.split('\n').slice(0, 20).join('\n  ')}`);
-    total.passes += passes;
-    total.failures += failures;
-    total.pending += pending;
+    total.passes += result.passes;
+    total.failures += result.failures;
+    total.pending += result.pending;
+    processorSeconds += result.processorSeconds;
   }
+  rows.push(rowOf('all', total, (performance.now() - started) / 1_000, processorSeconds));
   // Said again at the end, where a log that was cut off still has it.
   if (failed.length > 0) console.log(`\nFailed:\n\n${failed.join('\n\n')}`);
   console.log(`\n${rows.join('\n')}\n`);

@@ -21,17 +21,21 @@ CREATE TABLE progress (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   slot INTEGER NOT NULL,
   checked_at INTEGER NOT NULL,
+  -- Up to this slot the rows were compared with the node's finalized list; above it they are provisional. NULL before the first
+  -- comparison.
   finalized_slot INTEGER
 ) STRICT;
 
 CREATE TABLE configs (
   config TEXT PRIMARY KEY,
   admin TEXT NOT NULL,
+  -- JSON array of base58: the keys that may settle and refund, and open for API keys.
   relay_authorities TEXT NOT NULL,
   usdc_mint TEXT NOT NULL,
   treasury TEXT NOT NULL,
   fee_bps INTEGER NOT NULL,
   slot INTEGER NOT NULL,
+  -- NULL if nobody is proposed.
   pending_admin TEXT,
   opens_paused INTEGER NOT NULL DEFAULT 0 CHECK (opens_paused IN (0, 1))
 ) STRICT;
@@ -60,6 +64,7 @@ CREATE TABLE listings (
   deposited INTEGER NOT NULL,
   listed_at INTEGER NOT NULL,
   slot INTEGER NOT NULL,
+  -- `slashed` is the part of `deposited` that upheld disputes took. `returnable_at` is NULL before delisting.
   slashed INTEGER NOT NULL DEFAULT 0,
   returnable_at INTEGER,
   collateral_returned INTEGER NOT NULL DEFAULT 0 CHECK (collateral_returned IN (0, 1))
@@ -81,7 +86,12 @@ CREATE TABLE grants (
   revoked INTEGER NOT NULL CHECK (revoked IN (0, 1)),
   execution_count INTEGER NOT NULL,
   total_spent TEXT NOT NULL,
-  slot INTEGER NOT NULL, closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)), max_gas_lamports INTEGER NOT NULL DEFAULT 0,
+  slot INTEGER NOT NULL,
+  -- 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its limits and figures may lack the
+  -- last changes of a log that could not be trusted. The execution of a closed record has ended.
+  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
+  -- Most gas that one execution may take from the wallet's gas balance, lamports.
+  max_gas_lamports INTEGER NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 ) STRICT;
 
@@ -113,19 +123,23 @@ CREATE TABLE executions (
   end_signature TEXT,
   slot INTEGER NOT NULL,
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
+  -- Slot of the transaction that opened it, and the number of the program's executions opened before in that slot. Together
+  -- they give the order of the chain, which seconds cannot. NULL if the opening transaction is unknown.
   opened_slot INTEGER,
   open_index INTEGER,
+  -- The listing's own timeout when the execution was opened; NULL if that version of the listing was not seen.
   listing_timeout_seconds INTEGER,
+  -- Lamports in the record for the relay authority that ends it.
   gas_lamports INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
-CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_by_caller_status
   ON executions (caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
+CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
 
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,
@@ -144,7 +158,10 @@ CREATE TABLE disputes (
   opened_at INTEGER NOT NULL,
   resolved_at INTEGER,
   slot INTEGER NOT NULL,
+  -- 1 once the account is gone, long after the outcome. If the log could not be trusted and the account could not be read any
+  -- more, times are the block's and amounts the instruction's.
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
+  -- The wallet that paid the dispute's rent and bond; it gets the rent back.
   rent_sponsor TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
@@ -152,10 +169,14 @@ CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution
 CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
 CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';
 CREATE INDEX disputes_ended ON disputes (opened_at DESC, execution_id) WHERE outcome <> 'open';
+CREATE INDEX disputes_kept ON disputes (resolved_at) WHERE closed = 0 AND outcome <> 'open';
 
 CREATE TABLE unread_accounts (
   address TEXT PRIMARY KEY,
   slot INTEGER NOT NULL,
+  -- Known facts about a record that was gone before its account was read: its execution, and the transactions that opened and
+  -- ended it. The row that its leaf makes later takes them over. NULL if the account is not a record. A dispute of such a
+  -- record has a row only if its account or its event was read.
   execution_id TEXT,
   open_signature TEXT,
   opened_slot INTEGER,
@@ -190,21 +211,11 @@ CREATE TABLE agent_statistics (
   avg_execution_time_ms INTEGER NOT NULL,
   dispute_count INTEGER NOT NULL,
   earned INTEGER NOT NULL,
-  -- Of all that ended, the refunded too: with the last of them the row goes.
+  -- All ended executions, including refunded ones; when this falls to 0, the row is deleted.
   ended_executions INTEGER NOT NULL,
   timed_executions INTEGER NOT NULL,
   total_time_ms INTEGER NOT NULL
 ) STRICT;
-
-CREATE TABLE caller_totals (
-  caller TEXT NOT NULL,
-  listing TEXT NOT NULL,
-  status TEXT NOT NULL,
-  hour INTEGER NOT NULL,
-  executions INTEGER NOT NULL,
-  PRIMARY KEY (caller, listing, status, hour)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions = 0;
 
 CREATE TABLE changed_agents (
   listing TEXT PRIMARY KEY,
@@ -214,10 +225,13 @@ CREATE INDEX changed_agents_by_revision ON changed_agents (revision, listing);
 
 CREATE TABLE catalogue_revision (
   id INTEGER PRIMARY KEY CHECK (id = 1),
-  revision INTEGER NOT NULL
+  revision INTEGER NOT NULL,
+  -- Identifies the build of these tables that the revisions belong to. Rebuilt tables count from 1 again and do not show which
+  -- rows they lack. Readers that follow them then start again.
+  build TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
-CREATE TABLE "events" (
+CREATE TABLE events (
   signature TEXT NOT NULL,
   event_index INTEGER NOT NULL,
   slot INTEGER NOT NULL,
@@ -226,7 +240,7 @@ CREATE TABLE "events" (
   PRIMARY KEY (slot, signature, event_index)
 ) STRICT;
 
-CREATE TABLE "eventless_transactions" (
+CREATE TABLE eventless_transactions (
   signature TEXT NOT NULL,
   slot INTEGER NOT NULL,
   PRIMARY KEY (slot, signature)
@@ -260,7 +274,8 @@ CREATE TABLE listed_signatures (
 ) STRICT;
 
 CREATE TABLE listing_versions (
-  version TEXT PRIMARY KEY,          -- the listing and the number of the version, a space between
+  -- Listing address and version number, separated by a space.
+  version TEXT PRIMARY KEY,
   timeout_seconds INTEGER NOT NULL,
   slot INTEGER NOT NULL
 ) STRICT;
@@ -276,6 +291,21 @@ CREATE TABLE history_walk (
   before TEXT,
   ended_at INTEGER
 ) STRICT;
+
+CREATE TABLE pruned_slots (
+  first_slot INTEGER PRIMARY KEY,
+  last_slot INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE caller_totals (
+  caller TEXT NOT NULL,
+  listing TEXT NOT NULL,
+  status TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  executions INTEGER NOT NULL,
+  PRIMARY KEY (caller, listing, status, day)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions = 0;
 
 CREATE VIEW ended_executions AS
 SELECT
@@ -300,65 +330,86 @@ WHERE status <> 'open';
 CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
 
 CREATE TABLE executions (
-  execution_id            TEXT PRIMARY KEY,
-  wallet                  TEXT NOT NULL,
-  key_id                  TEXT NOT NULL,
-  listing                 TEXT NOT NULL,
-  listing_version         INTEGER NOT NULL,
-  metadata_hash           TEXT NOT NULL,
-  nonce                   TEXT NOT NULL,
-  price                   INTEGER NOT NULL,
-  max_cost                INTEGER NOT NULL,
-  timeout_seconds         INTEGER NOT NULL,
-  task                    TEXT NOT NULL,
-  parameters              TEXT NOT NULL,
-  request_hash            TEXT NOT NULL,
-  state                   TEXT NOT NULL CHECK (state IN (
+  execution_id TEXT PRIMARY KEY,
+  wallet TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  listing TEXT NOT NULL,
+  listing_version INTEGER NOT NULL,
+  metadata_hash TEXT NOT NULL,
+  nonce TEXT NOT NULL,
+  price INTEGER NOT NULL,
+  max_cost INTEGER NOT NULL,
+  timeout_seconds INTEGER NOT NULL,
+  task TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN (
     'accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
     'settled', 'refunded', 'void', 'parked')),
-  created_ms              INTEGER NOT NULL,
-  accepted_at             INTEGER NOT NULL,
-  open_transaction        BLOB,
-  open_signature          TEXT,
-  open_last_valid_height  INTEGER,
-  open_before             INTEGER,
-  opened_at               INTEGER,
-  deadline                INTEGER,
-  refund_at               INTEGER,
-  fee_bps                 INTEGER,
-  dispatched_ms           INTEGER,
-  execution_time_ms       INTEGER,
-  settle_transaction      BLOB,
-  settle_signature        TEXT,
+  created_ms INTEGER NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  open_transaction BLOB,
+  open_signature TEXT,
+  open_last_valid_height INTEGER,
+  open_before INTEGER,
+  opened_at INTEGER,
+  deadline INTEGER,
+  refund_at INTEGER,
+  fee_bps INTEGER,
+  dispatched_ms INTEGER,
+  execution_time_ms INTEGER,
+  settle_transaction BLOB,
+  settle_signature TEXT,
   settle_last_valid_height INTEGER,
-  refund_transaction      BLOB,
-  refund_signature        TEXT,
+  refund_transaction BLOB,
+  refund_signature TEXT,
   refund_last_valid_height INTEGER,
-  refund_reason           INTEGER,
-  refund_state            TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
-  settled_at              INTEGER,
-  creator_amount          INTEGER,
-  platform_amount         INTEGER,
-  error_code              TEXT,
-  error_message           TEXT,
-  rebuilds                INTEGER NOT NULL DEFAULT 0,
+  refund_reason INTEGER,
+  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
+  settled_at INTEGER,
+  creator_amount INTEGER,
+  platform_amount INTEGER,
+  error_code TEXT,
+  error_message TEXT,
+  rebuilds INTEGER NOT NULL DEFAULT 0,
+  -- SHA-256 of agent and canonical body, if the request had an Idempotency-Key; the key itself is in the nonce.
   fingerprint TEXT,
+  -- Network fees of the transactions signed for this execution, lamports.
   fees INTEGER NOT NULL DEFAULT 0,
+  -- The relay that owns the row: only that process changes it. Another takes it once the owner is no longer alive.
   lease_owner TEXT,
+  -- How often the open was signed again because the chain had rolled it back.
   reopens INTEGER NOT NULL DEFAULT 0,
+  -- 1 once the end was read again at finality, when the chain can no longer undo it.
   is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
+  -- Network fees that nobody paid for, lamports. They are of opens that the chain refused: of this row, and of earlier calls
+  -- with its id, which it replaced because they never paid. Expired opens cost nothing.
   lost_fees INTEGER NOT NULL DEFAULT 0,
+  -- Until then the row needs no work: only a person, or the end of its time, can change anything.
   rest_until_ms INTEGER NOT NULL DEFAULT 0,
+  -- The listing's timeout at that time; the caller may have asked for less.
   listing_timeout_seconds INTEGER,
+  -- The gas of a call, lamports. The wallet's gas balance pays it, or the operator within its budgets. It is put into the
+  -- record at open, for the relay authority that ends the execution.
   gas_lamports INTEGER NOT NULL DEFAULT 0,
+  -- The operator's part of this call's fees if the operator pays for it, and its total for all calls with this id. A call that
+  -- never paid is replaced by the next one with its id, but its cost remains.
   house_lamports INTEGER NOT NULL DEFAULT 0,
   given_lamports INTEGER NOT NULL DEFAULT 0,
+  -- Number of calls with this id that the operator paid for.
   trials INTEGER NOT NULL DEFAULT 0,
+  -- Rent of the record and of the escrow if the operator lends it. The escrow's is returned when the execution ends, the
+  -- record's when it is closed, which sets it to 0.
   record_lent INTEGER NOT NULL DEFAULT 0,
   escrow_lent INTEGER NOT NULL DEFAULT 0,
+  -- Cost of the open if it lands.
   open_fee INTEGER NOT NULL DEFAULT 0,
+  -- The most that the operator may lose by this call before its refund is signed, lamports; reserved in the budgets until then.
+  -- 0 if the wallet had paid for enough calls, or if the operator pays for everybody.
   may_burn_lamports INTEGER NOT NULL DEFAULT 0,
+  -- Lamports that the open takes from the wallet's gas balance: gas, and the rent that nobody lends.
   tank_lamports INTEGER NOT NULL DEFAULT 0,
+  -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
   opened_slot INTEGER
 ) STRICT;
 
@@ -430,110 +481,112 @@ CREATE INDEX executions_void_by_wallet
   WHERE state = 'void' AND is_final = 1;
 
 CREATE TABLE api_keys (
-  key_hash      TEXT PRIMARY KEY,
-  key_id        TEXT NOT NULL,
-  wallet        TEXT NOT NULL,
-  name          TEXT NOT NULL,
-  created_ms    INTEGER NOT NULL,
-  last_used_ms  INTEGER,
-  revoked_ms    INTEGER,
+  key_hash TEXT PRIMARY KEY,
+  key_id TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  name TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  last_used_ms INTEGER,
+  revoked_ms INTEGER,
+  -- Restrictions that the wallet itself set, in addition to the grant's. NULL for none.
   scopes TEXT NOT NULL DEFAULT 'execute read',
   expires_ms INTEGER,
+  -- Comma-separated CIDR blocks.
   allowed_ips TEXT
 ) STRICT;
 CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
 
 CREATE TABLE metadata (
-  metadata_hash  TEXT PRIMARY KEY,
-  document       TEXT NOT NULL,
-  received_ms    INTEGER NOT NULL
+  metadata_hash TEXT PRIMARY KEY,
+  document TEXT NOT NULL,
+  received_ms INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX metadata_by_age ON metadata (received_ms);
 
 CREATE TABLE answers (
-  execution_id  TEXT PRIMARY KEY,
-  status        INTEGER NOT NULL,
-  body          BLOB NOT NULL,
-  answered_ms   INTEGER NOT NULL,
+  execution_id TEXT PRIMARY KEY,
+  status INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  answered_ms INTEGER NOT NULL,
+  -- Byte offset in `body` where the JSON of the result belongs; null if `body` contains it.
   result_at INTEGER
 ) STRICT;
 CREATE INDEX answers_by_age ON answers (answered_ms);
 
 CREATE TABLE relays (
-  owner           TEXT PRIMARY KEY,
-  alive_until_ms  INTEGER NOT NULL
+  owner TEXT PRIMARY KEY,
+  alive_until_ms INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE probes (
-  listing    TEXT PRIMARY KEY,
-  probed_ms  INTEGER NOT NULL,
-  passed_ms  INTEGER
+  listing TEXT PRIMARY KEY,
+  probed_ms INTEGER NOT NULL,
+  passed_ms INTEGER
 ) STRICT;
 
 CREATE TABLE archive_trees (
-  archive_index  INTEGER PRIMARY KEY,
-  tree           TEXT NOT NULL,
-  leaf_count     INTEGER NOT NULL,
-  is_proven      INTEGER NOT NULL CHECK (is_proven IN (0, 1))
+  archive_index INTEGER PRIMARY KEY,
+  tree TEXT NOT NULL,
+  leaf_count INTEGER NOT NULL,
+  is_proven INTEGER NOT NULL CHECK (is_proven IN (0, 1))
 ) STRICT;
 
 CREATE TABLE archive_nodes (
-  archive_index  INTEGER NOT NULL,
-  level          INTEGER NOT NULL,
-  position       INTEGER NOT NULL,
-  hash           BLOB NOT NULL CHECK (length(hash) = 32),
+  archive_index INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
   PRIMARY KEY (archive_index, level, position)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sweeper (
-  id                 INTEGER PRIMARY KEY CHECK (id = 1),
-  owner              TEXT,
-  signed             BLOB,
-  signature          TEXT,
-  last_valid_height  INTEGER
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  owner TEXT,
+  signed BLOB,
+  signature TEXT,
+  last_valid_height INTEGER
 ) STRICT;
 
 CREATE TABLE revocations (
-  wallet   TEXT NOT NULL,
-  sent_ms  INTEGER NOT NULL,
-  fee      INTEGER NOT NULL
+  wallet TEXT NOT NULL,
+  sent_ms INTEGER NOT NULL,
+  fee INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX revocations_by_time ON revocations (sent_ms, wallet, fee);
 
 CREATE TABLE evidence (
-  execution_id   TEXT NOT NULL,
-  evidence_hash  TEXT NOT NULL,
-  wallet         TEXT NOT NULL,
-  media_type     TEXT NOT NULL,
-  content        BLOB NOT NULL,
-  received_ms    INTEGER NOT NULL,
+  execution_id TEXT NOT NULL,
+  evidence_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  media_type TEXT NOT NULL,
+  content BLOB NOT NULL,
+  received_ms INTEGER NOT NULL,
   PRIMARY KEY (execution_id, evidence_hash)
 ) STRICT;
 CREATE INDEX evidence_by_wallet ON evidence (wallet, received_ms);
 CREATE INDEX evidence_by_age ON evidence (received_ms);
 
 CREATE TABLE dispute_reasons (
-  execution_id  TEXT NOT NULL,
-  reason_hash   TEXT NOT NULL,
-  reason        TEXT NOT NULL,
-  received_ms   INTEGER NOT NULL,
+  execution_id TEXT NOT NULL,
+  reason_hash TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  received_ms INTEGER NOT NULL,
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
 
-CREATE TABLE "results" (
-  execution_id         TEXT PRIMARY KEY,
-  result               BLOB,
-  -- Bytes of the result, wherever it is.
-  size                 INTEGER NOT NULL,
-  object_stored        INTEGER NOT NULL DEFAULT 0,
-  result_hash          TEXT NOT NULL,
-  signature            TEXT NOT NULL,
-  execution_signature  TEXT,
-  tokens_used          INTEGER,
-  steps                TEXT,
-  execution_time_ms    INTEGER NOT NULL,
-  token                TEXT NOT NULL,
-  verified_ms          INTEGER NOT NULL
+CREATE TABLE results (
+  execution_id TEXT PRIMARY KEY,
+  result BLOB,
+  -- Bytes of the result, in any place.
+  size INTEGER NOT NULL,
+  object_stored INTEGER NOT NULL DEFAULT 0,
+  result_hash TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  execution_signature TEXT,
+  tokens_used INTEGER,
+  steps TEXT,
+  execution_time_ms INTEGER NOT NULL,
+  token TEXT NOT NULL,
+  verified_ms INTEGER NOT NULL
 ) STRICT;
 
 CREATE TRIGGER results_let_go AFTER UPDATE OF result ON results
@@ -550,13 +603,14 @@ END;
 CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
 CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
 
-CREATE TABLE "late_answers" (
-  execution_id         TEXT PRIMARY KEY,
-  result               BLOB NOT NULL,
-  result_hash          TEXT NOT NULL,
-  signature            TEXT NOT NULL,
-  execution_signature  TEXT,
-  received_ms          INTEGER NOT NULL,
+CREATE TABLE late_answers (
+  execution_id TEXT PRIMARY KEY,
+  result BLOB NOT NULL,
+  result_hash TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  execution_signature TEXT,
+  received_ms INTEGER NOT NULL,
+  -- Null if the result is stored here as a whole.
   token TEXT
 ) STRICT;
 
@@ -567,53 +621,53 @@ END;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
 CREATE TABLE lent_sums (
-  scope     TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
-  name      TEXT NOT NULL,
-  lamports  INTEGER NOT NULL,
+  scope TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
+  name TEXT NOT NULL,
+  lamports INTEGER NOT NULL,
   PRIMARY KEY (scope, name)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE sessions (
-  digest      TEXT PRIMARY KEY,
-  kind        TEXT NOT NULL CHECK (kind IN ('token', 'cookie')),
-  wallet      TEXT NOT NULL,
-  expires_ms  INTEGER NOT NULL,
-  -- The longest that it can be prolonged to.
-  ends_ms     INTEGER NOT NULL
+  digest TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('token', 'cookie')),
+  wallet TEXT NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  -- The latest time that it can be extended to.
+  ends_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_wallet ON sessions (wallet, expires_ms);
 CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
 
 CREATE TABLE used_challenges (
-  digest      TEXT PRIMARY KEY,
-  expires_ms  INTEGER NOT NULL
+  digest TEXT PRIMARY KEY,
+  expires_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_ms);
 
 CREATE TABLE secrets (
-  name   TEXT PRIMARY KEY,
-  bytes  BLOB NOT NULL
+  name TEXT PRIMARY KEY,
+  bytes BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE leaderships (
-  name      TEXT PRIMARY KEY,
-  owner     TEXT NOT NULL,
-  until_ms  INTEGER NOT NULL
+  name TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  until_ms INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE call_keys (
-  kid              TEXT PRIMARY KEY,
-  x                TEXT NOT NULL,
-  -- By this database's clock; a relay that lives puts it off again and again.
-  listed_until_ms  INTEGER NOT NULL
+  kid TEXT PRIMARY KEY,
+  x TEXT NOT NULL,
+  -- By this database's clock; a live relay extends it repeatedly.
+  listed_until_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE "pending_metadata" (
-  metadata_hash  TEXT NOT NULL,
-  wallet         TEXT NOT NULL,
-  network        TEXT NOT NULL,
-  received_ms    INTEGER NOT NULL,
-  document       TEXT NOT NULL,
+CREATE TABLE pending_metadata (
+  metadata_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  network TEXT NOT NULL,
+  received_ms INTEGER NOT NULL,
+  document TEXT NOT NULL,
   PRIMARY KEY (metadata_hash, wallet, network)
 ) STRICT;
 CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
@@ -622,17 +676,83 @@ CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
 CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
 
 CREATE TABLE result_pieces (
-  -- Of the row that names them: nobody else's pieces have it.
-  token  TEXT NOT NULL,
+  -- Token of the row that names the pieces; no other pieces have it.
+  token TEXT NOT NULL,
   -- From 0.
-  place  INTEGER NOT NULL,
-  bytes  BLOB NOT NULL,
+  place INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
   PRIMARY KEY (token, place)
 ) STRICT;
 
 CREATE TABLE loose_pieces (
-  token     TEXT PRIMARY KEY,
+  token TEXT PRIMARY KEY,
   -- By this database's clock; 0 once their deletion has begun, after which no row may name them.
-  since_ms  INTEGER NOT NULL
+  since_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX loose_pieces_by_age ON loose_pieces (since_ms);
+
+CREATE TABLE agents (
+  id INTEGER PRIMARY KEY,
+  listing TEXT NOT NULL UNIQUE,
+  creator TEXT NOT NULL,
+  verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
+  -- 1 if the listing is active and its document is here: only then lists show it.
+  is_shown INTEGER NOT NULL CHECK (is_shown IN (0, 1)),
+  price INTEGER NOT NULL,
+  tag_mask INTEGER NOT NULL,
+  listed_at INTEGER NOT NULL,
+  total_executions INTEGER NOT NULL,
+  success_rate REAL NOT NULL,
+  avg_execution_time_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
+CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
+CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
+CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
+CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
+CREATE INDEX agents_by_creator ON agents (creator, listed_at DESC, verified);
+
+CREATE TABLE agent_texts (
+  id INTEGER PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
+  metadata_hash TEXT NOT NULL,
+  -- The document's fields that lists show, as JSON; null while the document is not here.
+  description TEXT,
+  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
+  words TEXT NOT NULL
+) STRICT;
+
+CREATE TRIGGER agent_texts_added AFTER INSERT ON agent_texts BEGIN
+  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
+END;
+
+CREATE TRIGGER agent_texts_changed AFTER UPDATE OF words ON agent_texts WHEN old.words <> new.words BEGIN
+  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
+  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
+END;
+
+CREATE TRIGGER agent_texts_dropped AFTER DELETE ON agent_texts BEGIN
+  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
+END;
+CREATE INDEX agent_texts_missing ON agent_texts (metadata_hash) WHERE description IS NULL;
+
+CREATE VIRTUAL TABLE agent_words USING fts5(
+  words, content = 'agent_texts', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
+  prefix = '1 2 3 4 5 6'
+);
+
+CREATE TABLE 'agent_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'agent_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'agent_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+
+CREATE TABLE 'agent_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE agents_cursor (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  build TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  listing TEXT NOT NULL
+) STRICT;

@@ -1,23 +1,23 @@
-/** What this command line can add to a refusal of the wallet library: which command or option helps. */
+/** Adds this command line's advice to a refusal of the wallet library: the command or option that helps. */
 import type { Refusal } from '../sdk/wallet/refusal.ts';
 import { readLocalNetwork } from './config.ts';
 
 const ADVICE: Record<string, string> = {
   service_unreachable: 'Is the marketplace running (`npm start`)?',
-  node_unknown: 'This command needs only a Solana node: name one by --rpc-url.',
-  delegate_taken: '--replace-delegate takes its place.',
-  SigningKeyTaken: '`npm run cli -- keys new FILE` makes another.',
-  CollateralBelowTier: '`listing top-up` adds to it.',
+  node_unknown: 'This command needs only a Solana node. Name one with --rpc-url.',
+  delegate_taken: 'To replace it, use --replace-delegate.',
+  SigningKeyTaken: 'To create another key file, run `npm run cli -- keys new FILE`.',
+  CollateralBelowTier: 'To add collateral, use `listing top-up`.',
 };
 
-/** The refusal's message, and what to do about it where a command helps. */
+/** The refusal's message, with advice if a command helps. */
 export function explain(refusal: Refusal): string {
   const { code, message } = refusal;
   const advice = code === 'funds_missing' ? fundingAdvice(refusal) : ADVICE[code ?? ''];
   return advice ? `${message} ${advice}` : message;
 }
 
-/** How a wallet gets money on the local network; null on any other chain. */
+/** Advice for funding a wallet on the local network; null on any other chain. */
 function fundingAdvice({ rpcUrl, wallet }: Refusal): string | null {
   if (readLocalNetwork()?.rpc_url !== rpcUrl) return null;
   return `On this local network: \`npm run cli -- local fund ${wallet} --sol 1 --usdc 100\`.`;

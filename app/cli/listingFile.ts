@@ -1,10 +1,10 @@
-/** FILE.json: an agent's description on disk, as `listing create` and `listing update` take it. */
+/** FILE.json: an agent's description on disk, for `listing create` and `listing update`. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type ListingDraft, parseListingDraft } from '../sdk/wallet/listingDraft.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 
-/** Reads the file; a signing key's path in it becomes absolute. Throws Refusal that names every field that is wrong. */
+/** Reads the file; a signing key's path in it becomes absolute. Throws Refusal that names every wrong field. */
 export function readListingFile(path: string): ListingDraft {
   let content: unknown;
   try {

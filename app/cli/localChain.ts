@@ -1,6 +1,6 @@
 /**
- * What only the local network allows: money out of nothing, and time that passes at once. It takes a node with cheat
- * codes and the mint's own key, which no real cluster has.
+ * Actions that only the local network allows: creating money, and moving the clock. They need a node with cheat codes
+ * and the mint's own key, which no real cluster has.
  */
 import { join } from 'node:path';
 import { createAssociatedTokenAccountIdempotentInstruction, createMintToInstruction } from '@solana/spl-token';
@@ -18,12 +18,12 @@ import { readKeypair } from './wallet.ts';
 
 /** The mint authority pays for what it mints. */
 const MINTER_LAMPORTS = LAMPORTS_PER_SOL;
-/** The usual slot; how long this node's are is seen on the way. */
+/** The usual slot. `travel` measures the real length of this node's slots. */
 const SLOT_SECONDS = 0.4;
-/** The first step of a journey is short, so that no node with longer slots goes too far by it. */
+/** The first step is short, so that a node with longer slots does not go too far. */
 const FIRST_STEP = 1 / 8;
 const MAX_STEPS = 8;
-/** A relay signs with a blockhash for up to three seconds, and those of before a journey are good for nothing after it. */
+/** A relay signs with a blockhash for up to three seconds, and blockhashes from before a move are invalid after it. */
 const SETTLING_MS = 4_000;
 
 interface RunningChain {
@@ -32,12 +32,12 @@ interface RunningChain {
   connection: Connection;
 }
 
-/** The chain of the network that `npm start` runs. Throws Refusal where none runs, or on a node without cheat codes. */
+/** The chain of the network that `npm start` runs. Throws Refusal if none runs, or if the node has no cheat codes. */
 async function openRunningChain(): Promise<RunningChain> {
   const network = readLocalNetwork();
   if (!network) {
     throw new Refusal(
-      `No local network runs in ${localDirectory()}. \`npm start\` starts one; DATA_DIR names its folder.`,
+      `No local network runs in ${localDirectory()}. Start one with \`npm start\`, or set DATA_DIR to its folder.`,
     );
   }
   const rpcUrl = network.rpc_url;
@@ -50,7 +50,7 @@ async function openRunningChain(): Promise<RunningChain> {
   return { rpcUrl, usdcMint: new PublicKey(network.usdc_mint), connection: connect(rpcUrl) };
 }
 
-/** Adds SOL and mock USDC to a wallet; amounts in lamports and base units. Returns what it holds then. */
+/** Adds SOL and mock USDC to a wallet; amounts in lamports and base units. Returns its new balances. */
 export async function fund(wallet: PublicKey, { lamports, usdc }: { lamports: number; usdc: bigint }) {
   const chain = await openRunningChain();
   const { connection, rpcUrl, usdcMint } = chain;
@@ -63,7 +63,7 @@ export async function fund(wallet: PublicKey, { lamports, usdc }: { lamports: nu
   };
 }
 
-/** By the mint's authority and not by a cheat code, which would leave the mint's supply and the accounts at odds. */
+/** Uses the mint's authority: a cheat code would make the mint's supply differ from the accounts. */
 async function mint({ connection, rpcUrl, usdcMint }: RunningChain, owner: PublicKey, amount: bigint): Promise<void> {
   const authority = readKeypair(join(localDirectory(), 'demo', 'mint-authority.json'), "the mint authority's keypair");
   const payer = authority.publicKey;
@@ -76,7 +76,7 @@ async function mint({ connection, rpcUrl, usdcMint }: RunningChain, owner: Publi
   await sendTransaction(connection, instructions, keypairSigner(authority));
 }
 
-/** Moves the chain's clock on by `hours`, in steps that learn how long this node's slots are. */
+/** Moves the chain's clock forward by `hours`, in steps that measure the length of this node's slots. */
 export async function travel(hours: number) {
   const { connection, rpcUrl } = await openRunningChain();
   const from = await readChainTime(connection);
@@ -92,7 +92,9 @@ export async function travel(hours: number) {
     now = reached;
   }
   if (now.seconds < target) {
-    throw new Refusal(`The node moved its clock only to ${shownTime(now)}, not to ${shownTime({ seconds: target })}.`);
+    throw new Refusal(
+      `The node moved its clock only to ${shownTime(now)}, expected ${shownTime({ seconds: target })}.`,
+    );
   }
   await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
   return { from: shownTime(from), now: shownTime(now), slot: now.slot };
@@ -104,7 +106,7 @@ interface ChainTime {
   seconds: number;
 }
 
-/** The slot is the newest, as the node counts: the clock's own is wrong for a moment after a step. */
+/** Uses the node's newest slot: the clock's own slot is wrong for a moment after a step. */
 async function readChainTime(connection: Connection): Promise<ChainTime> {
   return { slot: await connection.getSlot('processed'), seconds: Number(await readClock(connection)) };
 }

@@ -1,9 +1,9 @@
-/** What a command prints: progress on stderr, its result on stdout, so that a script can read the result alone. */
+/** Prints progress on stderr and the result on stdout, so that a script can read the result alone. */
 
-/** One line about what happens now. */
+/** Prints a line about the present step. */
 export const report = (line: string): void => console.error(line);
 
-/** The result: one JSON document with `--json`, else one `name: value` line for each field. */
+/** Prints the result: one JSON document with `--json`, else one `name: value` line per field. */
 export function printResult(result: object, json: boolean | undefined): void {
   if (json) {
     console.log(JSON.stringify(result, null, 2));
@@ -12,7 +12,7 @@ export function printResult(result: object, json: boolean | undefined): void {
   for (const [name, value] of Object.entries(result)) console.log(`${name}: ${shown(value)}`);
 }
 
-/** Rows as a table with aligned columns, or as JSON. */
+/** Prints rows as a table with aligned columns, or as JSON. */
 export function printTable<Row extends object>(rows: Row[], columns: (keyof Row & string)[], json?: boolean): void {
   if (json) {
     console.log(JSON.stringify(rows, null, 2));

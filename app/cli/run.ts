@@ -1,7 +1,7 @@
 /**
- * One run of the command line, from the words a person typed to an exit code. Everything is printed through `console`,
- * results on stdout and all else on stderr. The definitions of the commands are all that is loaded for that: a command's
- * action loads what it needs, so that help and mistakes in the words are answered at once.
+ * Runs the command line once, from the user's words to an exit code. Everything is printed through `console`: results
+ * on stdout, all else on stderr. Only the definitions of the commands are loaded at the start. An action loads what it
+ * needs, so that help and usage errors appear at once.
  */
 import { Command, CommanderError } from 'commander';
 import { refusalIn, UnknownOutcome } from '../sdk/wallet/refusal.ts';
@@ -20,10 +20,10 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const EXIT_UNKNOWN = 3;
 
-/** Every command, as commander knows them before any has run. */
+/** Every command, as commander knows it before a run. */
 export function createProgram(): Command {
   const program = new Command('npm run cli --')
-    .description('Agent Marketplace: list agents, make API keys, pay, dispute, administer')
+    .description('Agent Marketplace: list agents, create API keys, pay for calls, dispute results, administer')
     .addCommand(listingCommands())
     .addCommand(keysCommands())
     .addCommand(gasCommands())
@@ -37,13 +37,13 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Runs one command. `words` are those after the program's name. Returns the exit code; never throws. */
+/** Runs one command. `words` are the arguments after the program's name. Returns the exit code; never throws. */
 export async function runCommand(words: string[]): Promise<number> {
   try {
     await createProgram().parseAsync(words, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has printed what is wrong, or the help that was asked for.
+    // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
     const refusal = refusalIn(error);
     console.error(refusal ? explain(refusal) : error);
@@ -51,11 +51,11 @@ export async function runCommand(words: string[]): Promise<number> {
   }
 }
 
-/** Settings are not inherited by commands that were made apart, so each command gets them. */
+/** Commands made separately do not inherit settings, so each one gets them. */
 function prepare(command: Command): void {
   command
     .exitOverride()
-    .showHelpAfterError('(--help shows how it is used)')
+    .showHelpAfterError('(see --help)')
     .configureOutput({
       writeOut: (text) => console.log(text.trimEnd()),
       writeErr: (text) => console.error(text.trimEnd()),

@@ -1,6 +1,6 @@
 /**
- * The cheat codes of the local network's node, under the names that Surfpool gave them: JSON-RPC methods that no cluster
- * has, and so none that web3.js knows.
+ * Cheat codes of the local network's node, with Surfpool's names: JSON-RPC methods that no cluster has, so web3.js does
+ * not know them.
  */
 import type { PublicKey } from '@solana/web3.js';
 
@@ -16,7 +16,7 @@ export async function callRpc<T = unknown>(rpcUrl: string, method: string, param
   return answer.result as T;
 }
 
-/** Whether the node is a Surfpool, which has cheat codes. */
+/** True if the node has Surfpool's cheat codes. */
 export async function isSurfpool(rpcUrl: string): Promise<boolean> {
   const version = await callRpc<Record<string, unknown>>(rpcUrl, 'getVersion');
   return 'surfnet-version' in version;
@@ -27,7 +27,7 @@ export async function fundSol(rpcUrl: string, address: PublicKey, lamports: numb
   await callRpc(rpcUrl, 'surfnet_setAccount', [address.toBase58(), { lamports }]);
 }
 
-/** Moves the chain to this slot. Its clock moves along; a node that is sent to a time instead loses count of its slots. */
+/** Moves the chain to this slot; its clock moves along. A node that is moved to a time instead miscounts its slots. */
 export async function travelToSlot(rpcUrl: string, slot: number): Promise<void> {
   await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteSlot: slot }]);
 }

@@ -1,11 +1,11 @@
-/** Keypair files, of wallets and of signing keys, in the form that solana-keygen writes too. */
+/** Keypair files of wallets and of signing keys, in the format of solana-keygen. */
 import { dirname } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from '../sdk/creator/signingKey.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 
-/** What to do where there is no such file. */
-const MAKE_ONE = '`npm run cli -- keys new FILE` makes such a file.';
+/** Advice for a missing file. */
+const MAKE_ONE = 'To create one, run `npm run cli -- keys new FILE`.';
 
 /** The keypair in this file. `what` names it in the refusal: "the wallet's keypair". */
 export function readKeypair(path: string, what: string): Keypair {
@@ -23,14 +23,17 @@ export function readSecretKey(path: string, what: string): Uint8Array {
   }
 }
 
-/** A new key in a new file that only its owner can read. A file that exists is left as it is, and refused. */
+/** Creates a key in a new file that only its owner can read. Refuses to replace an existing file. */
 export function createKeyFile(path: string): { file: string; address: string } {
   const key = generateSigningKey();
   try {
     saveSigningKey(path, key);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw new Refusal(`${path} already exists; a key that is overwritten is lost for ever.`);
+    if (code === 'EEXIST')
+      throw new Refusal(
+        `${path} already exists. Choose another path: overwriting a key file would lose the key forever.`,
+      );
     if (code === 'ENOENT') throw new Refusal(`The folder ${dirname(path)} does not exist.`);
     throw new Refusal(`${path} cannot be written: ${message}`);
   }

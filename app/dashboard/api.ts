@@ -1,6 +1,6 @@
 /**
- * The clients of the marketplace's service, and with them every schema that its answers are read by. Heavy to begin with,
- * so that service.ts loads it beside the first view and not before it.
+ * The clients of the marketplace's service, with the schemas of its answers. Heavy, so service.ts loads it beside the
+ * first view and not before it.
  */
 import { createClient } from '../sdk/client/client.ts';
 import { createManagementClient } from '../sdk/client/management.ts';

@@ -1,4 +1,4 @@
-/** Puts the page into the document, once its first view can be drawn whole. */
+/** Renders the web page once its first view can be drawn completely. */
 import { createBrowserHistory } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
@@ -9,11 +9,11 @@ import { agentQuery, agentsQuery, configQuery, loadApi, queryClient, styleNonce 
 import { filtersOf } from './views/catalogueSearch.ts';
 import { sessionQuery } from './wallet/session.ts';
 
-/** For so long the drawing that the document brought stands in for a view whose data does not come. */
+/** How long the prerendered drawing waits for the first view's data. */
 const FIRST_DATA_MS = 1_500;
 
 export async function startPage(): Promise<void> {
-  // Libraries that write a style element of their own may do so only with it.
+  // Libraries that add a style element need this nonce.
   setNonce(styleNonce());
   const router = createPageRouter(createBrowserHistory(), { scrollRestoration: true });
   const patience = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_MS));
@@ -23,13 +23,13 @@ export async function startPage(): Promise<void> {
       <Page router={router} />
     </StrictMode>,
   );
-  // Before they are asked for, so that they are there even while the service is not.
+  // Loaded before they are needed, so that they exist even while the service is down.
   requestIdleCallback(
     () => void Promise.allSettled([import('./parts/connectDialog.tsx'), import('./parts/notices.tsx')]),
   );
 }
 
-/** A moment for the browser, which answers nobody while a long piece of work is done at once. */
+/** Yields to the browser, which cannot respond during one long task. */
 const breathe = () => new Promise((resolve) => setTimeout(resolve));
 
 async function loadFirst(router: PageRouter): Promise<void> {
@@ -41,7 +41,7 @@ async function loadFirst(router: PageRouter): Promise<void> {
   await breathe();
 }
 
-/** What the frame and the first view ask for, so that they are drawn once. Whatever fails is the view's to say. */
+/** Fetches the data of the frame and the first view, so that they are drawn once. The view reports failures. */
 async function loadFirstData({ state }: PageRouter): Promise<void> {
   const queries: Promise<void>[] = [queryClient.prefetchQuery(sessionQuery), queryClient.prefetchQuery(configQuery)];
   const match = state.matches.at(-1);

@@ -1,6 +1,6 @@
 /**
- * `npm run build:dashboard`: builds the page into `dist/`, with hashed names and a Brotli twin of every text. Sources that
- * have not changed are not built again.
+ * `npm run build:dashboard`: builds the web page into `dist/`, with hashed names and a Brotli copy of every text. Does
+ * nothing if the sources have not changed.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,18 +14,18 @@ import type { Drawing } from './prerender.tsx';
 const HERE = import.meta.dirname;
 const ROOT = join(HERE, '..', '..');
 const DIST = join(HERE, 'dist');
-/** In the build: the hash of what it was made from. */
+/** File in the build with the hash of its sources. */
 const STAMP = '.sources';
-/** What tabs, menus and dialogs share: a dozen modules, each too small for a file of its own. */
+/** Shared by tabs, menus and dialogs: a dozen modules, each too small for its own file. */
 const SMALL_PARTS =
   /node_modules\/@radix-ui\/(?!react-(menu|dropdown-menu|popper|toast|dialog|dismissable-layer|focus)|react-[a-z-]*focus-)/;
-/** What nearly every text is written in. */
+/** The font of nearly all text. */
 const FIRST_FONT = /inter-latin-wght-normal.*\.woff2$/;
-/** The program that draws the views. */
+/** The program that prerenders the views. */
 const DRAWER = 'prerender.mjs';
 const TEXT = /\.(js|css|svg)$/;
 
-/** Files that the page is made of, by path from the root. */
+/** Source files of the page, by path from the root. */
 function sources(): string[] {
   const below = (folder: string, skipped: RegExp) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -47,9 +47,9 @@ function hashSources(): string {
   return hash.digest('hex');
 }
 
-/** Builds beside the old one, which then is replaced at once: whoever serves it meanwhile has read it already. */
+/** Builds beside the old one and then replaces it at once. A running server has already read the old files. */
 async function build(hash: string): Promise<void> {
-  // Only here: a start that has nothing to build does without them.
+  // Imported here, so that a start without changes does not load them.
   const [vite, { default: react }, { default: tailwindcss }] = await Promise.all([
     import('vite'),
     import('@vitejs/plugin-react'),
@@ -59,7 +59,7 @@ async function build(hash: string): Promise<void> {
   const drawer = mkdtempSync(join(HERE, 'dist-'));
   try {
     const shared = { root: HERE, configFile: false, logLevel: 'warn' } as const;
-    // A data: URI would need a word of its own in the policy.
+    // A data: URI would need an exception in the policy.
     const assetsInlineLimit = 0;
     const built = (await vite.build({
       ...shared,
@@ -72,7 +72,7 @@ async function build(hash: string): Promise<void> {
         assetsInlineLimit,
         chunkSizeWarningLimit: 1_500,
         reportCompressedSize: false,
-        // Each file more is a turn on the network for whoever comes the first time.
+        // Each additional file is another network request for a new visitor.
         rolldownOptions: {
           output: {
             codeSplitting: {
@@ -111,12 +111,12 @@ interface Modules {
 }
 
 /**
- * Names one file for each of these and all that it imports, however indirectly, save what an earlier one has; what is
- * imported lazily stays apart.
+ * Groups each entry and everything that it imports, directly or not, into one file, without modules of an earlier
+ * entry. Lazy imports stay separate.
  */
 function createLoads(entries: string[]): (id: string, modules: Modules) => string | null {
   const known = new Map<string, Set<string>>(entries.map((entry) => [entry, new Set([join(HERE, entry)])]));
-  // `walked`: a circle of imports ends there.
+  // `walked` ends a cycle of imports.
   function isPart(found: Set<string>, id: string, modules: Modules, walked: Set<string>): boolean {
     if (found.has(id)) return true;
     if (walked.has(id)) return false;
@@ -129,7 +129,7 @@ function createLoads(entries: string[]): (id: string, modules: Modules) => strin
     entries.find((entry) => isPart(known.get(entry)!, id, modules, new Set()))?.match(/(\w+)\.tsx?$/)?.[1] ?? null;
 }
 
-/** The document of every view: its drawing, and what it will need named at once, instead of one after another. */
+/** Writes the document of every view: its drawing, and preloads of everything that it will need. */
 function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'], drawings: Map<string, Drawing>) {
   const chunks = output.filter((file) => file.type === 'chunk');
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
@@ -156,7 +156,7 @@ function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'
     const files = [...new Set([...filesOf('app.tsx'), ...filesOf('api.ts'), ...filesOf(view)])];
     const links = [
       `<link rel="preload" as="font" type="font/woff2" crossorigin href="/${font.fileName}">`,
-      // After the style and the font, by which the drawing is seen.
+      // After the style and the font, which the drawing needs.
       ...files.map((file) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="/${file}">`),
       ...asks.map((path) => `<link rel="preload" as="fetch" fetchpriority="low" crossorigin href="${path}">`),
     ];

@@ -1,4 +1,4 @@
-/** What every view shares. */
+/** Providers that every view shares. */
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { useEffect } from 'react';
@@ -7,7 +7,7 @@ import type { PageRouter } from './routes.tsx';
 import { queryClient } from './service.ts';
 
 export function Page({ router }: { router: PageRouter }) {
-  // Says that what is seen is the page, and no drawing of it any more.
+  // Marks that this is the live page and no longer the prerendered drawing.
   useEffect(() => document.getElementById('root')?.removeAttribute('data-drawing'), []);
   return (
     <QueryClientProvider client={queryClient}>

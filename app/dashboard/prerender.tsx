@@ -1,6 +1,6 @@
 /**
- * The page's views as they stand before anything is known, drawn by the build: what the document brings, so that a slow
- * phone shows the page before it has read any script.
+ * Draws the page's views without data, during the build. The document contains the drawing, so a slow phone shows the
+ * page before it has read any script.
  */
 import { createMemoryHistory } from '@tanstack/react-router';
 import { renderToStaticMarkup } from 'react-dom/server';
@@ -11,22 +11,22 @@ import { agentsQuery, queryClient } from './service.ts';
 import { filtersOf } from './views/catalogueSearch.ts';
 
 export interface Drawing {
-  /** The view's file, from this folder. */
+  /** The view's file, relative to this folder. */
   view: string;
-  /** What it asks the service for at once, beside what every view does. */
+  /** Requests that it makes at once, besides those of every view. */
   asks: string[];
   html: string;
 }
 
-/** The service puts an agent's own in their place. */
+/** Placeholders that the service replaces by the agent's own values. */
 const AGENT = { agent_id: '__AGENT_ID__', name: '__AGENT_NAME__', tagline: '__AGENT_TAGLINE__' };
 
 const ASKED_BY_ALL = ['/trpc/auth.session', '/trpc/config.get'];
 
-/** The name of each document, the view in it, and an address of it; what is in the address does not show yet. */
+/** The name of each document, its view, and a URL of it; the drawing does not depend on the URL's values. */
 const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = [
   ['catalogue', 'catalogue', '/', [`/v1/agents?limit=${filtersOf({}).limit}`]],
-  // With filters in its address it asks for something else.
+  // With filters in its URL, it requests something else.
   ['search', 'catalogue', '/', []],
   ['agent', 'agent', `/agents/${AGENT.agent_id}`, [`/v1/agents/${AGENT.agent_id}`]],
   ['unknownAgent', 'agent', '/agents/any', []],
@@ -57,6 +57,6 @@ async function draw(path: string): Promise<string> {
   const router = createPageRouter(createMemoryHistory({ initialEntries: [path] }));
   await router.load();
   const html = renderToStaticMarkup(<Page router={router} />);
-  // What is typed before the page is there would be lost with the drawing.
+  // Input before the page has loaded would be lost with the drawing.
   return html.replaceAll(/<(form|search)(?=[ >])/g, '<$1 inert');
 }

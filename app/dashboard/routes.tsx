@@ -1,4 +1,4 @@
-/** Every address of the page and the view behind it. Views are loaded when they are gone to. */
+/** Every URL of the web page and its view. Views are loaded on navigation. */
 import {
   createRootRoute,
   createRoute,
@@ -85,7 +85,7 @@ const routes = [
 
 const routeTree = root.addChildren(routes);
 
-/** `scrollRestoration`: for a browser; where there is none the router would write a script into the page. */
+/** `scrollRestoration` is for browsers; without one, the router would write a script into the page. */
 export const createPageRouter = (history: RouterHistory, { scrollRestoration = false } = {}) =>
   createRouter({
     routeTree,
@@ -106,7 +106,7 @@ declare module '@tanstack/react-router' {
 
 function NotFound() {
   return (
-    <Empty title="There is nothing at this address">
+    <Empty title="This page does not exist">
       <Link to="/" className={buttonStyle()}>
         To the agents
       </Link>
@@ -114,7 +114,7 @@ function NotFound() {
   );
 }
 
-/** A fault of the page, or a part of it that could not be fetched. */
+/** A fault of the page, or a file of it that could not be loaded. */
 function Broken({ error, reset }: ErrorComponentProps) {
   return (
     <div className="grid gap-4">

@@ -1,17 +1,17 @@
-/** The marketplace's service as the page asks it: same origin, by the session's cookie, never by a key that it keeps. */
+/** The marketplace's service for the web page: same origin, with the session's cookie, never with a stored key. */
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import type { AgentFilters } from '../sdk/client/client.ts';
 import { MarketplaceError } from '../sdk/client/error.ts';
 import type { MarketplaceConfig } from '../sdk/wire/procedures.ts';
 
-/** Empty where the page is drawn ahead of time, which asks for nothing. */
+/** Empty while the page is prerendered, which sends no requests. */
 export const BASE_URL = typeof location === 'undefined' ? '' : location.origin;
 
 const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
-/** What style elements must carry, as the page's policy says. */
+/** Nonce of style elements, required by the page's policy. */
 export const styleNonce = (): string => meta('style-nonce');
-/** Where this network gives away wallets to try things with; empty on any but a local one. */
+/** Path where a local network offers test wallets; empty on any other. */
 export const developmentWalletsPath = (): string => meta('development-wallets');
 
 type Api = ReturnType<typeof import('./api.ts').createApi>;
@@ -42,7 +42,7 @@ export const call: Api['call'] = async (...input) => (await loadApi()).call(...i
 
 const RETRIES = 3;
 
-/** Only what may pass is asked again: no answer at all, and a busy service. */
+/** Retries only temporary failures: no answer at all, or a busy service. */
 const mayPass = (error: unknown): boolean =>
   error instanceof MarketplaceError ? error.status === 503 || error.status === 429 : error instanceof TypeError;
 
@@ -60,7 +60,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** What a client must know of this deployment. */
+/** The public configuration of this deployment. */
 export const configQuery = queryOptions({
   queryKey: ['config'],
   queryFn: () => call('config.get'),
@@ -74,14 +74,14 @@ export const agentsQuery = (filters: AgentFilters) =>
 export const agentQuery = (agentId: string) =>
   queryOptions({ queryKey: ['agent', agentId], queryFn: () => rest.getAgent(agentId) });
 
-/** A page about an account or a transaction, in the explorer that the deployment names. */
+/** The URL of an account or a transaction in the deployment's explorer. */
 export function explorerUrl(config: MarketplaceConfig, kind: 'address' | 'tx', id: string): string {
   return `https://explorer.solana.com/${kind}/${id}${config.explorer_query}`;
 }
 
-/** An error in words for a person, with what the service calls it. */
+/** An error as text for people. */
 export function explain(error: unknown): string {
   if (error instanceof MarketplaceError) return error.message;
-  if (error instanceof TypeError) return 'The marketplace does not answer. It is asked again as soon as you retry.';
+  if (error instanceof TypeError) return 'The marketplace does not answer. Retry in a moment.';
   return error instanceof Error ? error.message : String(error);
 }

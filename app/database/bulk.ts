@@ -1,26 +1,26 @@
 /**
- * Many rows in few statements, on either database. A statement's text costs more to build than its rows take to write, so
- * texts are made once for each number of rows, of which there are few: powers of two.
+ * Writes and reads many rows in few statements, on either database. Building a statement's text costs more than writing
+ * its rows. So texts are cached, and the number of rows per statement is always a power of two.
  */
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { isPostgres } from './portable.ts';
 
-/** One of a database's, inside a transaction or outside. */
+/** A connection of the database, inside a transaction or outside. */
 export type Bulk<Tables> = Kysely<Tables> | Transaction<Tables>;
 
-/** SQLite takes 32,766 values in a statement, PostgreSQL 65,535; beyond some thousands nothing is gained. */
+/** SQLite accepts 32,766 values per statement, PostgreSQL 65,535. Beyond a few thousand, nothing is gained. */
 const MAX_VALUES = 4_096;
 const MAX_ROWS = 256;
-/** Some 10 MB. */
+/** About 10 MB. */
 const MAX_TEXTS = 500;
 
 export interface BulkTarget {
   table: string;
   columns: readonly string[];
   /**
-   * What to do where a row of the same key is there: set these columns to the new values, add these to what is there, or,
-   * with neither, leave it. Without a conflict, such a row fails the statement.
+   * The action if a row with the same key exists: set these columns to the new values, add to these columns, or with
+   * neither leave the row. Without `conflict`, such a row fails the statement.
    */
   conflict?: { key: readonly string[]; set?: readonly string[]; add?: readonly string[] };
 }
@@ -46,7 +46,7 @@ export async function writeRows<Tables>(
   }
 }
 
-/** The rows whose column has one of these values, in no order. */
+/** The rows whose column has one of these values, unordered. */
 export async function readRows<Row, Tables>(
   db: Bulk<Tables>,
   table: string,
@@ -82,7 +82,7 @@ async function run<Tables>(db: Bulk<Tables>, text: string, values: readonly unkn
 
 const texts = new LRUCache<string, string>({ max: MAX_TEXTS });
 
-/** The very same string each time: to find its statement again, the hash of a long one must be there. */
+/** Returns the identical string each time: the look-up of its prepared statement needs the string's cached hash. */
 function madeOnce(id: string, make: () => string): string {
   let text = texts.get(id);
   if (text === undefined) {
@@ -107,12 +107,12 @@ function tailOf({ table, conflict }: BulkTarget): string {
 const listOf = (length: number, parameter: (at: number) => string) =>
   `(${Array.from({ length }, (_, at) => parameter(at)).join(', ')})`;
 
-/** How the database writes its parameters. */
+/** The database's syntax for parameters. */
 function parametersOf<Tables>(db: Bulk<Tables>): (at: number) => string {
   return isPostgres(db) ? (at) => `$${at + 1}` : () => '?';
 }
 
-/** Pieces of 1, 2, 4 .. items, the largest first. */
+/** Pieces of 1, 2, 4 .. items, largest first. */
 function* chunksOf<Item>(items: readonly Item[], most: number): Generator<readonly Item[]> {
   let size = 2 ** Math.floor(Math.log2(Math.min(most, MAX_ROWS)));
   for (let start = 0; start < items.length; start += size) {

@@ -1,14 +1,14 @@
 /**
- * Writes that share their transaction. Each waits for the end of the present turn of the event loop, and all that were
- * asked for by then are committed together; where one of them must be durable, the group waits for the disk, once, and
- * while it is busy the next group collects.
+ * Commits several writes in one transaction. Each write waits for the end of the present turn of the event loop, and
+ * all writes requested by then are committed together. If one must be durable, the group waits once for the disk. The
+ * next group collects meanwhile.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Sqlite from 'better-sqlite3';
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 
-/** What a write has done. `changes` counts rows; `rows` are those that it returns, and then nothing is counted. */
+/** The result of a write. `changes` counts rows; if it returns `rows`, nothing is counted. */
 export interface Written {
   changes: number;
   rows: unknown[];
@@ -16,21 +16,21 @@ export interface Written {
 
 export interface GroupCommit {
   /**
-   * Resolves once it is on the disk, and with it everything before. A write that breaks a rule of the tables harms no
-   * other; where the disk fails, all of its group are undone and rejected.
+   * Resolves once this write and all earlier ones are on disk. A write that breaks a rule of the tables does not affect
+   * others. If the disk fails, the whole group is undone and rejected.
    */
   intend(query: CompiledQuery): Promise<Written>;
   /** Resolves once it is written; a power cut may lose it. */
   note(query: CompiledQuery): Promise<Written>;
   /**
-   * The same for several, all of them or none, beside which no other runs that names one of these locks. SQLite has one
-   * writer, so that nothing runs beside anything. `begin` is called when it is their turn, which may be long after; what it
-   * throws is what they are rejected with, and none of them runs.
+   * The same for several writes, all or none, never at the same time as others that name one of these locks. SQLite has
+   * one writer, so there nothing runs at the same time. `begin` is called when their turn comes, which may be much
+   * later. If it throws, they are rejected with its error and none of them runs.
    */
   alone(locks: readonly string[], queries: readonly CompiledQuery[], begin?: () => void): Promise<Written[]>;
-  /** Resolves when nobody copies the log: something long can wait for that, and what it added would be left to copy. */
+  /** Resolves when no thread copies the log. Long work can wait for that, because the log grows while it is copied. */
   room(): Promise<void>;
-  /** Durable transactions committed so far: each is one fsync. */
+  /** Durable transactions committed until now; each is one fsync. */
   commits(): number;
 }
 
@@ -43,25 +43,26 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** What another thread says of the log: 1 while it copies a long one into the file, after which it may begin again. */
+/**
+ * Set by another thread: 1 while it copies a long log into the file. The log may then start again from its beginning.
+ */
 export const createLogState = () => new Int32Array(new SharedArrayBuffer(4));
-/** Looked at so often, and for so long: a thread that has ended must not stop anybody. */
+/** Interval and limit of waiting for that thread: if it has ended, it must not block anybody. */
 const ROOM_LOOK_MS = 5;
 const ROOM_WAIT_MS = 1_000;
 
-/** Statements kept ready for each connection. */
+/** Prepared statements kept for each connection. */
 const MAX_STATEMENTS = 400;
 
 /**
- * Prepares each text once: that costs as much as running it. To a parameter that stands alone after LIMIT SQLite fits its
- * plan, so that each value bound to it has the whole statement prepared anew, whatever the value (since 3.46). A sum is left
- * alone.
+ * Prepares each text once, because preparing costs as much as running. SQLite (since 3.46) fits its plan to a parameter
+ * that stands alone after LIMIT, and prepares the statement again for every value. A sum avoids that.
  */
 export function createPrepare(sqlite: Sqlite.Database): (text: string) => Sqlite.Statement {
   const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });
   return (text) => {
     const known = statements.get(text);
-    // A statement whose rows are still being read cannot be run a second time.
+    // A statement whose rows are still being read cannot be run again.
     if (known && !known.busy) return known;
     const statement = sqlite.prepare(text.replace(/\blimit \?/gi, '$& + 0'));
     statements.set(text, statement);
@@ -79,12 +80,12 @@ export function createRun(sqlite: Sqlite.Database): (query: CompiledQuery) => Wr
   };
 }
 
-/** On a connection of `synchronous=NORMAL` that nobody else opens transactions on. */
+/** For a connection with `synchronous=NORMAL` on which nobody else opens transactions. */
 export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState()): GroupCommit {
   let waiting: Waiting[] = [];
   let commits = 0;
   const run = createRun(sqlite);
-  // Inside the group's transaction it is a savepoint; one statement needs none.
+  // Becomes a savepoint inside the group's transaction; one statement needs none.
   const runTogether = sqlite.transaction((queries: readonly CompiledQuery[]) => queries.map(run));
 
   const runAll = sqlite.transaction((group: Waiting[]) =>
@@ -95,8 +96,8 @@ export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState(
         const written = queries.length === 1 ? queries.map(run) : runTogether(queries);
         return () => entry.resolve(written);
       } catch (error) {
-        // A full disk or a failed read ends the whole transaction: what came before is gone, and what would come after
-        // would be committed alone.
+        // A full disk or a failed read ends the whole transaction. Earlier writes are gone, and later ones would be
+        // committed alone.
         if (!sqlite.inTransaction) throw error;
         return () => entry.reject(error);
       }

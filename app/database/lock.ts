@@ -1,6 +1,6 @@
 /**
- * One process at a time: a lock that is an open SQLite transaction on a file of its own. The operating system gives it up
- * with the process, however that ends, so there is no stale lock to clear by hand after `kill -9`.
+ * A lock for one process at a time: an open SQLite transaction on a separate file. The operating system releases it
+ * when the process ends in any way, so `kill -9` leaves no stale lock.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ export interface Lock {
 
 /** Another process has the lock. */
 export class LockHeld extends Error {
-  /** ` (process 123)`, or nothing where that is not known. */
+  /** ` (process 123)`, or empty if unknown. */
   readonly holder: string;
 
   constructor(path: string, holder: string) {
@@ -21,18 +21,18 @@ export class LockHeld extends Error {
   }
 }
 
-/** Takes the lock, whose folder is made if missing; `pidPath` is where the holder's process id is noted. Throws LockHeld. */
+/** Takes the lock and creates its folder if missing. The holder's process id goes to `pidPath`. Throws LockHeld. */
 export function takeLock(path: string, pidPath = `${path}.pid`): Lock {
   const lock = hold(path, pidPath, (database) => void database.exec('BEGIN EXCLUSIVE'));
-  // Only for the message of LockHeld; that the process lives is what the lock itself says.
+  // Only for the message of LockHeld; the lock itself shows that the process lives.
   writeFileSync(pidPath, `${process.pid}\n`);
   return lock;
 }
 
-/** Holds the lock together with all others that share it, so that nobody takes it meanwhile. Throws LockHeld where somebody has. */
+/** Shares the lock with other holders of it, so that nobody can take it meanwhile. Throws LockHeld if it is taken. */
 export function shareLock(path: string): Lock {
   return hold(path, `${path}.pid`, (database) => {
-    // To read is what shares it, until the transaction ends.
+    // A read shares the lock until the transaction ends.
     database.exec('BEGIN');
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
   });

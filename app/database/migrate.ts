@@ -1,8 +1,7 @@
 /**
- * Brings a database up to date. A migration is a file `NNNN_subject.sqlite.sql`, and one of the same number for PostgreSQL,
- * `NNNN_subject.pg.sql`, forward only: once applied anywhere it is never edited again, not even its comments, because every
- * database remembers the checksum of what it has applied. PostgreSQL begins at the file with the lowest number, which makes
- * what SQLite's files make up to the same.
+ * Applies migrations. A migration is a file `NNNN_subject.sqlite.sql` and a file `NNNN_subject.pg.sql` with the same
+ * number. Once applied anywhere, a file is never edited, not even its comments: every database stores the checksum of
+ * each applied file.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { connectPostgres, lockNumber, type Schema } from './postgres.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'migrations');
 
-/** Where the migrations of each database lie. */
+/** Folders with the migrations of each database. */
 export const MIGRATIONS = { index: join(FOLDER, 'index'), ledger: join(FOLDER, 'ledger') } as const;
 
 interface Applied {
@@ -33,8 +32,8 @@ const SELECT_APPLIED = 'SELECT number, name, checksum FROM migrations ORDER BY n
 const COLUMNS = 'number, name, checksum';
 
 /**
- * Applies the files `NNNN_subject.sqlite.sql` of a folder that this database has not seen, in order, each in one
- * transaction. Throws when a file that was applied has been edited or is gone, or when numbers repeat or are missing.
+ * Applies the files `NNNN_subject.sqlite.sql` of a folder that this database has not applied, in order, each in one
+ * transaction. Throws if an applied file was edited or is missing, or if numbers repeat or are missing.
  */
 export function migrate(sqlite: Sqlite.Database, folder: string): void {
   sqlite.exec(
@@ -44,7 +43,7 @@ export function migrate(sqlite: Sqlite.Database, folder: string): void {
   const applyPending = sqlite.transaction(() => {
     const next = nextOf(sqlite.prepare(SELECT_APPLIED).all() as Applied[], files, sqlite.name, folder);
     if (!next) return false;
-    // The row comes first, so that a file that fails half-way leaves neither.
+    // The row comes first, so that a file that fails leaves neither.
     sqlite.prepare(`INSERT INTO migrations (${COLUMNS}) VALUES (?, ?, ?)`).run(next.number, next.name, next.checksum);
     sqlite.exec(next.sql);
     return true;
@@ -52,15 +51,13 @@ export function migrate(sqlite: Sqlite.Database, folder: string): void {
   while (applyPending.immediate()) {}
 }
 
-/**
- * The same for a schema of PostgreSQL, which is made where it is missing. Processes that start together wait for each other.
- */
+/** The same for a schema of PostgreSQL, created if missing. Processes that start together wait for each other. */
 export async function migratePostgres(url: string, schema: Schema, folder: string): Promise<void> {
   const files = readMigrations(folder, '.pg.sql');
   const client = await connectPostgres(url, schema);
   try {
     await client.query('SELECT pg_advisory_lock($1)', [lockNumber('migrations')]);
-    // Asked first: to make what is there already takes rights too, which who only reads has not.
+    // Check first: CREATE needs rights even if the schema exists, and a read-only user lacks them.
     const { rows: known } = await client.query(`SELECT to_regclass('${schema}.migrations') IS NOT NULL AS is_there`);
     if (!known[0].is_there) {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
@@ -83,7 +80,7 @@ export async function migratePostgres(url: string, schema: Schema, folder: strin
   }
 }
 
-/** The first file that was not applied. Throws as `migrate` does; `database` is what the message calls it. */
+/** The first file not yet applied. Throws as `migrate` does; `database` names it in the message. */
 function nextOf(applied: Applied[], files: Migration[], database: string, folder: string): Migration | undefined {
   for (const [at, row] of applied.entries()) {
     const file = files[at];
@@ -100,9 +97,8 @@ function readMigrations(folder: string, ending: '.sqlite.sql' | '.pg.sql'): Migr
   const names = readdirSync(folder)
     .filter((name) => name.endsWith(ending))
     .sort();
-  const first = ending === '.pg.sql' ? Number.parseInt(names[0] ?? '1', 10) : 1;
   return names.map((name, index) => {
-    const number = first + index;
+    const number = index + 1;
     const expected = String(number).padStart(4, '0');
     if (!name.startsWith(`${expected}_`)) throw new Error(`${join(folder, name)} should be number ${expected}`);
     const sql = readFileSync(join(folder, name), 'utf8');

@@ -1,13 +1,13 @@
 /**
- * The mark beside a SQLite file whose rows are in PostgreSQL now: whoever begins on the file by accident would go on with
- * money that others move on there.
+ * Marks a SQLite file whose rows have moved to PostgreSQL. A process that continued with the file by accident would use
+ * money that others already move.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const markOf = (path: string) => `${path}.moved`;
 
-/** Notes beside the file where its rows have gone; on the disk when it returns. */
+/** Writes beside the file where its rows have moved; on disk when it returns. */
 export function markMoved(path: string, target: string): void {
   const mark = openSync(markOf(path), 'w', 0o600);
   writeSync(mark, `${target}\n`);
@@ -18,11 +18,11 @@ export function markMoved(path: string, target: string): void {
   closeSync(folder);
 }
 
-/** Throws where the rows of the file have gone elsewhere. */
+/** Throws if the rows of the file have moved. */
 export function requireNotMoved(path: string): void {
   if (!existsSync(markOf(path))) return;
   const target = readFileSync(markOf(path), 'utf8').trim();
   throw new Error(
-    `The rows of ${path} were moved to the PostgreSQL ${target}: start with DATABASE_URL, after migrate-to-postgres has said that all tables are the same. Only where nothing has run there since may ${markOf(path)} be removed, to go on with the file`,
+    `The rows of ${path} were moved to the PostgreSQL ${target}. Start with DATABASE_URL once migrate-to-postgres has said that all tables are equal. To go back to the file, remove ${markOf(path)}, but only if nothing has run on PostgreSQL since.`,
   );
 }

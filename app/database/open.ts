@@ -1,14 +1,13 @@
 /**
- * Opens SQLite files; postgres.ts is the other way to keep the same tables. The indexer writes index.db; the relay writes ledger.db, and reads both over a second connection
- * that attaches index.db as `chain`.
+ * Opens SQLite files; postgres.ts does the same for PostgreSQL. The indexer writes index.db. The relay writes
+ * ledger.db, and reads both over a second connection that attaches index.db as `chain`.
  *
  * Every INTEGER column is a bigint in TypeScript, because amounts and slots are 64-bit. REAL columns are numbers.
  *
- * Both files are opened with `synchronous=NORMAL`: a crash of the process loses nothing, a power cut may lose the last
- * commits, never the consistency of the file. For index.db that is enough, because it is built again from the chain. The
- * ledger cannot be built again, and therefore every commit of it that somebody's money depends on is made with
- * `synchronous=FULL` (groupCommit.ts), which waits for the disk and makes all earlier commits durable with it. The header
- * of migrations/ledger/0001 speaks of FULL for the whole file; it cannot be edited any more (migrate.ts).
+ * Both files are opened with `synchronous=NORMAL`: a crash of the process loses nothing. A power cut may lose the last
+ * commits, but the file stays consistent. This is enough for index.db, which can be rebuilt from the chain. The ledger
+ * cannot be rebuilt, so every commit that somebody's money depends on uses `synchronous=FULL` (groupCommit.ts). It
+ * waits for the disk and makes all earlier commits durable too.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,7 +16,7 @@ import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { createPrepare, createRun, type Written } from './groupCommit.ts';
 
 export interface OpenOptions {
-  /** What every commit survives: `full` a power cut, `normal`, the default, a crash of the process. */
+  /** Every commit survives a power cut (`full`), or a crash of the process (`normal`, the default). */
   synchronous?: 'full' | 'normal';
   /** Refuses writes, also to attached files. The file must exist. */
   readonly?: boolean;
@@ -25,12 +24,12 @@ export interface OpenOptions {
   attach?: Record<string, string>;
 }
 
-/** What is open, of either kind. */
+/** An open database of either kind. */
 export interface OpenDatabase<Tables> {
   db: Kysely<Tables>;
-  /** Runs one statement: on SQLite at once, without Kysely's turns of the event loop. */
+  /** Runs one statement; with SQLite at once, without Kysely's turns of the event loop. */
   run(query: CompiledQuery): Written | Promise<Written>;
-  /** Nothing may run on `db` any more. */
+  /** Nothing may run on `db` after this. */
   close(): void | Promise<void>;
 }
 
@@ -43,7 +42,7 @@ export interface OpenedDatabase<Tables> extends OpenDatabase<Tables> {
 /**
  * Opens or creates a SQLite file in WAL mode, with foreign keys and a 5 s wait for another writer.
  *
- * `BEGIN IMMEDIATE` takes the write lock of every attached file too, so a connection that writes should attach nothing:
+ * `BEGIN IMMEDIATE` takes the write lock of every attached file too. So a connection that writes should attach nothing:
  * use a second, read-only one for joins.
  */
 export function openDatabase<Tables>(path: string, options: OpenOptions = {}): OpenedDatabase<Tables> {
@@ -58,7 +57,7 @@ export function openDatabase<Tables>(path: string, options: OpenOptions = {}): O
   for (const [schema, file] of Object.entries(options.attach ?? {})) {
     sqlite.prepare(`ATTACH DATABASE ? AS "${schema}"`).run(file);
   }
-  // Kysely prepares a text each time that it runs it.
+  // Kysely prepares a text on every run.
   const prepare = createPrepare(sqlite) as Sqlite.Database['prepare'];
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare, close: () => sqlite.close() } }) });
   return { db, sqlite, run: createRun(sqlite), close: () => void sqlite.close() };

@@ -1,21 +1,22 @@
-/** The few things that the two databases say differently. */
+/** SQL that differs between the two databases. */
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { lockNumber } from './postgres.ts';
 
-/** Which of the two this is of. */
+/** True for PostgreSQL. */
 // biome-ignore lint/suspicious/noExplicitAny: of whatever tables
 export const isPostgres = (db: Kysely<any>): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
 
 /** PostgreSQL's clock, unix milliseconds. */
 export const POSTGRES_NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)';
+/** Neither database has the other's function. */
 const SQLITE_NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/** The database's clock, which all that use it share, unix milliseconds. */
+/** The database's clock, shared by all its users, unix milliseconds. */
 // biome-ignore lint/suspicious/noExplicitAny: of whatever tables
 export const nowMsOf = (db: Kysely<any>): RawBuilder<bigint> =>
   sql.raw(isPostgres(db) ? POSTGRES_NOW_MS : SQLITE_NOW_MS);
 
-/** Reads that are all of one moment, so that a page and its total agree; in SQLite every transaction is so. */
+/** Reads everything at one moment, so that a page and its total agree. In SQLite every transaction does so. */
 export function readTogether<Tables, Answer>(
   views: Kysely<Tables>,
   read: (moment: Kysely<Tables>) => Promise<Answer>,
@@ -25,8 +26,8 @@ export function readTogether<Tables, Answer>(
 }
 
 /**
- * Has `run` decide by what it reads and write it down beside nobody who names the same lock. In PostgreSQL two statements at
- * once each see what was there before the other; SQLite has one writer, and a statement of `run` that does both is alone.
+ * Lets `run` read and write without another user of the same lock in between. In PostgreSQL, two parallel statements
+ * both see the state before the other. SQLite has one writer, so one statement of `run` that does both is alone.
  */
 export function aloneOn<Tables, Answer>(
   db: Kysely<Tables>,
@@ -40,7 +41,10 @@ export function aloneOn<Tables, Answer>(
   });
 }
 
-/** `(…)` after IN or NOT IN: any number of texts as one value, so that the statement is the same for every number. */
+/**
+ * `(…)` after IN or NOT IN: any number of texts as one value, so that the statement's text stays the same. SQLite has
+ * no arrays, and PostgreSQL no `json_each` of a text.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: of whatever tables
 export function textsOf(db: Kysely<any>, texts: readonly string[]): RawBuilder<string> {
   return isPostgres(db)
@@ -48,7 +52,7 @@ export function textsOf(db: Kysely<any>, texts: readonly string[]): RawBuilder<s
     : sql<string>`(SELECT value FROM json_each(${JSON.stringify(texts)}))`;
 }
 
-/** Bytes where no column says that they are some: PostgreSQL takes what it does not know for text. */
+/** Bytes in a place without a column's type, where PostgreSQL would take the value for text. */
 // biome-ignore lint/suspicious/noExplicitAny: of whatever tables
 export function bytesOf(db: Kysely<any>, bytes: Uint8Array): RawBuilder<Buffer> {
   const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

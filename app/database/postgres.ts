@@ -1,7 +1,7 @@
 /**
- * Opens PostgreSQL: ledger and index are the schemas `ledger` and `chain` of one database. Statements are those of SQLite,
- * so what the two drivers hand over is made the same here: whole numbers are bigint, bytes are Buffers, and text may hold
- * U+0000, which PostgreSQL's text cannot.
+ * Opens PostgreSQL: ledger and index are the schemas `ledger` and `chain` of one database. Statements are those of
+ * SQLite, so values get the same types here: whole numbers are bigint, bytes are Buffers. Text may contain U+0000,
+ * which PostgreSQL's text cannot hold.
  */
 import { createHash } from 'node:crypto';
 import { type CompiledQuery, type DatabaseConnection, type Dialect, Kysely, PostgresDialect } from 'kysely';
@@ -10,40 +10,48 @@ import { z } from 'zod';
 import type { GroupCommit, Written } from './groupCommit.ts';
 import type { OpenDatabase } from './open.ts';
 
-/** The schemas of a database by what SQLite keeps in a file each. */
+/** Schema names for the contents of the SQLite files. */
 export const SCHEMAS = { index: 'chain', ledger: 'ledger' } as const;
-/** Where the index is built anew, beside the present one. */
+/** Schema in which the index is rebuilt, beside the present one. */
 export const NEW_INDEX = 'chain_new';
 export type Schema = (typeof SCHEMAS)[keyof typeof SCHEMAS] | typeof NEW_INDEX;
 
 /**
- * Connections of one pool. An indexer has one pool, a relay three, of which one is divided; `max_connections` must have
- * room for all of them.
+ * Connections of one pool. An indexer has one pool. A relay has three, one of them divided. `max_connections` must
+ * allow for all of them.
  */
 export const MAX_CONNECTIONS = 10;
-/** Of them those that wait for locks: who stands in line for one must not take the connections of who needs none. */
+/** Connections of the pool reserved for lock waiters, so they cannot exhaust the pool. */
 export const LOCKING_CONNECTIONS = 3;
-/** A statement that takes longer holds up its caller for nothing, and so does waiting for a connection to be free. */
+/** Timeout of one statement, and of waiting for a free connection. */
 const STATEMENT_MS = 30_000;
-/** Also where the network swallows the answer: then the connection is given up. */
+/** Covers a network that loses the answer: the connection is then given up. */
 const ANSWER_MS = STATEMENT_MS + 5_000;
 const CONNECT_MS = 5_000;
-/** A process that stands still for so long with a lock loses it: all others that claim wait for it. */
+/** A process that stands still with a lock loses it after this time, because other claims wait for it. */
 const HELD_MS = 5_000;
 const BEGIN_HOLDING = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${HELD_MS}`;
-/** Texts that a connection keeps prepared. */
+/** Prepared texts per connection. */
 const MAX_NAMED = 400;
 
 export interface PostgresOptions {
-  /** Tables without a schema's name are of this one. */
+  /** Schema of tables that are named without one. */
   schema: Schema;
   readonly?: boolean;
-  /** `off`: commits do not wait for the disk; one that does takes all earlier ones with it, because the log is one. */
+  /**
+   * `off`: commits do not wait for the disk. A later commit that does also makes them durable, because there is one
+   * log.
+   */
   synchronousCommit?: 'on' | 'off';
+  /**
+   * `off`: rows are read by keys. Otherwise a plan made for an empty table scans the whole table, however large it
+   * grows.
+   */
+  seqScans?: 'off';
   max?: number;
-  /** Is told of connections that are lost while nobody uses them; they are replaced. */
+  /** Called when an idle connection is lost; it is replaced. */
   onLost?: (error: Error) => void;
-  /** Is the first thing in every transaction; where it throws, the transaction is none. */
+  /** Runs first in every transaction; if it throws, the transaction fails. */
   onBegin?: (connection: DatabaseConnection) => Promise<void>;
 }
 
@@ -55,7 +63,7 @@ export interface OpenedPostgres<Tables> extends OpenDatabase<Tables> {
 
 export const isPostgresUrl = (place: string): boolean => /^postgres(ql)?:\/\//.test(place);
 
-/** `DATABASE_URL` of relay and indexer. What is wrong with one is said without it: it has a password. */
+/** `DATABASE_URL` of relay and indexer. Messages about a wrong value do not show it, because it contains a password. */
 export const databaseUrl = z
   .string()
   .refine(isReadable, {
@@ -72,16 +80,16 @@ function isReadable(url: string): boolean {
   }
 }
 
-/** Host and name of a database, as they may be shown to others: without user and password. */
+/** Host and name of a database, without user and password, safe to show. */
 export function addressOf(url: string): string {
   const { host, port, database } = new pg.Client({ connectionString: url });
   return `${host}:${port}/${database}`;
 }
 
-/** Opens a pool; nothing is connected until it is used. Throws where the URL is none. */
+/** Opens a pool; it connects on first use. Throws if the URL is invalid. */
 export function openPostgres<Tables>(url: string, options: PostgresOptions): OpenedPostgres<Tables> {
   const pool = new pg.Pool({ ...connectionOf(url, options), max: options.max ?? MAX_CONNECTIONS, Client: Connection });
-  // Without listeners a connection that breaks would end the process.
+  // Without listeners, a broken connection would end the process.
   pool.on('error', (error) => options.onLost?.(error));
   pool.on('connect', (client) => void client.on('error', () => {}));
   const dialect = new PostgresDialect({ pool });
@@ -116,7 +124,7 @@ function beginningWith(dialect: PostgresDialect, onBegin: NonNullable<PostgresOp
   };
 }
 
-/** One connection that is the caller's own until it ends it, without a limit of time: for locks, notices and migrations. */
+/** One connection that the caller owns and ends, without timeouts: for locks, notices and migrations. */
 export async function connectPostgres(url: string, schema: Schema): Promise<pg.Client> {
   const { statement_timeout, query_timeout, ...unlimited } = connectionOf(url, { schema });
   const client = new Connection(unlimited);
@@ -125,16 +133,17 @@ export async function connectPostgres(url: string, schema: Schema): Promise<pg.C
   return client;
 }
 
-function connectionOf(url: string, { schema, readonly, synchronousCommit }: PostgresOptions): pg.PoolConfig {
+function connectionOf(url: string, { schema, readonly, synchronousCommit, seqScans }: PostgresOptions): pg.PoolConfig {
   if (!isPostgresUrl(url)) throw new Error('The URL of the database should begin with postgres://');
   const settings = {
     search_path: schema,
     timezone: 'UTC',
-    // The statements are short; to compile one costs more than to run it.
+    // Statements are short: compiling one costs more than running it.
     jit: 'off',
     idle_in_transaction_session_timeout: STATEMENT_MS,
     ...(readonly && { default_transaction_read_only: 'on' }),
     ...(synchronousCommit && { synchronous_commit: synchronousCommit }),
+    ...(seqScans && { enable_seqscan: seqScans }),
   };
   return {
     connectionString: url,
@@ -142,7 +151,7 @@ function connectionOf(url: string, { schema, readonly, synchronousCommit }: Post
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     application_name: `marketplace ${schema}`,
-    // Of a pool this is also the time that hundreds at once may stand in line; `Connection` has its own.
+    // In a pool this also limits the wait for a free connection, when hundreds wait at once. `Connection` has its own.
     connectionTimeoutMillis: STATEMENT_MS,
     statement_timeout: STATEMENT_MS,
     query_timeout: ANSWER_MS,
@@ -151,15 +160,15 @@ function connectionOf(url: string, { schema, readonly, synchronousCommit }: Post
   };
 }
 
-/** What a statement has done, as SQLite's driver says it. */
+/** Runs a statement; the result has the form of SQLite's driver. */
 async function runOn(on: pg.Pool | pg.PoolClient, { sql, parameters }: CompiledQuery): Promise<Written> {
   const { fields, rows, rowCount } = await on.query(sql, [...parameters]);
   return fields.length > 0 ? { changes: 0, rows } : { changes: rowCount ?? 0, rows: [] };
 }
 
 /**
- * Writes of a journal. An intent is one statement that waits for the disk, and PostgreSQL gathers those of all connections
- * for one fsync. A note is one that does not wait; the log is in order, so that the next intent takes it along.
+ * Writes of a journal. An intent is one statement that waits for the disk; PostgreSQL combines the intents of all
+ * connections into one fsync. A note does not wait. The log is ordered, so the next intent makes it durable.
  */
 export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking = notes): GroupCommit {
   let commits = 0;
@@ -170,7 +179,7 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       return written;
     },
     note: (query) => runOn(notes, query),
-    // Its log is written by a process of its own.
+    // A process of PostgreSQL's own writes its log.
     room: async () => undefined,
     async alone(locks, queries, begin) {
       const client = await locking.connect();
@@ -196,12 +205,12 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
   };
 }
 
-/** PostgreSQL's advisory locks have numbers; what two names have in common by chance only makes one wait for the other. */
+/** PostgreSQL's advisory locks have numbers. If two names collide by chance, one only waits for the other. */
 export function lockNumber(name: string): bigint {
   return createHash('sha256').update(name).digest().readBigInt64BE();
 }
 
-/** Numbers of PostgreSQL's types, as its catalogue has them. */
+/** Numbers of PostgreSQL's types in its catalogue. */
 const TYPES = { bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, varchar: 1043, numeric: 1700 } as const;
 
 function parserOf(type: number, format?: string) {
@@ -214,18 +223,18 @@ function parserOf(type: number, format?: string) {
 }
 
 /**
- * Stands before what a text must not hold as it is. Of the private use area: texts that hold it are rare, and stay what they
- * are all the same.
+ * Precedes characters that a text must not contain directly. It is of the private use area, so texts rarely contain it;
+ * those that do are escaped too.
  */
 const ESCAPE = '\uE000';
 
-/** Text as PostgreSQL can hold it: different texts stay different. */
+/** Converts a text to one that PostgreSQL can hold: different texts stay different. */
 export function toStored(text: string): string {
   if (!text.includes('\0') && !text.includes(ESCAPE)) return text;
   return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll('\0', `${ESCAPE}0`);
 }
 
-/** The text that `toStored` was given. */
+/** The inverse of `toStored`. */
 export function fromStored(text: string): string {
   if (!text.includes(ESCAPE)) return text;
   return text.replaceAll(`${ESCAPE}0`, '\0').replaceAll(`${ESCAPE}1`, ESCAPE);
@@ -234,7 +243,7 @@ export function fromStored(text: string): string {
 const names = new Map<string, string>();
 let generation = 0;
 
-/** The same name for the same text; none where there are too many, or no values to put in. */
+/** One name per text; none if there are too many. */
 function nameOf(text: string): string | undefined {
   const known = names.get(text);
   if (known !== undefined) return known;
@@ -244,10 +253,10 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** Of a host with several addresses, such as localhost, none of which can be reached: the fault of one, which has words. */
+/** If no address of a host such as localhost can be reached: the error of one address, which has a message. */
 const single = (error: Error): Error => (error instanceof AggregateError ? error.errors[0] : error);
 
-/** A connection that keeps its statements prepared, and whose texts may hold U+0000. */
+/** A connection that keeps its statements prepared, and whose texts may contain U+0000. */
 class Connection extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super({ ...config, connectionTimeoutMillis: CONNECT_MS });
@@ -264,7 +273,7 @@ class Connection extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg are many; strings with values are all that we send
   override query(...given: any[]): any {
     const [text, values, callback] = given;
-    // Without values it is BEGIN or a migration, of which some are several statements.
+    // Without values it is BEGIN or a migration, which may have several statements.
     if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) {
       return (super.query as (...all: unknown[]) => unknown)(...given);
     }
@@ -278,7 +287,9 @@ class Connection extends pg.Client {
     );
   }
 
-  /** A migration by a newer process changes what a prepared statement returns: then it is prepared again. */
+  /**
+   * A migration by a newer process may change the result of a prepared statement, which must then be prepared again.
+   */
   private async queryAgain(query: pg.QueryConfig): Promise<pg.QueryResult> {
     try {
       return await super.query(query);

@@ -1,15 +1,18 @@
 /**
- * Queries whose text is always the same, built once for each database: to build and compile one costs several times what
- * SQLite takes to run it. Only what every call runs is worth it.
+ * Caches queries with constant text, one cache per database: building and compiling a query costs several times as much
+ * as SQLite needs to run it. Only queries of every call are worth it.
  */
 import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 
 export interface Prepared {
-  /** The query named, with these values in the order of its text; the name must tell all that the text depends on. */
+  /**
+   * The named query with these values, in the order of its text. The name must identify everything that the text
+   * depends on.
+   */
   compile<Row>(name: string, values: readonly unknown[], build: () => Compilable<Row>): CompiledQuery<Row>;
 }
 
-/** One for each database. Throws at the first use of a name where the values are not in the order of the text. */
+/** One per database. Throws at the first use of a name if the values are not in the order of the text. */
 export function createPrepared(): Prepared {
   const kept = new Map<string, CompiledQuery>();
   return {
@@ -28,7 +31,7 @@ export function createPrepared(): Prepared {
 
 const ofDatabases = new WeakMap<object, Prepared>();
 
-/** The one of this database. */
+/** The cache of this database. */
 export function preparedOf<Tables>(db: Kysely<Tables>): Prepared {
   const prepared = ofDatabases.get(db) ?? createPrepared();
   ofDatabases.set(db, prepared);

@@ -1,6 +1,6 @@
 /**
- * Lists the demo agents, through the functions behind `npm run cli -- listing`: each has its FILE.json in
- * `DATA_DIR/demo/listings`, its creator's wallet and its signing key, as any agent has.
+ * Lists the demo agents with the functions of `npm run cli -- listing`. Each has its FILE.json in
+ * `DATA_DIR/demo/listings`, its creator's wallet and its signing key, like any agent.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -23,14 +23,14 @@ import type { Identities } from './identities.ts';
 
 export interface LocalAgent {
   definition: DemoAgent;
-  /** The listing's address, which follows from the creator and the agent's name: the same on every chain. */
+  /** The listing's address. It follows from the creator and the agent's name, and is the same on every chain. */
   agentId: PublicKey;
   creator: PublicKey;
-  /** As on-chain when the network started; null where it is not listed yet. */
+  /** As on-chain when the network started; null if not listed yet. */
   listing: AgentListing | null;
 }
 
-/** Which demo agents are listed on this chain already. */
+/** The demo agents, with those that this chain already lists. */
 export async function readAgents(connection: Connection, identities: Identities): Promise<LocalAgent[]> {
   const agents = demoAgents.map((definition) => {
     const creator = identities.creators[definition.creator].publicKey;
@@ -43,7 +43,7 @@ export async function readAgents(connection: Connection, identities: Identities)
   });
 }
 
-/** Whether the agent is on-chain exactly as it would be listed now on this port, and so needs no transaction. */
+/** True if the listing on-chain is exactly as it would be made now on this port, so it needs no transaction. */
 export function isListedAs(agent: LocalAgent, port: number | undefined, demoDir: string): boolean {
   if (!agent.listing || port === undefined) return false;
   const { metadata } = describeAgent(agent.definition, port, demoDir);
@@ -51,8 +51,8 @@ export function isListedAs(agent: LocalAgent, port: number | undefined, demoDir:
 }
 
 /**
- * Lists what is not listed, brings up to date what was listed otherwise, and hands the marketplace the descriptions of
- * the rest, should it have lost them. `sandbox-paused` is then paused.
+ * Lists a new agent, and updates a listing that differs. Otherwise posts its description again, in case the marketplace
+ * has lost it. Then pauses `sandbox-paused`.
  */
 export async function publishAgent(
   marketplace: Marketplace,

@@ -1,4 +1,4 @@
-/** Gives each demo caller a working API key, through the functions behind `npm run cli -- keys`. */
+/** Gives each demo caller a working API key, with the functions of `npm run cli -- keys`. */
 import { constants, decodeAccount, findGrant } from '../sdk/program/program.ts';
 import { hashApiKey, keyIdOf } from '../sdk/receipt/apiKey.ts';
 import { createKey, registerKey } from '../sdk/wallet/apiKeys.ts';
@@ -7,18 +7,18 @@ import type { Marketplace } from '../sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../sdk/wallet/signer.ts';
 import { type DemoCaller, renewApiKey } from './identities.ts';
 
-/** What each caller gets, base units: its balance, and as allowance and caps all of it. */
+/** Each caller's balance, and also its allowance and its limits, base units. */
 export const CALLER_USDC = 1_000_000_000n;
 const DAY_SECONDS = 86_400;
-/** Two days less than the chain allows, whose clock need not be ours. */
+/** Two days less than the chain allows, because its clock may differ from ours. */
 const GRANT_SECONDS = constants.maxGrantSeconds - 2 * DAY_SECONDS;
 
-/** What the tank of a caller that pays its own gas is filled to, lamports: the gas of some 800 calls. */
+/** Target gas balance of a caller that pays its own gas, lamports: enough for about 800 calls. */
 const TANK_LAMPORTS = 10_000_000n;
 
 /**
- * Fills the second caller's tank, so that its calls pay for themselves as they would elsewhere; the first one's are on
- * the house here.
+ * Fills the second caller's gas balance, so that it pays its own network fees, as on a real cluster. The operator pays
+ * for the first caller.
  */
 export async function provideGas({ connection }: Marketplace, callers: readonly DemoCaller[]): Promise<void> {
   const caller = callers[1];
@@ -39,7 +39,7 @@ export async function provideKey(marketplace: Marketplace, caller: DemoCaller): 
     await registerKey(marketplace, { wallet: wallet.publicKey.toBase58(), keyHash: hashApiKey(caller.apiKey), name });
     return caller;
   }
-  // A grant that has ended never lives again, so that key cannot either.
+  // An ended grant never becomes valid again, so its key is useless.
   const usable = grant ? renewApiKey(caller) : caller;
   const limits = {
     perExecutionMax: CALLER_USDC,

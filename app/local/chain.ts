@@ -1,4 +1,4 @@
-/** Which chain the local network runs on: the node that the environment names, or one embedded for this run. */
+/** Selects the local network's chain: the node of the environment, or one embedded for this run. */
 import { Connection } from '@solana/web3.js';
 import { isSurfpool } from '../cli/surfpool.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -6,22 +6,22 @@ import type { LocalConfig } from './config.ts';
 import { forkNode } from './network.ts';
 import type { Shutdown } from './shutdown.ts';
 
-/** A node that runs, with a marketplace or without. */
+/** A running node, with or without a marketplace. */
 export interface LocalChain {
   rpcUrl: string;
   wsUrl: string;
   connection: Connection;
-  /** Has cheat codes: programs and SOL can be put there. */
+  /** Has cheat codes: programs and SOL can be written to it. */
   isSurfpool: boolean;
 }
 
 /** As on today's mainnet. */
 const SLOT_TIME_MS = 400;
 const OWN_NODE_ADVICE =
-  'Start a node yourself, such as `solana-test-validator`, then:\n' +
-  '  SOLANA_RPC_URL=http://127.0.0.1:8899 SOLANA_WS_URL=ws://127.0.0.1:8900 npm start';
+  'Run `npm run validator`, which needs `solana-test-validator` on the PATH, and in another terminal:\n' +
+  '  SOLANA_RPC_URL=http://127.0.0.1:8899 npm start';
 
-/** Opens it. An embedded node that ends by itself ends everything. */
+/** Opens the chain. If an embedded node ends unexpectedly, everything ends. */
 export async function openLocalChain(config: LocalConfig, shutdown: Shutdown): Promise<LocalChain> {
   if (!config.node) {
     const node = await forkNode({ slotTimeMs: SLOT_TIME_MS }).catch((error: Error) => {

@@ -1,28 +1,35 @@
-/** What `npm start` is told by its environment and options: the only reader of process.env in this process. */
+/** Settings of `npm start` from environment and options: the only reader of process.env in this process. */
 import { resolve } from 'node:path';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 
 export interface LocalConfig {
-  /** DATA_DIR, default `.local`: absolute. Holds everything that must outlive a run. */
+  /** DATA_DIR, default `.local`: absolute. Holds everything that must outlast a run. */
   dataDir: string;
-  /** PORT, default 8787; 0 picks a free one. Of the API; other parts take free ports. */
+  /** PORT, default 8787; 0 picks a free one. For the API only; other servers use free ports. */
   port: number;
-  /** SOLANA_RPC_URL and SOLANA_WS_URL: the node to use instead of an embedded one; null without. */
+  /** SOLANA_RPC_URL and SOLANA_WS_URL: the node to use instead of an embedded one; null if not set. */
   node: { rpcUrl: string; wsUrl: string } | null;
-  /** --postgres: ledger and index in a PostgreSQL of its own, not in SQLite files. */
+  /** --postgres: ledger and index in a local PostgreSQL instead of SQLite files. */
   postgres: boolean;
-  /** Whether npm is our parent, and so the process that the person sees and stops. */
+  /** True if npm is our parent, the process that the user sees and stops. */
   startedByNpm: boolean;
 }
 
 const DEFAULT_PORT = 8787;
 
-/** Parses the environment. Throws Refusal naming the variable that is wrong. */
+/**
+ * Absolute. npm runs us in the package's directory, which holds the default. A path from the user is relative to the
+ * user's directory.
+ */
+export function readDataDir(env: NodeJS.ProcessEnv): string {
+  return env.DATA_DIR ? resolve(env.INIT_CWD ?? process.cwd(), env.DATA_DIR) : resolve('.local');
+}
+
+/** Parses the environment. Throws Refusal naming the wrong variable. */
 export function readConfig(env: NodeJS.ProcessEnv, options: { postgres?: true }): LocalConfig {
-  // An empty variable counts as unset, as shells and CI files often leave one behind. npm runs this in the package's
-  // directory, where the default belongs; what a person wrote is meant from where they stood.
+  // Shells and CI files often leave a variable empty, so an empty one counts as unset.
   return {
-    dataDir: env.DATA_DIR ? resolve(env.INIT_CWD ?? process.cwd(), env.DATA_DIR) : resolve('.local'),
+    dataDir: readDataDir(env),
     port: env.PORT ? parsePort(env.PORT) : DEFAULT_PORT,
     node: env.SOLANA_RPC_URL ? parseNode(env.SOLANA_RPC_URL, env.SOLANA_WS_URL) : null,
     postgres: options.postgres ?? false,
@@ -42,7 +49,7 @@ function parseNode(rpcUrl: string, wsUrl: string | undefined): { rpcUrl: string;
     parseUrl('SOLANA_WS_URL', wsUrl, ['ws:', 'wss:']);
     return { rpcUrl, wsUrl };
   }
-  // Solana's own convention: the WebSocket is on the next port where there is one, else on the same host.
+  // Solana's convention: the WebSocket is on the next port if the URL has a port, else on the same host.
   rpc.protocol = rpc.protocol === 'https:' ? 'wss:' : 'ws:';
   if (rpc.port) rpc.port = String(Number(rpc.port) + 1);
   return { rpcUrl, wsUrl: rpc.href };

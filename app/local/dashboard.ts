@@ -1,4 +1,4 @@
-/** The page that the relay serves, made anew where its sources have changed since it was made last. */
+/** Builds the web page that the relay serves, if its sources have changed since the last build. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Shutdown } from './shutdown.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const BUILD = ['scripts/run.mjs', 'app/dashboard/build.ts'];
 
-/** In a process of its own, because what builds needs more memory than what serves. Throws Refusal where it fails. */
+/** Runs in a separate process, because building needs more memory than serving. Throws Refusal if it fails. */
 export async function buildDashboard(shutdown: Shutdown): Promise<void> {
   const builder = spawn(process.execPath, BUILD, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] });
   shutdown.onStop(() => void builder.kill());

@@ -1,17 +1,17 @@
 /**
- * The data directory: one `npm start` at a time has it, and what it holds of one chain is kept apart from another's,
- * because databases speak of accounts that exist on the chain they were written for and nowhere else.
+ * The data directory: one `npm start` at a time holds it. Data of different chains are kept apart, because a database
+ * is valid only for the chain it was written for.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Lock, LockHeld, takeLock } from '../database/lock.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 
-/** Names the chain by its genesis hash. */
+/** Identifies the chain by its genesis hash. */
 const CHAIN_FILE = 'chain.json';
 const RECORDS = /^(?:(?:ledger|index)\.db(?:-wal|-shm|-journal)?|chain\.json|marketplace\.log)$/;
 
-/** Takes the directory, which is made if missing. Throws Refusal when another process has it. */
+/** Locks the directory, created if missing. Throws Refusal if another process holds it. */
 export function lockDirectory(dataDir: string): Lock {
   try {
     return takeLock(join(dataDir, 'lock.db'), join(dataDir, 'lock.pid'));
@@ -26,14 +26,14 @@ export function lockDirectory(dataDir: string): Lock {
 
 interface KnownChain {
   genesis_hash: string;
-  /** Of PostgreSQL; null or missing where the records are files. */
+  /** Name of the PostgreSQL database; null or missing if the records are files. */
   database?: string | null;
 }
 
 /**
- * Makes the directory belong to this chain. `database` is the one of PostgreSQL that is this chain's, null without;
- * `old` says where the records of another chain are now, null where there were none. Throws Refusal where this chain's
- * records are of the other kind: beside them the relay would begin as if nothing had ever been called.
+ * Assigns the directory to this chain. `database` is this chain's PostgreSQL database, null without one. `old` says
+ * where another chain's records are now, null if there were none. Throws Refusal if this chain's records are of the
+ * other kind: the relay would otherwise start without its past calls.
  */
 export function claimForChain(
   dataDir: string,
@@ -55,12 +55,12 @@ export function claimForChain(
   if (kept !== null || records.some((name) => name.endsWith('.db'))) {
     const folder = join(dataDir, `old-${time}`);
     mkdirSync(folder, { mode: 0o700 });
-    // The chain's name goes last: a move that is cut short is then finished by the next start.
+    // The chain file goes last: the next start then completes an interrupted move.
     records.sort((a, b) => Number(a === CHAIN_FILE) - Number(b === CHAIN_FILE));
     for (const name of records) renameSync(join(dataDir, name), join(folder, name));
     old = kept === null ? `have been moved to ${folder}` : `stay in its PostgreSQL, database ${kept}`;
   }
-  // In one server there is a database for each chain, none of which is ever dropped.
+  // One server has a database per chain, and none is ever dropped.
   const database = chain.onPostgres ? `chain_${time.toLowerCase().replaceAll('-', '_')}` : null;
   const claimed: KnownChain = { genesis_hash: chain.genesisHash, database };
   writeFileSync(path, `${JSON.stringify(claimed, null, 2)}\n`);

@@ -1,16 +1,16 @@
-/** `demo.json`: what a program needs to use the running local network. It exists while the network runs. */
+/** `demo.json`: everything a program needs to use the running local network. It exists while the network runs. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../sdk/program/program.ts';
 import type { LocalChain } from './chain.ts';
 import type { DemoCaller } from './identities.ts';
 
-/** A network that runs. */
+/** A running network. */
 export interface LocalNetwork {
   /** Without a trailing slash. */
   baseUrl: string;
   chain: LocalChain;
-  /** Null: SQLite files. */
+  /** Null for SQLite files. */
   databaseUrl: string | null;
   config: Config;
   agents: {
@@ -34,7 +34,7 @@ export interface DemoFile {
   /** The token account that collects fees. */
   treasury: string;
   relay_authorities: string[];
-  /** The PostgreSQL of `--postgres`; null where ledger and index are files. */
+  /** URL of the PostgreSQL of `--postgres`; null if ledger and index are files. */
   database_url: string | null;
   agents: { name: string; agent_id: string; creator: string; signing_key: string }[];
   callers: { wallet: string; keypair_path: string; api_key: string }[];
@@ -42,7 +42,7 @@ export interface DemoFile {
 
 const pathIn = (dataDir: string): string => join(dataDir, 'demo.json');
 
-/** Writes it, readable by its owner only because it holds keys. It appears whole. */
+/** Writes it atomically, readable by its owner only because it holds keys. */
 export function writeDemoFile(dataDir: string, network: LocalNetwork): string {
   const { baseUrl, chain, databaseUrl, config, agents, callers } = network;
   const content: DemoFile = {
@@ -73,7 +73,7 @@ export function writeDemoFile(dataDir: string, network: LocalNetwork): string {
   return path;
 }
 
-/** Takes it away, so that nobody mistakes a network that has ended, or is starting, for one that runs. */
+/** Removes it, so that a network that has ended, or is starting, does not look like a running one. */
 export function removeDemoFile(dataDir: string): void {
   rmSync(pathIn(dataDir), { force: true });
 }

@@ -1,4 +1,4 @@
-/** The parent's side of the demo creators' process: starts it, asks it to listen, tells it what is listed. */
+/** The parent's side of the demo creators' process: starts it, makes it listen, and reports listed agents to it. */
 
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,17 +9,17 @@ import { KEY_DIRECTORY_PATH } from '../sdk/creator/callSignature.ts';
 import { demoAgents } from './creators/definitions.ts';
 import type { FromCreators, StartMessage, ToCreators } from './creators/main.ts';
 
-/** How long a port of the last run may stay taken, by the process that is just ending, before another is used. */
+/** How long to wait for a port of the last run, which an ending process may still hold, before another is used. */
 const PORT_PATIENCE_MS = 1_500;
 const PORT_RETRY_MS = 100;
 
 /** Ports by agent name. */
 export type Ports = Record<string, number>;
 
-/** Where a demo server takes executions. */
+/** URL for executions of a demo server. */
 export const endpointOf = (port: number): string => `http://127.0.0.1:${port}/execute`;
 
-/** A server's signing key, which its creator also needs for listing the agent. */
+/** File of a server's signing key, which its creator also needs to list the agent. */
 export const signingKeyPath = (demoDir: string, name: string): string => join(demoDir, `signing-key-${name}.json`);
 
 const portsPath = (demoDir: string): string => join(demoDir, 'ports.json');
@@ -41,7 +41,7 @@ export function forkDemoServers(demoDir: string) {
     child.once('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
   });
 
-  /** Sends a message and returns the first answer that `isAnswer`. */
+  /** Sends a message and returns the first answer for which `isAnswer` is true. */
   function ask(message: ToCreators, isAnswer: (answer: FromCreators) => boolean): Promise<FromCreators> {
     return new Promise((resolve, reject) => {
       const onMessage = (answer: FromCreators) => {
@@ -60,8 +60,8 @@ export function forkDemoServers(demoDir: string) {
     stop: () => void child.kill('SIGKILL'),
 
     /**
-     * Listens on these ports, a free one where there is none or where another program has taken it. `listed` names the
-     * agents that are listed under their port already and so behave as documented at once. Returns the ports in use.
+     * Listens on these ports, or on a free one if none is given or if another program holds it. `listed` names agents
+     * already listed under their port, which show their behaviour at once. Returns the ports in use.
      */
     async listen(wanted: Ports, listed: ReadonlySet<string>): Promise<Ports> {
       const ports = { ...wanted };
@@ -88,13 +88,13 @@ export function forkDemoServers(demoDir: string) {
       }
     },
 
-    /** From here on only calls that this marketplace signed are answered. */
+    /** From now on, only calls signed by this marketplace are answered. */
     async setTrusted(baseUrl: string): Promise<void> {
       const directoryUrl = `${baseUrl}${KEY_DIRECTORY_PATH}`;
       await ask({ type: 'trust', directoryUrl }, ({ type }) => type === 'trust');
     },
 
-    /** The agent is listed now: its server behaves as documented from here on. */
+    /** The agent is listed now: its server behaves as documented from now on. */
     async setListed(name: string): Promise<void> {
       await ask({ type: 'listed', name }, (answer) => answer.type === 'listed' && answer.name === name);
     },

@@ -1,4 +1,7 @@
-/** SOL for everyone who signs, and mock USDC for creators and callers. What is there already is left as it is. */
+/**
+ * Gives SOL to every signer at the start and to the relay later, and mock USDC to creators and callers. It does not
+ * change existing balances.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   createAssociatedTokenAccountIdempotentInstruction,
@@ -7,52 +10,142 @@ import {
 } from '@solana/spl-token';
 import { type Connection, LAMPORTS_PER_SOL, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { fundSol } from '../cli/surfpool.ts';
+import { DEVNET_GENESIS, MAINNET_GENESIS } from '../sdk/program/clusters.ts';
 import { findTokenAccount } from '../sdk/program/program.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
+import { formatSol } from '../sdk/wire/sol.ts';
 import { formatUsdc } from '../sdk/wire/usdc.ts';
 import { CALLER_USDC } from './callers.ts';
 import type { LocalChain } from './chain.ts';
 import type { Identities } from './identities.ts';
 import { sendAndConfirm } from './network.ts';
+import type { Shutdown } from './shutdown.ts';
 
-/** What each needs for a start, and what a Surfpool gives, in SOL. Public faucets give one or two at a time. */
-const LEAST_SOL = 0.5;
-const GIVEN_SOL = 500;
-const AIRDROP_SOL = 1;
+/** Lamports that each signer needs at the start. */
+const LEAST_LAMPORTS = 0.5 * LAMPORTS_PER_SOL;
+const GIVEN_LAMPORTS = 500 * LAMPORTS_PER_SOL;
+/**
+ * Amounts to request, in order, until the faucet gives one; and the balance below which more is requested.
+ */
+const OWN_FAUCET = { amounts: [GIVEN_LAMPORTS, LAMPORTS_PER_SOL], below: 50 * LAMPORTS_PER_SOL };
+/** A public cluster's faucet gives one or two SOL at a time, and limits requests. */
+const PUBLIC_FAUCET = { amounts: [LAMPORTS_PER_SOL], below: 0.75 * LAMPORTS_PER_SOL };
 const AIRDROP_PATIENCE_MS = 30_000;
+/** Seconds between checks of the relay's balance. */
+export const LOOK_SECONDS = 2;
+/**
+ * Below this the relay accepts no new calls, lamports: more than the rent of the calls that start between two checks.
+ */
+export const STOP_LAMPORTS = 0.5 * LAMPORTS_PER_SOL;
+/** Below this the user gets a message, lamports. */
+const LOW_LAMPORTS = PUBLIC_FAUCET.below;
+/** Pause after a faucet's first refusal; it doubles up to LAST_RETRY_MS. */
+const FIRST_RETRY_MS = 15_000;
+const LAST_RETRY_MS = 900_000;
 /** More than the collateral of all demo agents of one creator, base units. */
 const CREATOR_USDC = 1_000_000_000n;
 
-/** Gives SOL to everyone who has less than a start needs. Throws Refusal naming whom a person must fund. */
+/**
+ * Gives SOL to every signer with less than LEAST_LAMPORTS. Throws Refusal naming the accounts that a person must fund.
+ */
 export async function provideSol(chain: LocalChain, identities: Identities): Promise<void> {
   const { admin, relayAuthority, creators, callers } = identities;
   const everyone = [admin, relayAuthority, creators.a, creators.b, ...callers.map(({ wallet }) => wallet)];
   const addresses = everyone.map(({ publicKey }) => publicKey);
   const poor = await poorOf(chain.connection, addresses);
   if (chain.isSurfpool) {
-    await Promise.all(poor.map((address) => fundSol(chain.rpcUrl, address, GIVEN_SOL * LAMPORTS_PER_SOL)));
+    await Promise.all(poor.map((address) => fundSol(chain.rpcUrl, address, GIVEN_LAMPORTS)));
     return;
   }
-  // A faucet that refuses is found out by the balance below, whatever its reason.
-  await Promise.allSettled(
-    poor.map((address) => chain.connection.requestAirdrop(address, AIRDROP_SOL * LAMPORTS_PER_SOL)),
-  );
-  const patientUntil = Date.now() + (poor.length ? AIRDROP_PATIENCE_MS : 0);
-  let still = await poorOf(chain.connection, poor);
-  while (still.length > 0 && Date.now() < patientUntil) {
-    await delay(500);
-    still = await poorOf(chain.connection, poor);
-  }
+  if (poor.length === 0) return;
+  const { amounts } = await faucetOf(chain.connection);
+  const refusals = await Promise.all(poor.map((address) => askFaucet(chain.connection, address, amounts)));
+  const still = poor.filter((_, index) => refusals[index] !== null);
   if (still.length === 0) return;
   const list = still.map((address) => `  ${address}`).join('\n');
   throw new Refusal(
-    `The node's faucet gives no SOL. Send ${AIRDROP_SOL} SOL to each of these addresses, then start again:\n${list}`,
+    `The node's faucet gives no SOL (${refusals.find((refusal) => refusal !== null)}). Send 1 SOL to each of these ` +
+      `addresses, then start again:\n${list}`,
   );
 }
 
 /**
- * Opens the creators' and callers' USDC accounts and mints to them, where they do not exist yet. Where the marketplace
- * settles in a mint that is not ours, throws Refusal naming whom a person must fund.
+ * Keeps the relay funded while everything runs: each call locks the rent of its accounts for days. If the faucet gives
+ * nothing, tells the user where to send SOL, while there is still enough for calls.
+ */
+export function keepInSol(
+  { connection }: LocalChain,
+  relay: PublicKey,
+  { tell, shutdown }: { tell(line: string): void; shutdown: Pick<Shutdown, 'onStop' | 'isStopping'> },
+): void {
+  let faucet: typeof OWN_FAUCET | undefined;
+  /** Why the faucet gave nothing the last time. */
+  let refusal: string | null = null;
+  let retryMs = FIRST_RETRY_MS;
+  let askAt = 0;
+  let isTold = false;
+
+  async function look(): Promise<void> {
+    faucet ??= await faucetOf(connection);
+    const balance = await connection.getBalance(relay);
+    if (balance >= LOW_LAMPORTS) isTold = false;
+    if (balance >= faucet.below) return;
+    if (Date.now() >= askAt) {
+      refusal = await askFaucet(connection, relay, faucet.amounts);
+      if (refusal !== null) askAt = Date.now() + retryMs;
+      retryMs = refusal === null ? FIRST_RETRY_MS : Math.min(2 * retryMs, LAST_RETRY_MS);
+    }
+    if (refusal === null || balance >= LOW_LAMPORTS || isTold || shutdown.isStopping) return;
+    isTold = true;
+    tell(
+      `\nThe relay has too little SOL: ${relay} has ${formatSol(BigInt(balance))} SOL, and the node's faucet gives none ` +
+        `(${refusal}).\nSend it 1 SOL or more. Below ${formatSol(BigInt(STOP_LAMPORTS))} SOL it refuses new calls.`,
+    );
+  }
+
+  let timer: NodeJS.Timeout;
+  const again = (): void => {
+    // The relay itself reports a node that does not answer.
+    const looked = look().catch(() => undefined);
+    timer = setTimeout(() => looked.then(again), LOOK_SECONDS * 1_000).unref();
+  };
+  again();
+  shutdown.onStop(() => clearTimeout(timer));
+}
+
+async function faucetOf(connection: Connection) {
+  const genesis = await connection.getGenesisHash();
+  return genesis === MAINNET_GENESIS || genesis === DEVNET_GENESIS ? PUBLIC_FAUCET : OWN_FAUCET;
+}
+
+/** Requests the first possible amount, and waits until it has arrived. Returns why it failed, or null. */
+async function askFaucet(
+  connection: Connection,
+  address: PublicKey,
+  amounts: readonly number[],
+): Promise<string | null> {
+  const before = await connection.getBalance(address);
+  let refusal = '';
+  for (const lamports of amounts) {
+    try {
+      await connection.requestAirdrop(address, lamports);
+    } catch (error) {
+      refusal = (error as Error).message;
+      continue;
+    }
+    const patientUntil = Date.now() + AIRDROP_PATIENCE_MS;
+    while (Date.now() < patientUntil) {
+      if ((await connection.getBalance(address)) > before) return null;
+      await delay(500);
+    }
+    return 'its airdrop did not arrive';
+  }
+  return refusal;
+}
+
+/**
+ * Creates the creators' and callers' USDC accounts and mints to them, if they do not exist yet. If the marketplace's
+ * mint is not ours, throws Refusal naming the accounts that a person must fund.
  */
 export async function provideUsdc(chain: LocalChain, identities: Identities, mint: PublicKey): Promise<void> {
   const { admin, mintAuthority, creators, callers } = identities;
@@ -82,5 +175,5 @@ export async function provideUsdc(chain: LocalChain, identities: Identities, min
 async function poorOf(connection: Connection, addresses: PublicKey[]): Promise<PublicKey[]> {
   if (addresses.length === 0) return [];
   const accounts = await connection.getMultipleAccountsInfo(addresses);
-  return addresses.filter((_, index) => (accounts[index]?.lamports ?? 0) < LEAST_SOL * LAMPORTS_PER_SOL);
+  return addresses.filter((_, index) => (accounts[index]?.lamports ?? 0) < LEAST_LAMPORTS);
 }

@@ -1,4 +1,4 @@
-/** What a person sees when the local network is ready, and the request that they can paste. */
+/** The text for the user when the local network is ready, with a request to paste. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatUsdc } from '../sdk/wire/usdc.ts';
@@ -20,7 +20,7 @@ export function writeExampleRequest(demoDir: string): string {
   return path;
 }
 
-/** The text. Each command is one line that works in any directory, as it stands. */
+/** The text. Each command is one line that works in any directory. */
 export function greet(network: LocalNetwork, files: { demoFile: string; exampleRequest: string }): string {
   const { baseUrl, agents, callers } = network;
   const analyst = agents.find(({ name }) => name === 'csv-analyst');
@@ -34,19 +34,19 @@ export function greet(network: LocalNetwork, files: { demoFile: string; exampleR
   ]);
   return `
 The Agent Marketplace runs at ${baseUrl}
-Open it in a browser to list, call and verify agents: its demo wallets are there without an extension.
+Open it in a browser to list, call and verify agents. It has demo wallets, so you need no wallet extension.
 
 ${table([['AGENT', 'PRICE', 'AGENT ID', ''], ...rows])}
 
-Execute one: pays ${formatUsdc(analyst?.price ?? 0n)} USDC of the first demo caller's mock USDC.
+Execute an agent; this pays ${formatUsdc(analyst?.price ?? 0n)} mock USDC of the first demo caller:
 
   curl -s ${baseUrl}/v1/agents/${analyst?.agentId}/execute ${key} -H 'Content-Type: application/json' --data-binary @${quote(files.exampleRequest)}
 
-Read the newest record back. Its ipfs_url, fetched with curl and piped to sha256sum, gives its result_hash.
+Read the newest record. The SHA-256 of the content at its ipfs_url is its result_hash:
 
   curl -s ${baseUrl}/v1/executions/${newest} ${key}
 
-The guide to all of it: ${baseUrl}/docs
+Guide: ${baseUrl}/docs
 For programs: ${files.demoFile}
 Stop with Ctrl-C.
 `;
@@ -59,7 +59,7 @@ function table(rows: string[][]): string {
   return rows.map(line).join('\n');
 }
 
-/** A path as one word of a shell. */
-function quote(path: string): string {
+/** Quotes a path for a shell. */
+export function quote(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * Who takes part in the local network: one keypair file for each role in `DATA_DIR/demo`, made on the first start and
- * kept for ever, so that wallets, mint, agents and API keys are the same after each start, also on a fresh chain.
+ * The participants of the local network: one keypair file per role in `DATA_DIR/demo`, made on the first start and kept
+ * forever. So wallets, mint, agents and API keys stay the same, also on a new chain.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export interface DemoCaller {
 export interface Identities {
   /** Upgrade authority of the program and admin of the marketplace. */
   admin: Keypair;
-  /** Signs opens and settles, and pays for them. */
+  /** Signs and pays for opens and settles. */
   relayAuthority: Keypair;
   mintAuthority: Keypair;
   /** The mock USDC mint's own keypair, so that the mint has one address on every chain. */
@@ -28,7 +28,7 @@ export interface Identities {
   callers: DemoCaller[];
 }
 
-/** Reads every key, and makes those that are missing. */
+/** Reads every key, and creates missing ones. */
 export function loadIdentities(demoDir: string): Identities {
   mkdirSync(demoDir, { recursive: true, mode: 0o700 });
   const keypair = (name: string) => loadKeypair(join(demoDir, `${name}.json`));
@@ -46,7 +46,7 @@ export function loadIdentities(demoDir: string): Identities {
   };
 }
 
-/** Replaces a key whose grant has ended: a grant, once revoked or expired, never lives again. */
+/** Replaces a key whose grant has ended: a revoked or expired grant never becomes valid again. */
 export function renewApiKey(caller: DemoCaller): DemoCaller {
   const apiKey = createApiKey('test');
   writeFileSync(caller.apiKeyPath, `${apiKey}\n`, { mode: 0o600 });
@@ -61,6 +61,6 @@ function loadKeypair(path: string): Keypair {
 function loadApiKey(path: string): string {
   if (!existsSync(path)) writeFileSync(path, `${createApiKey('test')}\n`, { mode: 0o600 });
   const apiKey = readFileSync(path, 'utf8').trim();
-  if (!parseApiKey(apiKey)) throw new Error(`${path} does not hold an API key; remove it to have another one made`);
+  if (!parseApiKey(apiKey)) throw new Error(`${path} contains no API key. Remove the file to create a new key.`);
   return apiKey;
 }

@@ -1,14 +1,14 @@
-/** The PostgreSQL of `npm start -- --postgres`: in the data directory, for as long as everything runs. */
+/** The PostgreSQL of `npm start -- --postgres`: stored in the data directory, running as long as everything else. */
 import { join } from 'node:path';
 import { administer, type PostgresServer, startPostgres } from './postgres.ts';
 import type { Shutdown } from './shutdown.ts';
 
 export interface LocalPostgres {
-  /** The URL of a database, which is made where it is missing. */
+  /** The URL of a database, created if missing. */
   provide(database: string): Promise<string>;
 }
 
-/** Begins to start it; what fails is told by whoever needs it. One that ends by itself ends everything. */
+/** Starts it in the background; `provide` reports a failure. If it ends unexpectedly, everything ends. */
 export function openLocalPostgres(dataDir: string, shutdown: Shutdown): LocalPostgres {
   const starting = startPostgres({
     folder: join(dataDir, 'postgres'),
@@ -21,7 +21,7 @@ export function openLocalPostgres(dataDir: string, shutdown: Shutdown): LocalPos
     },
     () => undefined,
   );
-  // One that is still starting ends with this process.
+  // A server that is still starting ends with this process.
   shutdown.onStop(() => running?.stop());
   return {
     async provide(database) {

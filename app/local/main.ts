@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole marketplace on this computer. This process holds the relay and the indexer; the Solana node
- * and the demo creators' servers are processes of their own, and end with it.
+ * `npm start`: the whole marketplace on this computer. This process runs the relay and the indexer. The Solana node and
+ * the demo creators' servers are separate processes that end with it.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import { buildDashboard } from './dashboard.ts';
 import { claimForChain, lockDirectory } from './dataDirectory.ts';
 import { type LocalNetwork, removeDemoFile, writeDemoFile } from './demoFile.ts';
 import { type DemoServers, forkDemoServers, type Ports, readPorts, signingKeyPath } from './demoServers.ts';
+import { keepInSol } from './funding.ts';
 import { greet, writeExampleRequest } from './greeting.ts';
 import { type DemoCaller, type Identities, loadIdentities } from './identities.ts';
 import { type LocalPostgres, openLocalPostgres } from './localPostgres.ts';
@@ -31,9 +32,9 @@ import { createShutdown, type Shutdown, stopWithParent } from './shutdown.ts';
 const HELP = `
 Settings come from the environment:
 
-  DATA_DIR        folder of everything that outlives a run (default: .local)
+  DATA_DIR        folder of all data that is kept between runs (default: .local)
   PORT            port of the API, 0 picks a free one (default: 8787)
-  SOLANA_RPC_URL  node to use instead of one of its own (optional)
+  SOLANA_RPC_URL  Solana node to use instead of starting one (optional)
   SOLANA_WS_URL   WebSocket of that node, if not on the next port (optional)
 
 A folder keeps its records of one chain in one place: what was begun with --postgres goes on with it, and what was not,
@@ -41,25 +42,28 @@ without. On a fresh chain, such as that of every start without SOLANA_RPC_URL, i
 
 const command = new Command('npm start')
   .description('Runs the whole marketplace on this computer, with demo agents and two callers. Ctrl-C stops it.')
-  .option('--postgres', 'keep ledger and index in a PostgreSQL of its own, in DATA_DIR/postgres (needs its binaries)')
+  .option(
+    '--postgres',
+    'keep ledger and index in a PostgreSQL that it starts in DATA_DIR/postgres (PostgreSQL must be installed)',
+  )
   .option('--json', 'print what demo.json holds as one JSON object to stdout, and all else to stderr')
   .addHelpText('after', HELP);
 const options = () => command.opts<{ postgres?: true; json?: true }>();
 
 const tell = (line: string): void => (options().json ? console.error(line) : console.log(line));
 
-/** What one start works with. */
+/** The state of one start. */
 interface Start {
   config: LocalConfig;
   shutdown: Shutdown;
   demoDir: string;
   identities: Identities;
   servers: DemoServers;
-  /** Null: SQLite files. */
+  /** Null for SQLite files. */
   postgres: LocalPostgres | null;
 }
 
-/** Starts everything; resolves when the API answers and demo.json is written. */
+/** Starts everything. Resolves when the API answers and demo.json is written. */
 async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   if (config.postgres) postgresFolder();
   await claimDirectory(config, shutdown);
@@ -70,16 +74,17 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const run: Start = { config, shutdown, demoDir, identities, servers, postgres };
 
   const built = buildDashboard(shutdown);
-  // Awaited later: until then its failure is nobody's.
+  // Awaited later; until then a failure must not count as unhandled.
   built.catch(() => undefined);
   tell(config.node ? `Using the Solana node at ${config.node.rpcUrl} ...` : 'Starting a Solana node ...');
   const chain = await openLocalChain(config, shutdown);
   const { onChain, agents, ports, databaseUrl } = await prepareChain(run, chain);
   await built;
   const baseUrl = await startService({ ...config, databaseUrl }, chain, identities, shutdown);
+  if (!chain.isSurfpool) keepInSol(chain, identities.relayAuthority.publicKey, { tell, shutdown });
   await servers.setTrusted(baseUrl);
 
-  tell('Listing the demo agents, making the API keys ...');
+  tell('Listing the demo agents, creating the API keys ...');
   const callers = await publish(run, { baseUrl, rpcUrl: chain.rpcUrl, agents, ports });
   const network = {
     baseUrl,
@@ -94,7 +99,7 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   if (!shutdown.isStopping) announce(run, network);
 }
 
-/** Makes sure that nobody else uses the directory or the port, before anything is started. */
+/** Checks that nobody else uses the directory or the port, before anything is started. */
 async function claimDirectory({ dataDir, port }: LocalConfig, shutdown: Shutdown): Promise<void> {
   const lock = lockDirectory(dataDir);
   shutdown.onStop(() => lock.release());
@@ -103,7 +108,7 @@ async function claimDirectory({ dataDir, port }: LocalConfig, shutdown: Shutdown
   await requireFreePort(port);
 }
 
-/** Their process; nothing listens yet. One that ends by itself ends everything. */
+/** Starts their process; nothing listens yet. If it ends unexpectedly, everything ends. */
 function startDemoServers(demoDir: string, shutdown: Shutdown): DemoServers {
   const servers = forkDemoServers(demoDir);
   shutdown.onStop(() => servers.stop());
@@ -111,7 +116,7 @@ function startDemoServers(demoDir: string, shutdown: Shutdown): DemoServers {
   return servers;
 }
 
-/** Makes chain and directory fit each other, puts on the chain what it lacks, and has the demo servers listen. */
+/** Assigns the directory to the chain, adds what the chain lacks, and makes the demo servers listen. */
 async function prepareChain(run: Start, chain: LocalChain) {
   const { config, identities } = run;
   const [genesisHash, existing] = await Promise.all([
@@ -124,16 +129,16 @@ async function prepareChain(run: Start, chain: LocalChain) {
     onPostgres: config.postgres,
   });
   if (old) tell(`This is a fresh chain. The records of the previous one ${old}`);
-  tell(existing ? 'This chain has the marketplace; carrying on ...' : 'Putting the marketplace on the chain ...');
+  tell(existing ? 'The marketplace exists on this chain; continuing ...' : 'Creating the marketplace on the chain ...');
   const [onChain, listening, databaseUrl] = await Promise.all([
-    setUpChain(chain, identities),
+    setUpChain(chain, identities, config.dataDir),
     listen(run, chain),
     run.postgres && database ? run.postgres.provide(database) : null,
   ]);
   return { onChain, ...listening, databaseUrl };
 }
 
-/** On the ports of the last run, where an agent that is listed there already behaves as documented at once. */
+/** Listens on the ports of the last run. An agent already listed at its port behaves as documented at once. */
 async function listen(
   { identities, servers, demoDir }: Start,
   { connection }: LocalChain,
@@ -145,7 +150,7 @@ async function listen(
   return { agents, ports: await servers.listen(ports, listed) };
 }
 
-/** Lists the demo agents and gives the callers keys, all at once. Returns the callers with keys that work. */
+/** Lists the demo agents and gives the callers keys, in parallel. Returns the callers with working keys. */
 async function publish(
   { identities, servers, demoDir }: Start,
   { baseUrl, rpcUrl, agents, ports }: { baseUrl: string; rpcUrl: string; agents: LocalAgent[]; ports: Ports },
@@ -175,7 +180,7 @@ function shownAgent({ definition, agentId, creator }: LocalAgent, demoDir: strin
   };
 }
 
-/** Tells programs by demo.json and the person by a text that the network is ready. */
+/** Announces that the network is ready: to programs by demo.json, to the user by a text. */
 function announce({ config, demoDir }: Start, network: LocalNetwork): void {
   const exampleRequest = writeExampleRequest(demoDir);
   const demoFile = writeDemoFile(config.dataDir, network);
@@ -184,7 +189,7 @@ function announce({ config, demoDir }: Start, network: LocalNetwork): void {
 }
 
 await runCommandLine(command);
-// A terminal that is closed takes its end of the pipe along; stopping must go on without it.
+// A closed terminal breaks the pipe; stopping must continue without it.
 process.stdout.on('error', () => {});
 const shutdown = createShutdown(tell);
 try {
@@ -192,7 +197,7 @@ try {
   if (config.startedByNpm) stopWithParent(shutdown);
   await start(config, shutdown);
 } catch (error) {
-  // What fails while everything is being stopped fails because of that.
+  // Errors during the stop are caused by the stop.
   if (!shutdown.isStopping) {
     console.error(error instanceof Refusal ? `\n${error.message}` : error);
     await shutdown.stop('Not started.', 1);

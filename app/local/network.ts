@@ -1,6 +1,6 @@
 /**
- * A chain to run on: starts the embedded node in a process of its own, and puts on any node with cheat codes what the
- * marketplace needs there, over plain JSON-RPC: the program and a mock USDC mint. Used by `npm start` and by tests.
+ * A chain to run on: starts the embedded node in a separate process. On any node with cheat codes, it installs the
+ * marketplace's program and a mock USDC mint over JSON-RPC. Used by `npm start` and by tests.
  */
 
 import { fork } from 'node:child_process';
@@ -20,17 +20,15 @@ import {
   type PublicKey,
   type Signer,
   SystemProgram,
-  Transaction,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import bs58 from 'bs58';
-import { ensureMarketplace, type MarketplaceInput } from '../../migrations/deploy.ts';
+import { ensureMarketplace, type MarketplaceInput, type SendingWallet, sendAndPoll } from '../../migrations/deploy.ts';
 import { callRpc } from '../cli/surfpool.ts';
 import { TYPESCRIPT_ARGS } from '../process/typescript.ts';
 import type { Config } from '../sdk/program/program.ts';
 import type { NodeFailed, NodeReady } from './node.ts';
 
-/** The program as committed, built by `npm run build:program`. */
+/** The committed program, built by `npm run build:program`. */
 export const PROGRAM_ARTIFACT = join(
   import.meta.dirname,
   '..',
@@ -41,10 +39,12 @@ export const PROGRAM_ARTIFACT = join(
   'marketplace.so',
 );
 
-/** Time in which the node's process must be ready; it takes half a second on an idle machine. */
+/** Timeout for the start of the node's process; it takes half a second on an idle machine. */
 const START_TIMEOUT_MS = 30_000;
-/** Bytes of program sent in one call, well below the node's limit on a request. */
+/** Bytes of a program per request, well below the node's limit. */
 const DEPLOY_CHUNK = 256 * 1024;
+/** A node on this computer answers at once, and its slots are short. */
+const POLL_MS = 20;
 const USDC_DECIMALS = 6;
 
 export interface LocalNode {
@@ -54,19 +54,20 @@ export interface LocalNode {
   payer: Keypair;
   /** Ends the process and waits until it is gone. */
   stop(): Promise<void>;
-  /** Resolves when the process is gone, stopped or not, with what its end looked like. */
+  /** Resolves when the process has ended for any reason, with a description of its end. */
   exited: Promise<string>;
 }
 
 /**
- * Starts an embedded node with an empty chain on free ports of this computer. It dies with this process. Throws where
+ * Starts an embedded node with an empty chain on free ports of this computer. It ends with this process. Throws if
  * there is no embedded node for this platform.
  */
 export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNode> {
   const child = fork(join(import.meta.dirname, 'node.ts'), [String(options.slotTimeMs)], {
     execArgv: TYPESCRIPT_ARGS,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // A group of its own, so that a terminal's Ctrl-C does not reach it: the chain is needed while others shut down.
+    // In its own process group, so that a terminal's Ctrl-C does not reach it: others need the chain while they shut
+    // down.
     detached: true,
   });
   const exited = new Promise<string>((resolve) => {
@@ -97,7 +98,7 @@ export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNo
   return { rpcUrl: ready.rpcUrl, wsUrl: ready.wsUrl, payer, stop, exited };
 }
 
-/** Puts a program on a node by its cheat codes and names who may upgrade it. */
+/** Installs a program with the node's cheat codes, and sets its upgrade authority. */
 export async function deployProgram(
   rpcUrl: string,
   program: { programId: PublicKey; upgradeAuthority: PublicKey; soPath?: string },
@@ -111,7 +112,7 @@ export async function deployProgram(
   await callRpc(rpcUrl, 'surfnet_setProgramAuthority', [programId, program.upgradeAuthority.toBase58()]);
 }
 
-/** Creates a mint with USDC's six decimals, or returns the one that is there. */
+/** Creates a mint with USDC's six decimals, or returns the existing one. */
 export async function createMockUsdc(
   connection: Connection,
   options: { payer: Signer; mint: Signer; mintAuthority: PublicKey },
@@ -131,7 +132,7 @@ export async function createMockUsdc(
   return mint;
 }
 
-/** Mints base units of mock USDC to a wallet's associated token account, which is created if missing; returns it. */
+/** Mints base units of mock USDC to a wallet's associated token account, created if missing; returns it. */
 export async function mintMockUsdc(
   connection: Connection,
   options: { payer: Signer; mintAuthority: Signer; mint: PublicKey; owner: PublicKey; amount: bigint },
@@ -144,7 +145,9 @@ export async function mintMockUsdc(
   return account;
 }
 
-/** Creates the marketplace where there is none yet, and returns its config. Settings not given are the usual ones. */
+/**
+ * Creates the marketplace if there is none, and returns its config. Settings that are not given have the usual values.
+ */
 export async function initializeMarketplace(
   connection: Connection,
   options: Omit<MarketplaceInput, 'authority' | 'payer'> & { upgradeAuthority: Signer; payer: Signer },
@@ -157,26 +160,20 @@ export async function initializeMarketplace(
 }
 
 /**
- * Sends one transaction, the first signer paying, and waits until it is confirmed; returns its signature. Throws with
- * the program's logs if it fails, or when its blockhash expires first.
+ * Sends one transaction, paid by the first signer, and waits until it is confirmed. Returns its signature. Throws if it
+ * fails.
  */
 export async function sendAndConfirm(
   connection: Connection,
   instructions: TransactionInstruction[],
-  signers: Signer[],
+  [payer, ...others]: Signer[],
 ): Promise<string> {
-  const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash('confirmed');
-  const transaction = new Transaction({ feePayer: signers[0]!.publicKey, blockhash, lastValidBlockHeight });
-  transaction.add(...instructions).sign(...signers);
-  const signature = bs58.encode(transaction.signature!);
-  await connection.sendRawTransaction(transaction.serialize(), { preflightCommitment: 'confirmed' });
-  for (;;) {
-    const { value } = await connection.getSignatureStatus(signature);
-    if (value?.err) throw new Error(`transaction ${signature} failed: ${JSON.stringify(value.err)}`);
-    if (value?.confirmationStatus === 'confirmed' || value?.confirmationStatus === 'finalized') return signature;
-    if ((await connection.getBlockHeight('confirmed')) > lastValidBlockHeight) {
-      throw new Error(`transaction ${signature} did not land before its blockhash expired`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const wallet: SendingWallet = {
+    publicKey: payer!.publicKey,
+    async signTransaction(transaction) {
+      transaction.partialSign(payer!);
+      return transaction;
+    },
+  };
+  return (await sendAndPoll(connection, wallet, instructions, others, POLL_MS)).signature;
 }

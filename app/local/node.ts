@@ -1,11 +1,11 @@
 /**
- * The process that holds the embedded Solana node, apart from everything else so that its load and its memory are
- * nobody's but its own. `forkNode` in network.ts starts it as `node.ts SLOT_TIME_MS` and hears one message:
+ * The process of the embedded Solana node, separate so that its load and memory do not affect others. `forkNode` in
+ * network.ts starts it as `node.ts SLOT_TIME_MS` and receives one message:
  *
  *     {type: 'ready', rpcUrl, wsUrl, payer: number[]}      payer: 64-byte secret key of an account with 10 SOL
  *     {type: 'failed', message}                            the node could not start; the process ends
  *
- * It ends when its parent does, however that happens, and not by Ctrl-C: the chain is needed while others shut down.
+ * It ends when its parent ends for any reason, and ignores Ctrl-C: others need the chain while they shut down.
  */
 import { Keypair, PublicKey } from '@solana/web3.js';
 
@@ -28,7 +28,7 @@ function report(message: NodeReady | NodeFailed): void {
 }
 
 async function start(slotTimeMs: number): Promise<NodeReady> {
-  // Not above: an import that fails there could not be told of.
+  // Imported here, because a failure of a static import could not be reported.
   const { Account } = await import('litesvm/dist/internal.js').catch((cause) => {
     const platform = `${process.platform} ${process.arch}`;
     throw new Error(`it exists for Linux and macOS on x64 and arm64, not for ${platform}`, { cause });

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL of one's own, from the binaries that the system has: `npm start -- --postgres` and the tests. It ends with
- * this process, however that happens, and keeps its folder.
+ * A private PostgreSQL from the system's binaries, for `npm start -- --postgres` and tests. It ends with this process
+ * in every case, and its folder stays.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,27 +27,30 @@ const OLDEST = 13;
 const DEBIAN = '/usr/lib/postgresql';
 const SUPERUSER = 'postgres';
 type StdioValue = 'ignore' | 'pipe' | number;
-/** In the name of a socket; nothing listens there. */
+/** Part of the socket's name; no TCP port is used. */
 const SOCKET_PORT = 5432;
-/** What the address of a socket has room for. */
+/** Maximum length of a socket's path. */
 const SOCKET_BYTES = 107;
-/** A standing server is slow on a busy machine; whoever waits longer waits for nothing. */
+/** Timeout of the start, long enough for a busy machine. */
 const START_MS = 60_000;
-/** How long the server of a process that was killed may take to end, as it was told to. */
+/** How long the server of a killed process may take to end after its interrupt. */
 const LEFTOVER_MS = 10_000;
 const POLL_MS = 50;
-/** Lines of the log that tell why it does not start. */
+/** Log lines in the message if it does not start. */
 const TOLD_LINES = 5;
 
 export interface PostgresPlace {
-  /** Of its data, which are made where there are none. */
+  /** Folder of its data, created if missing. */
   folder: string;
-  /** On this port of the loopback; without one it is reached by a socket in the folder alone. Whoever gets there may do all. */
+  /**
+   * TCP port on the loopback; without one it listens only on a socket in the folder. Anyone who can connect has all
+   * rights.
+   */
   port?: number;
   /** Further arguments of initdb, and lines of postgresql.conf. */
   initdb?: readonly string[];
   settings?: readonly string[];
-  /** Told when the server has ended, whoever ended it. */
+  /** Called when the server has ended for any reason. */
   onEnd?(end: string): void;
 }
 
@@ -56,13 +59,13 @@ export interface PostgresServer {
   url(database: string): string;
   /** Starts it again on the same data and port, after `kill` or `stop`. */
   start(): Promise<void>;
-  /** As a crash of the machine's process does: nothing is said to anybody. */
+  /** Ends it like a crash: clients are not informed. */
   kill(): Promise<void>;
-  /** As an administrator does it, `fast`: everybody is told. */
+  /** Ends it as an administrator does, in mode `fast`: clients are informed. */
   stop(): Promise<void>;
 }
 
-/** Where a system may have put binaries. */
+/** Folders where a system may have installed binaries. */
 function installed(): string[] {
   const places = existsSync(DEBIAN) ? readdirSync(DEBIAN).map((name) => join(DEBIAN, name, 'bin')) : [];
   try {
@@ -71,7 +74,7 @@ function installed(): string[] {
   return places;
 }
 
-/** Where the binaries are: of this version, else the newest. Throws Refusal that says what to install. */
+/** Folder of the binaries: of this version, else the newest. Throws Refusal that says what to install. */
 export function postgresFolder(version?: number, places = installed()): string {
   const found = places
     .filter((bin) => ['postgres', 'initdb'].every((name) => existsSync(join(bin, name))))
@@ -83,7 +86,7 @@ export function postgresFolder(version?: number, places = installed()): string {
     version === undefined
       ? `PostgreSQL ${OLDEST} or newer is not installed here. On Debian or Ubuntu: apt-get install postgresql; on macOS: ` +
           'brew install postgresql'
-      : `These data are of PostgreSQL ${version}, which is not installed here. On Debian or Ubuntu: apt-get install ` +
+      : `The data in this folder need PostgreSQL ${version}, which is not installed here. On Debian or Ubuntu: apt-get install ` +
           `postgresql-${version}`,
   );
 }
@@ -94,7 +97,7 @@ function ask(command: string, ...args: string[]): string {
   return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }
 
-/** PostgreSQL refuses to run as root, and then runs as the user that its package made for it. */
+/** PostgreSQL refuses to run as root, so it then runs as the user that its package created. */
 function whoRunsIt(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   try {
@@ -107,19 +110,17 @@ function whoRunsIt(): { uid?: number; gid?: number } {
 }
 
 /**
- * Starts it. Throws Refusal where PostgreSQL is missing or the folder cannot be its own. Of one folder only one process may
- * ask for that at a time.
+ * Starts it. Throws Refusal if PostgreSQL is missing, or if the folder is not usable. Only one process at a time may do
+ * this for one folder.
  */
 export async function startPostgres(place: PostgresPlace): Promise<PostgresServer> {
   const { folder, port } = place;
   const who = whoRunsIt();
   const socketPath = join(folder, `.s.PGSQL.${SOCKET_PORT}`);
   if (port === undefined && Buffer.byteLength(socketPath) > SOCKET_BYTES) {
-    throw new Refusal(
-      `${socketPath} is too long a name for a socket (${SOCKET_BYTES} bytes): choose a shorter folder.`,
-    );
+    throw new Refusal(`${socketPath} is too long for a socket name (${SOCKET_BYTES} bytes). Choose a shorter folder.`);
   }
-  // A folder that appears only when it is whole.
+  // The folder appears only when it is complete.
   if (!existsSync(folder)) await makeCluster(place, who);
   const bin = postgresFolder(Number(readFileSync(join(folder, 'PG_VERSION'), 'utf8')));
   const url = (database: string) =>
@@ -174,17 +175,16 @@ interface Reached {
 }
 
 /**
- * How another user gets into a folder that only we can walk to, such as one in /root: by a descriptor of it that is open
- * already.
+ * Lets another user reach a folder that only we can traverse, such as one in /root: through an open descriptor of it.
  */
 function reach(folder: string, who: Reached['who']): Reached {
   const isOurs = who.uid === undefined || !existsSync('/proc/self/fd');
   return { who, path: isOurs ? folder : '/proc/self/fd/4', fd: openSync(folder, 'r') };
 }
 
-/** Runs a command that is interrupted when this process ends, however it does; `fd` is then closed here. */
+/** Runs a command that is interrupted when this process ends in any way; `fd` is then closed here. */
 function spawnTied(command: string[], { who, fd }: Reached, outputs: [StdioValue, StdioValue]): ChildProcess {
-  // The shell learns of our end by that of its input.
+  // The shell notices our end when its input closes.
   const script =
     '"$@" & child=$!; (read _; kill -INT $child) <&3 & reader=$!; wait $child; code=$?; kill $reader; exit $code';
   const child = spawn('sh', ['-c', script, 'sh', ...command], {
@@ -192,7 +192,7 @@ function spawnTied(command: string[], { who, fd }: Reached, outputs: [StdioValue
     cwd: '/',
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: process.platform === 'darwin' ? 'C' : 'C.UTF-8' },
     stdio: ['ignore', ...outputs, 'pipe', fd],
-    // A terminal's Ctrl-C must not reach it: it is needed while others shut down.
+    // A terminal's Ctrl-C must not reach it: others need it while they shut down.
     detached: true,
   });
   closeSync(fd);
@@ -209,23 +209,23 @@ async function makeCluster({ folder, initdb = [] }: PostgresPlace, who: { uid?: 
   const args = ['-D', reached.path, '-U', SUPERUSER, '--auth=trust', '--encoding=UTF8', ...initdb];
   const child = spawnTied([join(postgresFolder(), 'initdb'), ...args], reached, ['ignore', 'pipe']);
   const [told, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')]);
-  if (code !== 0) throw new Refusal(`PostgreSQL could not make its folder ${draft}:\n${told}`);
+  if (code !== 0) throw new Refusal(`PostgreSQL could not create its folder ${draft}:\n${told}`);
   renameSync(draft, folder);
 }
 
-/** The process that has the folder, or had it when it was last alive. */
+/** The process in the folder's pid file, which may have ended. */
 function serverOf(folder: string): number | null {
   const path = join(folder, 'postmaster.pid');
   return existsSync(path) ? Number(readFileSync(path, 'utf8').split('\n')[0]) : null;
 }
 
 /**
- * Waits until nobody works in the folder any more: the server of a process that was killed, or what is left of a killed
- * server. What it has noted then is stale, and may name a process that has its number by now, which PostgreSQL would take
- * for its own.
+ * Waits until no process uses the folder: neither the server of a killed process, nor children of a killed server. A
+ * stale pid file may name another process that got the same number. PostgreSQL would take that process for its own, so
+ * the file is then removed.
  */
 async function outlive(folder: string): Promise<void> {
-  // Elsewhere PostgreSQL's own looks must do.
+  // Elsewhere PostgreSQL's own checks must be enough.
   if (!existsSync('/proc')) return;
   const real = realpathSync(folder);
   const end = Date.now() + LEFTOVER_MS;
@@ -233,13 +233,13 @@ async function outlive(folder: string): Promise<void> {
     const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
     const left = pids.map(Number).filter((pid) => cwdOf(pid) === real);
     if (left.length === 0) return rmSync(join(folder, 'postmaster.pid'), { force: true });
-    // Without a checkpoint: the next start recovers.
+    // Ends without a checkpoint: the next start recovers.
     if (Date.now() > end) for (const pid of left) process.kill(pid, 'SIGQUIT');
     await delay(POLL_MS);
   }
 }
 
-/** Null also for one that has ended, or is somebody else's. */
+/** Also null for a process that has ended, or that belongs to another user. */
 function cwdOf(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
@@ -264,7 +264,7 @@ function lastLines(path: string): string {
   return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-TOLD_LINES).join('\n');
 }
 
-/** Runs statements that are no transaction's, on the server's own database; returns the rows of the last. */
+/** Runs statements outside a transaction, on the server's own database; returns the rows of the last. */
 export async function administer(server: Pick<PostgresServer, 'url'>, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: server.url('postgres') });
   await client.connect();

@@ -1,15 +1,15 @@
-/** Waits until the API itself shows what was set up, as its callers will see it. */
+/** Waits until the API shows what was set up, as its callers will see it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { MarketplaceError } from '../sdk/client/answer.ts';
 import { createClient } from '../sdk/client/client.ts';
 
-/** Long, because a busy computer is no fault; only what never comes must end. */
+/** Long, because a busy computer is no error; it ends only a wait that would never succeed. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 50;
 
 /**
- * Resolves when every agent can be seen in the right status and every API key works. Throws, naming what is missing,
- * when that takes too long.
+ * Resolves when every agent has the right status and every API key works. Throws at the timeout, naming what is
+ * missing.
  */
 export async function waitUntilReady(
   baseUrl: string,
@@ -37,7 +37,7 @@ export async function waitUntilReady(
   ]);
 }
 
-/** An error answer means: not yet. No answer at all is a fault. */
+/** An error answer means: not ready yet. No answer at all is an error. */
 function isNotYet(error: unknown): false {
   if (error instanceof MarketplaceError) return false;
   throw error;

@@ -1,4 +1,4 @@
-/** The marketplace's own service: indexer and relay, in this process. */
+/** Runs the marketplace's indexer and relay in this process. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -10,12 +10,13 @@ import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalChain } from './chain.ts';
 import type { LocalConfig } from './config.ts';
+import { LOOK_SECONDS, STOP_LAMPORTS } from './funding.ts';
 import type { Identities } from './identities.ts';
 import type { Shutdown } from './shutdown.ts';
 
-/** Loopback only: the demo keys lie on this disk, and everything here is for one person. */
+/** Loopback only: the demo keys are on this disk, and everything here is for one user. */
 const HOST = '127.0.0.1';
-/** Of the two seconds in which everything here ends. */
+/** Part of the two seconds in which everything here ends. */
 const SHUTDOWN_SECONDS = 1;
 
 /** Starts indexer and relay in this process; returns the API's base URL. */
@@ -65,10 +66,10 @@ export async function startService(
       maxPriorityFeeLamports: 0n,
       minPriorityFee: 0n,
       edgeRpcPerSecond: 100,
-      // The fee payer of a local chain is as rich as it likes.
-      runway: { minHours: 0, minLamports: 0 },
+      // With cheat codes, the fee payer can get any amount.
+      runway: { minHours: 0, minLamports: chain.isSurfpool ? 0 : STOP_LAMPORTS, lookSeconds: LOOK_SECONDS },
       minFreeBytes: 0,
-      // Whoever travels in time wants to see a call archived, and not to wait for eleven others.
+      // After a time travel, a user wants to see a call archived at once, not after eleven more.
       archive: { mode: 'on', waitSeconds: 0 },
       trustProxy: 0,
       publicRate: { perSecond: 50, burst: 200 },
@@ -83,7 +84,7 @@ export async function startService(
   return relay.url;
 }
 
-/** Finds out before anything is started; the relay itself takes the port later. */
+/** Checks before anything is started; the relay itself takes the port later. */
 export async function requireFreePort(port: number): Promise<void> {
   const probe = createServer();
   try {
@@ -93,7 +94,7 @@ export async function requireFreePort(port: number): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
       throw new Refusal(
-        `Port ${port} is in use by another program. Choose another, or let one be picked: PORT=0 npm start`,
+        `Port ${port} is in use by another program. Choose another port, or a free one automatically: PORT=0 npm start`,
       );
     }
     if (code === 'EACCES')

@@ -1,6 +1,6 @@
 /**
- * What must be on the chain before the API can start: the program, a mint to settle in, the marketplace's config and
- * treasury, money for everyone. Each step looks first, so that a chain which has it is left as it is.
+ * Sets up the chain before the API starts: the program, a mint, the marketplace's config and treasury, and money for
+ * everyone. Each step checks first, so a chain that is complete stays unchanged.
  */
 import { type Connection, type Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { readConfig } from '../../migrations/deploy.ts';
@@ -18,14 +18,15 @@ import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { LocalChain } from './chain.ts';
 import { provideSol, provideUsdc } from './funding.ts';
 import type { Identities } from './identities.ts';
-import { createMockUsdc, deployProgram, initializeMarketplace, PROGRAM_ARTIFACT, sendAndConfirm } from './network.ts';
+import { createMockUsdc, deployProgram, initializeMarketplace, sendAndConfirm } from './network.ts';
+import { commandLine, validatorCommand } from './validatorCommand.ts';
 
-/** Where the upgrade authority begins in the loader's ProgramData: after u32 kind, u64 slot and the Option's tag. */
+/** Offset of the upgrade authority in the loader's ProgramData: after u32 kind, u64 slot and the Option's tag. */
 const UPGRADE_AUTHORITY_OFFSET = 13;
 
-/** Puts on the chain what is missing, and returns the marketplace's config. */
-export async function setUpChain(chain: LocalChain, identities: Identities): Promise<Config> {
-  await Promise.all([provideProgram(chain, identities), provideSol(chain, identities)]);
+/** Adds what the chain lacks, and returns the marketplace's config. `dataDir` holds the identities' keypairs. */
+export async function setUpChain(chain: LocalChain, identities: Identities, dataDir: string): Promise<Config> {
+  await Promise.all([provideProgram(chain, identities, dataDir), provideSol(chain, identities)]);
   const config = await provideMarketplace(chain, identities);
   await Promise.all([
     provideUsdc(chain, identities, config.usdcMint),
@@ -34,16 +35,17 @@ export async function setUpChain(chain: LocalChain, identities: Identities): Pro
   return config;
 }
 
-async function provideProgram(chain: LocalChain, { admin }: Identities): Promise<void> {
+async function provideProgram(chain: LocalChain, { admin }: Identities, dataDir: string): Promise<void> {
   const program = await chain.connection.getAccountInfo(PROGRAM_ID);
   if (!chain.isSurfpool) {
     if (program?.executable) return;
     throw new Refusal(
-      `The program ${PROGRAM_ID} is not deployed on ${chain.rpcUrl}. Deploy it with the keypair of its address, then ` +
-        `start again:\n  solana program deploy --url ${chain.rpcUrl} --program-id PROGRAM_KEYPAIR.json ${PROGRAM_ARTIFACT}`,
+      `The program ${PROGRAM_ID} is not deployed on ${chain.rpcUrl}. The keypair of its address is not published, so a ` +
+        'node of your own has it from its first block. Stop that node, run this in its place, and start again:\n' +
+        `  npm run validator -- --reset\nwhich runs:\n  ${commandLine([...validatorCommand(dataDir), '--reset'])}`,
     );
   }
-  // Naming the authority is the last step of a deployment by cheat code, so until then it may have been cut short.
+  // Setting the authority is the last step of a deployment by cheat code. Until then it may have been interrupted.
   const isComplete = program?.executable && !(await readUpgradeAuthority(chain))?.equals(SystemProgram.programId);
   if (!isComplete) await deployProgram(chain.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin.publicKey });
 }
@@ -84,7 +86,10 @@ function requireOurs(config: Config, chain: LocalChain, relayAuthority: Keypair)
   );
 }
 
-/** Only the upgrade authority may create the marketplace: a Surfpool makes the admin that, elsewhere a person must. */
+/**
+ * Only the upgrade authority may create the marketplace. On a Surfpool the admin can become it; elsewhere a person must
+ * act.
+ */
 async function becomeUpgradeAuthority(chain: LocalChain, admin: Keypair): Promise<void> {
   const authority = await readUpgradeAuthority(chain);
   if (authority?.equals(admin.publicKey)) return;
@@ -106,12 +111,12 @@ async function readUpgradeAuthority({ connection }: LocalChain): Promise<PublicK
   return bytes?.length === 32 ? new PublicKey(bytes) : null;
 }
 
-/** Creator A has the verification badge. */
+/** Gives creator A the verification badge. */
 async function provideBadge(connection: Connection, config: Config, { admin, creators }: Identities): Promise<void> {
   const creator = creators.a.publicKey;
   const account = await connection.getAccountInfo(findCreator(creator));
   if (account && decodeAccount('CreatorProfile', account.data).verified) return;
-  // Where another admin rules, the badge is theirs to give, and the marketplace works without.
+  // If another admin is in charge, only that admin can give the badge; the marketplace works without it.
   if (!config.admin.equals(admin.publicKey)) return;
   const instruction = setCreatorVerified({ admin: admin.publicKey, payer: admin.publicKey, creator, verified: true });
   await sendAndConfirm(connection, [instruction], [admin]);

@@ -1,24 +1,24 @@
 /**
- * Ending everything that was started, once, within two seconds, for whatever reason: Ctrl-C, a signal, npm gone, a
- * child gone, a start that failed. What has not ended by itself in time is ended by force.
+ * Ends everything that was started, once and within two seconds: after Ctrl-C, a signal, the end of npm or of a child,
+ * or a failed start. It kills what has not ended in time.
  */
 
 import { readFileSync } from 'node:fs';
 
-/** After this, no more waiting; the rest of two seconds is for the process itself to go. */
+/** Limit of waiting, ms; the rest of the two seconds is for the process itself to end. */
 const GRACE_MS = 1_400;
 const PARENT_POLL_MS = 200;
 
 export interface Shutdown {
-  /** Runs when stopping begins; those given later run first, each awaited before the next. */
+  /** Runs when stopping starts, last registered first, each awaited before the next. */
   onStop(end: () => unknown): void;
-  /** Begins stopping; the process ends with this code. */
+  /** Starts stopping; the process ends with this code. */
   stop(reason: string, exitCode: number): Promise<never>;
-  /** True from the first `stop` on: errors are then only consequences. */
+  /** True after the first `stop`: later errors are only consequences. */
   readonly isStopping: boolean;
 }
 
-/** Installs the signal handlers. `tell` prints a line for the person. */
+/** Installs the signal handlers. `tell` prints a line for the user. */
 export function createShutdown(tell: (line: string) => void): Shutdown {
   const ends: (() => unknown)[] = [];
   let stopping: Promise<never> | null = null;
@@ -47,15 +47,15 @@ export function createShutdown(tell: (line: string) => void): Shutdown {
     },
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // Every one after the first changes nothing: terminal and npm often both send it.
+    // Later signals change nothing: terminal and npm often both send one.
     process.on(signal, () => void shutdown.stop('Stopping ...', 0));
   }
   return shutdown;
 }
 
 /**
- * Stops when npm has gone, as it has when it is killed. npm runs its scripts through a shell that may outlive it, so the
- * grandparent is watched too, where the system shows it.
+ * Stops when npm is gone, for example killed. npm runs scripts through a shell that may outlive it, so the grandparent
+ * is watched too, if the system shows it.
  */
 export function stopWithParent(shutdown: Shutdown): void {
   const ancestors = () => `${process.ppid} ${parentOf(process.ppid)}`;
@@ -65,7 +65,7 @@ export function stopWithParent(shutdown: Shutdown): void {
   }, PARENT_POLL_MS).unref();
 }
 
-/** Null where there is no /proc, or no such process. */
+/** Null without /proc, or without such a process. */
 function parentOf(pid: number): number | null {
   try {
     return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

@@ -1,4 +1,4 @@
-/** The items in their order, at most `size` in each piece: as many as one call or query takes. */
+/** Splits items into pieces of at most `size`, in order. */
 export function chunks<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 }

@@ -1,11 +1,11 @@
-/** How every command of this project but the CLI reads its command line: what is not understood is refused, never passed over. */
+/** Reads the command line of every command except the CLI. Unknown words are refused, never ignored. */
 import { type Command, CommanderError } from 'commander';
 
 const EXIT_USAGE = 2;
 
 /**
- * Runs the command's action. Exits with 2 and the usage where a word or an option is unknown or missing, and with 0 once
- * help was shown. What the action throws goes through.
+ * Runs the command's action. Exits with 2 and the usage if a word or an option is unknown or missing, and with 0 after
+ * help. Errors of the action are thrown on.
  */
 export async function runCommandLine(command: Command): Promise<void> {
   prepare(command);
@@ -14,15 +14,15 @@ export async function runCommandLine(command: Command): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) process.exit(0);
-    // Commander only counts the words that are too many.
+    // Commander reports only the number of excess words.
     const isWord = error.code === 'commander.excessArguments';
-    console.error(`${isWord ? `error: not understood: ${command.args.join(' ')}` : error.message}\n`);
+    console.error(`${isWord ? `error: unknown argument: ${command.args.join(' ')}` : error.message}\n`);
     console.error(command.helpInformation().trimEnd());
     process.exit(EXIT_USAGE);
   }
 }
 
-/** Subcommands do not inherit it. */
+/** Subcommands do not inherit these settings. */
 function prepare(command: Command): void {
   command.exitOverride().configureOutput({ outputError: () => {} });
   for (const child of command.commands) prepare(child);

@@ -1,4 +1,4 @@
-/** Settings from the environment: read by one zod object, whose descriptions say what each is for. */
+/** Reads settings from the environment with one zod object, whose descriptions document them. */
 import { z } from 'zod';
 
 type Shape = Record<string, z.ZodType>;
@@ -8,7 +8,7 @@ export function readSettings<S extends Shape>(
   settings: z.ZodObject<S>,
   environment: NodeJS.ProcessEnv,
 ): z.output<z.ZodObject<S>> {
-  // Shells and CI files often leave an empty variable behind.
+  // Shells and CI files often leave a variable empty.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = settings.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -36,7 +36,7 @@ function presence(schema: z.ZodType): string {
   return schema instanceof z.ZodOptional ? 'optional' : 'required';
 }
 
-/** What is wrong with a value that was given; never the value itself, which may be a secret. */
+/** The fault of a given value; never the value itself, which may be a secret. */
 function fault(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -44,7 +44,7 @@ function fault(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be ${issue.values.join(' or ')}`;
     case 'invalid_format':
-      return issue.format === 'url' ? 'must be a URL' : 'is not in the right form';
+      return issue.format === 'url' ? 'must be a URL' : 'has the wrong format';
     case 'too_small':
       return issue.origin === 'string'
         ? `must have at least ${issue.minimum} characters`

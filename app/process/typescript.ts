@@ -1,4 +1,4 @@
-/** Running our sources in a process of their own: what `fork` needs to read TypeScript. */
+/** Runs our sources in a separate process: arguments that let `fork` read TypeScript. */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** The relay's settings, and the only place in its process that reads the environment. */
+/** The relay's settings. No other module of its process reads the environment. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
@@ -12,6 +12,7 @@ import type { PublicRate } from './access/publicLimit.ts';
 import type { KeepingSettings } from './execution/keeping.ts';
 import type { Budgets } from './ledger/funding.ts';
 import type { RevocationBudget } from './ledger/revocations.ts';
+import type { RunwayLimits } from './operation/runway.ts';
 import type { ObjectSettings } from './outbound/resultObjects.ts';
 import type { SweepSettings } from './sweeper/sweeper.ts';
 
@@ -30,13 +31,18 @@ const lamports = (usual: bigint) =>
     .max(2n ** 53n)
     .default(usual);
 
-/** A settle of 60,000 units then pays 600 lamports, an eighth of its signature: enough to be before those who pay nothing. */
+/**
+ * A settle of 60,000 units then pays 600 lamports, an eighth of its signature: enough to precede those who pay nothing.
+ */
 const LIVE_PRIORITY_FEE = 10_000n;
 
-/** Longer than transactions that were signed before can still land, and than most calls of a deployment are apart that is in use. */
+/** A sensible balance for a relay does not run out within this time. */
+const RUNWAY_LOOK_SECONDS = 30;
+
+/** Longer than signed transactions can still land, and longer than most gaps between calls of a deployment in use. */
 export const USUAL_SILENCE_SECONDS = 120;
 
-/** How large results may be, how long they are kept, and where. */
+/** Maximum size of results, and how long and where they are kept. */
 export interface ResultSettings extends KeepingSettings {
   /** Bytes of a result for each cent of its price. */
   bytesPerCent: number;
@@ -44,7 +50,7 @@ export interface ResultSettings extends KeepingSettings {
   objects: ObjectSettings | null;
 }
 
-/** Those of a relay that is told nothing else. */
+/** The defaults for results. */
 export const USUAL_RESULTS: ResultSettings = {
   bytesPerCent: 65_536,
   retentionDays: 30,
@@ -58,44 +64,39 @@ const settings = z.object({
     .default('test')
     .describe('live: mainnet, keys crtx_live_; test: devnet or a local network, keys crtx_test_'),
   SOLANA_RPC_URL: urls('http://127.0.0.1:8899').describe(
-    'JSON-RPC address of the Solana node; several with commas between: the next is asked where one fails, and what decides about money is asked of two',
+    'JSON-RPC URL of the Solana node. Several URLs, separated by commas: if one fails the next is used, and reads that decide about money ask two',
   ),
-  SOLANA_WS_URL: urls('ws://127.0.0.1:8900').describe('WebSocket address of the same node, or of each in that order'),
+  SOLANA_WS_URL: urls('ws://127.0.0.1:8900').describe(
+    'WebSocket URL of the same node, or of each node in the same order',
+  ),
   HELIUS_API_KEY: z
     .string()
     .min(1)
     .optional()
-    .describe(
-      'reach the chain through Helius instead of SOLANA_RPC_URL and SOLANA_WS_URL, and ask it for priority fees',
-    ),
+    .describe('use Helius instead of SOLANA_RPC_URL and SOLANA_WS_URL, and ask it for priority fees'),
   HELIUS_URL: z
     .url()
     .optional()
-    .describe('address of Helius, if not https://mainnet.helius-rpc.com/ for live, devnet.helius-rpc.com for test'),
+    .describe('URL of Helius (default: https://mainnet.helius-rpc.com/ for live, devnet.helius-rpc.com for test)'),
   MAX_PRIORITY_FEE_LAMPORTS: z.coerce
     .bigint()
     .min(0n)
     .default(100_000n)
-    .describe('most that one transaction may pay to be taken first, beyond its signatures; 0: never anything'),
+    .describe('most priority fee of one transaction, in addition to the fee for signatures; 0: no priority fees'),
   MIN_PRIORITY_FEE_MICROLAMPORTS: z.coerce
     .bigint()
     .min(0n)
     .max(2n ** 53n)
     .optional()
-    .describe(
-      'least price of priority, micro-lamports per compute unit, whatever others pay; if not 10000 for live, 0 for test',
-    ),
+    .describe('lowest priority fee, micro-lamports per compute unit (default: 10000 for live, 0 for test)'),
   EDGE_RPC_PER_SECOND: z.coerce
     .number()
     .int()
     .min(1)
     .default(20)
-    .describe('readings of the chain every second, on average, for what nobody has paid for: keys, pages, readiness'),
-  PUBLIC_RPC_URL: z
-    .url()
-    .optional()
-    .describe('RPC address that callers are shown, if not the origin of SOLANA_RPC_URL'),
-  RELAY_KEYPAIR: z.string().min(1).describe('file of the relay authority, a JSON array of 64 bytes'),
+    .describe('average reads of the chain per second for requests that nobody pays for: keys, pages, readiness'),
+  PUBLIC_RPC_URL: z.url().optional().describe('RPC URL that callers are shown (default: the origin of SOLANA_RPC_URL)'),
+  RELAY_KEYPAIR: z.string().min(1).describe('keypair file of the relay authority, a JSON array of 64 bytes'),
   AUTHORITY_SILENCE_SECONDS: z.coerce
     .number()
     .int()
@@ -103,227 +104,247 @@ const settings = z.object({
     .max(86_400)
     .default(USUAL_SILENCE_SECONDS)
     .describe(
-      'another deployment that signs with the relay authority must have been silent for so long; 0: nobody looks for one',
+      'new executions are refused until another deployment has not signed with the relay authority for this time; 0: no check',
     ),
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
-  DATABASE_URL: databaseUrl.describe('PostgreSQL in place of ledger.db and index.db; the same for relays and indexers'),
-  HOST: z.string().default('127.0.0.1').describe('address to listen on'),
-  PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks one'),
-  BASE_URL: z.url().optional().describe('public address in result links, if not http://HOST:PORT'),
+  DATABASE_URL: databaseUrl.describe(
+    'URL of a PostgreSQL database to use instead of ledger.db and index.db; the same for relays and indexers',
+  ),
+  HOST: z.string().default('127.0.0.1').describe('IP address to listen on'),
+  PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks a free one'),
+  BASE_URL: z.url().optional().describe('public URL in result links (default: http://HOST:PORT)'),
   CALL_KEYS: z
     .string()
     .min(1)
     .optional()
-    .describe('file of the keys that sign calls to creators, made where it is missing, if not DATA_DIR/call-keys.json'),
+    .describe(
+      'file of the keys that sign calls to creators, created if it does not exist (default: DATA_DIR/call-keys.json)',
+    ),
   ALLOW_PRIVATE_ENDPOINTS: z
     .enum(['true', 'false'])
     .default('false')
-    .describe('true lets creators be called over http and on private addresses; for a local network only'),
+    .describe('true: creators may be called over http and at private addresses; only for a local network'),
   RENT_RETURN_ADDRESS: z
     .string()
     .refine(isAddress, 'must be a base58 address of 32 bytes')
     .optional()
-    .describe('who gets the rent back that this relay lends; best a cold wallet. Default: the relay authority'),
+    .describe(
+      'address that gets back the refundable deposits that this relay lends, best a cold wallet (default: the relay authority)',
+    ),
   SPONSOR: z
     .enum(['budgets', 'all'])
     .default('budgets')
-    .describe('all: you pay whatever a wallet’s tank does not, without the limits of TRIAL_* and SPONSOR_LAMPORTS_*'),
+    .describe(
+      'all: you pay what a wallet’s gas balance does not, without the limits of TRIAL_* and SPONSOR_LAMPORTS_*',
+    ),
   TRIAL_CALLS_PER_WALLET: z.coerce
     .number()
     .int()
     .min(0)
     .default(3)
-    .describe('calls of a wallet, ever, whose network fees are on the house'),
-  TRIAL_LAMPORTS_PER_DAY: lamports(5_000_000n).describe('network fees of all such calls in 24 hours, lamports'),
-  SPONSOR_LAMPORTS_PER_WALLET: lamports(100_000_000n).describe(
-    'rent lent to one wallet’s calls at once, lamports; it comes back, and where this is used up the wallet’s tank lends',
+    .describe('number of calls of each wallet whose network fees you pay'),
+  TRIAL_LAMPORTS_PER_DAY: lamports(5_000_000n).describe(
+    'network fees that you pay for all such calls in 24 hours, lamports',
   ),
-  SPONSOR_LAMPORTS_PER_LISTING: lamports(1_000_000_000n).describe('rent lent to one agent’s calls at once, lamports'),
-  SPONSOR_LAMPORTS_TOTAL: lamports(10_000_000_000n).describe('rent lent at once in all, lamports'),
+  SPONSOR_LAMPORTS_PER_WALLET: lamports(100_000_000n).describe(
+    'refundable deposits lent to the calls of one wallet at a time, lamports; beyond it the wallet’s gas balance pays them',
+  ),
+  SPONSOR_LAMPORTS_PER_LISTING: lamports(1_000_000_000n).describe(
+    'refundable deposits lent to the calls of one agent at a time, lamports',
+  ),
+  SPONSOR_LAMPORTS_TOTAL: lamports(10_000_000_000n).describe(
+    'refundable deposits lent to all calls at a time, lamports',
+  ),
   BURNT_LAMPORTS_PER_WALLET_DAY: lamports(5_000_000n).describe(
-    'network fees that nobody has paid for, as of opens that failed, in 24 hours: of one wallet’s calls, lamports',
+    'unpaid network fees, such as those of failed opens, of one wallet’s calls in 24 hours, lamports',
   ),
   BURNT_LAMPORTS_PER_LISTING_DAY: lamports(20_000_000n).describe(
-    'the same of one agent’s calls, lamports; half is kept for wallets that have paid for calls',
+    'the same for one agent’s calls, lamports; half is reserved for wallets that have paid for calls',
   ),
-  BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe('the same in all, lamports; half is kept likewise'),
+  BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe(
+    'the same for all calls, lamports; half is reserved in the same way',
+  ),
   REVOKE_LAMPORTS_PER_WALLET_DAY: lamports(100_000n).describe(
-    'network fees of revoking keys on-chain for a session, in 24 hours: of one wallet, lamports; beyond it the wallet revokes by itself',
+    'network fees for revoking keys of one wallet on-chain in 24 hours, lamports; beyond it the wallet must revoke them itself',
   ),
-  REVOKE_LAMPORTS_PER_DAY: lamports(5_000_000n).describe('the same of all wallets, lamports'),
+  REVOKE_LAMPORTS_PER_DAY: lamports(5_000_000n).describe('the same for all wallets, lamports'),
   MAX_OPEN_EXECUTIONS: z.coerce
     .number()
     .int()
     .min(0)
     .default(0)
-    .describe('most executions that one wallet may have open at once; 0 for no limit'),
+    .describe('most open executions of one wallet; 0: no limit'),
   TRUST_PROXY: z.coerce
     .number()
     .int()
     .min(0)
     .max(10)
     .default(0)
-    .describe('how many proxies of yours stand in front; 0: the address of a caller is that of its connection'),
+    .describe('number of your proxies in front of the relay; 0: the address of a client is that of its connection'),
   PUBLIC_RATE_PER_SECOND: z.coerce
     .number()
     .int()
     .min(0)
     .default(50)
-    .describe('requests without an API key that one address (see TRUST_PROXY) may send every second; 0 for no limit'),
+    .describe('requests per second without an API key from one address (see TRUST_PROXY); 0: no limit'),
   PUBLIC_RATE_BURST: z.coerce
     .number()
     .int()
     .min(0)
     .default(200)
-    .describe('requests without an API key that it may send at once, every ten seconds'),
+    .describe('requests without an API key that one address may send in a burst, every ten seconds'),
   REFUSE_AFTER: z.coerce
     .number()
     .int()
     .min(0)
     .max(50)
     .default(0)
-    .describe("executions that an agent's server fails in a row before new ones are refused; 0: never"),
+    .describe('failures of an agent in a row after which its new executions are refused; 0: never'),
   PROBE_SECONDS: z.coerce
     .number()
     .int()
     .min(1)
     .default(30)
-    .describe('how often an agent whose executions are refused is asked whether it answers again'),
-  EGRESS_IPS: z.string().default('').describe('comma-separated addresses that creators may allow-list'),
+    .describe('time between probes of an agent whose executions are refused'),
+  EGRESS_IPS: z.string().default('').describe('IP addresses that calls to creators come from, separated by commas'),
   SHUTDOWN_SECONDS: z.coerce
     .number()
     .min(1)
     .max(600)
     .default(10)
-    .describe('time to stop in: most of it for executions that are nearly done, the rest go on after the next start'),
+    .describe('time to stop: executions that are nearly done end, the others continue after the next start'),
   LEAVE_SECONDS: z.coerce
     .number()
     .min(0)
     .max(60)
     .default(0)
     .describe(
-      'how much of SHUTDOWN_SECONDS a relay that stops still takes executions, while /ready is 503 and proxies turn to another one',
+      'part of SHUTDOWN_SECONDS in which a stopping relay still accepts executions, while /ready is 503 and proxies switch to another relay',
     ),
   MIN_RUNWAY_HOURS: z.coerce
     .number()
     .min(0)
     .default(1)
-    .describe('new executions stop when the SOL of the relay authority lasts for less, at the present rate; 0: never'),
+    .describe(
+      'new executions are refused if the SOL of the relay authority lasts for less than this at the present rate; 0: never',
+    ),
   MIN_FEE_PAYER_LAMPORTS: z.coerce
     .number()
     .int()
     .min(0)
     .default(50_000_000)
-    .describe('new executions stop when the relay authority has less; what is left settles and refunds the others'),
+    .describe(
+      'new executions are refused if the relay authority has less; the rest pays to settle and refund open ones',
+    ),
   MIN_FREE_BYTES: z.coerce
     .number()
     .int()
     .min(0)
     .default(256 * 1_024 * 1_024)
     .describe(
-      'new executions stop when the file system of DATA_DIR has less free, which those under way need; 0: only when a write has found no room, as always with DATABASE_URL',
+      'new executions are refused if the file system of DATA_DIR has less free space; 0, and always with DATABASE_URL: only after a write failed for lack of space',
     ),
   ARCHIVE: z
     .enum(['on', 'existing', 'off'])
     .default('on')
     .describe(
-      'on: ended records become leaves of an archive and their rent comes back, and the relay authority pays for the trees, a third of a SOL for a million records; existing: only where somebody has made a tree; off: neither',
+      'on: ended records are archived and their refundable deposits returned; the relay authority pays for the trees, a third of a SOL for a million records. existing: archive only into trees that exist. off: no archiving',
     ),
   ARCHIVE_WAIT_SECONDS: z.coerce
     .number()
     .int()
     .min(0)
     .default(21_600)
-    .describe('how long a record that can be archived waits for others, because twelve share a fee'),
+    .describe('longest time that a record waits for others to be archived with it, because twelve share a fee'),
   RESULT_BYTES_PER_CENT: z.coerce
     .number()
     .int()
     .min(1_024)
     .default(USUAL_RESULTS.bytesPerCent)
-    .describe('bytes that a result may have for each cent of its price; none has more than 5 MiB'),
+    .describe('largest result for each cent of the price, bytes; at most 5 MiB in total'),
   RESULT_RETENTION_DAYS: z.coerce
     .number()
     .int()
     .min(7)
     .max(36_500)
     .default(USUAL_RESULTS.retentionDays)
-    .describe('how long results are kept; after that, and after the end of a dispute, only their hashes are'),
-  S3_ENDPOINT: z.url().optional().describe('address of an S3-compatible storage for large results; needs all of S3_*'),
-  S3_BUCKET: z.string().min(1).optional().describe('bucket of it, which must exist'),
-  S3_REGION: z.string().min(1).default('us-east-1').describe('region that its requests are signed for'),
-  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('who signs them'),
-  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('the secret of that key'),
+    .describe('how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept'),
+  S3_ENDPOINT: z.url().optional().describe('URL of an S3-compatible storage for large results; needs all of S3_*'),
+  S3_BUCKET: z.string().min(1).optional().describe('bucket, which must exist'),
+  S3_REGION: z.string().min(1).default('us-east-1').describe('region for the signatures of requests'),
+  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('access key id'),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('secret access key'),
   S3_RESULT_BYTES: z.coerce
     .number()
     .int()
     .min(0)
     .default(USUAL_RESULTS.objectBytes)
-    .describe('results of so many bytes and more lie there instead of in the ledger'),
+    .describe('results of at least this many bytes are stored there instead of in the ledger'),
   METRICS_TOKEN: z
     .string()
     .min(16)
     .optional()
-    .describe('who sends it as Bearer token may read /metrics; without it, only this computer may'),
-  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('least severe log line'),
+    .describe('bearer token for /metrics; without it only this computer may read /metrics'),
+  LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('lowest level of log lines'),
 });
 
-/** Everything the relay needs to know, parsed. */
+/** All settings of the relay, parsed. */
 export interface RelayConfig {
   environment: 'test' | 'live';
   rpcUrl: string;
   wsUrl: string;
-  /** Asked where the first fails, and for a second word on what decides about money. */
+  /** Asked if the first fails, and for a second word on reads that decide about money. */
   moreNodes: NodeUrls[];
-  /** Null: the node is a plain one. */
+  /** Null for a plain node. */
   helius: HeliusOptions | null;
   maxPriorityFeeLamports: bigint;
   /** Micro-lamports per compute unit. */
   minPriorityFee: bigint;
-  /** Readings of the chain that strangers may cause, every second. */
+  /** Reads of the chain per second that strangers may cause. */
   edgeRpcPerSecond: number;
   publicRpcUrl: string;
   authority: Keypair;
-  /** How long another deployment with this authority has to be silent, seconds; 0: nobody looks for one. */
+  /** How long another deployment with this authority has to be silent, seconds. 0 turns the check off. */
   authoritySilenceSeconds: number;
   dataDir: string;
   /** Null: SQLite files in `dataDir`. */
   databaseUrl: string | null;
   host: string;
   port: number;
-  /** Null: derive it from the address that is listened on. */
+  /** Null: derived from the listening address. */
   baseUrl: string | null;
-  /** Where the keys that sign calls to creators lie. */
+  /** File of the keys that sign calls to creators. */
   callKeysPath: string;
   allowPrivateEndpoints: boolean;
-  /** Failures in a row after which an agent is refused, 0 for never, and seconds between its probes. */
+  /** Failures in a row until an agent is refused (0 for never), and seconds between its probes. */
   degraded: { refuseAfter: number; probeSeconds: number };
   egressIps: string[];
   budgets: Budgets;
-  /** What the relay pays to revoke keys. */
+  /** The budget to revoke keys. */
   revocations: RevocationBudget;
   /** Null: the relay authority. */
   rentReturn: PublicKey | null;
-  /** Proxies in front whose X-Forwarded-For is believed. */
+  /** Number of trusted proxies that append to X-Forwarded-For. */
   trustProxy: number;
-  /** Of what needs no API key, for each address. */
+  /** Rate limit per address, for requests without an API key. */
   publicRate: PublicRate;
-  /** Time for `stop` in all. */
+  /** Total time for `stop`. */
   shutdownSeconds: number;
-  /** Less than that. */
+  /** Less than `shutdownSeconds`. */
   leaveSeconds: number;
-  /** Below either of them nothing new is accepted. */
-  runway: { minHours: number; minLamports: number };
-  /** Below it nothing new is accepted, because the ledger's file system is nearly full; 0: only when it is. */
+  /** Below either limit new executions are refused. */
+  runway: RunwayLimits;
+  /** With less free space new executions are refused. 0: only after a write without room. */
   minFreeBytes: number;
   archive: SweepSettings;
   results: ResultSettings;
   metricsToken: string | null;
-  /** People to try the page with, given to this computer only. Null but on a local network. */
+  /** Demo users for the page, given to this computer only. Null except on a local network. */
   developmentWallets: { name: string; keypair: Keypair }[] | null;
   logLevel: string;
 }
 
-/** What a relay gives that nobody else uses: everything. */
+/** The budgets of a relay for its operator alone: unlimited. */
 export const SPONSOR_ALL: Budgets = {
   sponsorsAll: true,
   lent: { wallet: 0n, listing: 0n, total: 0n },
@@ -332,7 +353,7 @@ export const SPONSOR_ALL: Budgets = {
   openExecutions: 0,
 };
 
-/** A keypair file as solana-keygen writes it. Throws with the path and the expected form. */
+/** A keypair file in solana-keygen's format. Throws with the path and the expected format. */
 export function readKeypair(path: string): Keypair {
   try {
     return Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(path, 'utf8'))));
@@ -341,7 +362,7 @@ export function readKeypair(path: string): Keypair {
   }
 }
 
-/** Settings from the environment. Throws one line for each variable that is missing or wrong. */
+/** Reads settings from the environment. Throws one line for each variable that is missing or wrong. */
 export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
   const env = readSettings(settings, environment);
   const helius = readHelius(env);
@@ -354,7 +375,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     maxPriorityFeeLamports: env.MAX_PRIORITY_FEE_LAMPORTS,
     minPriorityFee: env.MIN_PRIORITY_FEE_MICROLAMPORTS ?? (env.ENVIRONMENT === 'live' ? LIVE_PRIORITY_FEE : 0n),
     edgeRpcPerSecond: env.EDGE_RPC_PER_SECOND,
-    // Providers put their customers' keys into path, query or user name, and this address is shown to everybody.
+    // Providers put their customers' keys into path, query or user name, and everybody sees this address.
     publicRpcUrl: env.PUBLIC_RPC_URL ?? new URL(rpcUrl).origin,
     authority: readKeypair(env.RELAY_KEYPAIR),
     authoritySilenceSeconds: env.AUTHORITY_SILENCE_SECONDS,
@@ -388,7 +409,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST },
     shutdownSeconds: env.SHUTDOWN_SECONDS,
     leaveSeconds: env.LEAVE_SECONDS,
-    runway: { minHours: env.MIN_RUNWAY_HOURS, minLamports: env.MIN_FEE_PAYER_LAMPORTS },
+    runway: {
+      minHours: env.MIN_RUNWAY_HOURS,
+      minLamports: env.MIN_FEE_PAYER_LAMPORTS,
+      lookSeconds: RUNWAY_LOOK_SECONDS,
+    },
     minFreeBytes: env.MIN_FREE_BYTES,
     archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS },
     results: {
@@ -409,7 +434,7 @@ function readObjectSettings(env: z.infer<typeof settings>): ObjectSettings | nul
   const missing = Object.entries(given).filter(([, value]) => value === undefined);
   if (missing.length === Object.keys(given).length) return null;
   if (missing.length > 0) {
-    throw new Error(`A storage for results also needs ${missing.map(([name]) => name).join(', ')}`);
+    throw new Error(`S3_ENDPOINT is set, so these are needed too: ${missing.map(([name]) => name).join(', ')}`);
   }
   return {
     endpoint: S3_ENDPOINT!,
@@ -420,16 +445,16 @@ function readObjectSettings(env: z.infer<typeof settings>): ObjectSettings | nul
   };
 }
 
-/** What the commands beside the relay itself need: they hold no key. */
+/** The settings of the commands besides the relay itself, which need no key. */
 export interface ToolConfig {
   dataDir: string;
   databaseUrl: string | null;
   rpcUrl: string;
-  /** The folder of the person's shell, from which paths on the command line are meant; npm runs its scripts in another. */
+  /** The folder of the user's shell, for relative paths on the command line; npm runs its scripts in another. */
   workingFolder: string;
 }
 
-/** Throws as `readConfig` does. */
+/** Throws like `readConfig`. */
 export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
   const env = readSettings(
     settings.pick({
@@ -451,7 +476,7 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
   };
 }
 
-/** The variables, their defaults and meanings, for `--help`. */
+/** The variables with defaults and meanings, for `--help`. */
 export function describeConfig(): string {
   return describeSettings(settings);
 }

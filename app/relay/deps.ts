@@ -1,4 +1,6 @@
-/** What the relay's HTTP server needs, built once in start.ts: the sum of what the rooms declare, and its own part. */
+/**
+ * The dependencies of the relay's HTTP server, built once in start.ts: the sum of those of all modules, and its own.
+ */
 import type { Keypair } from '@solana/web3.js';
 import type { KeyDirectory } from '../sdk/wire/wire.ts';
 import type { ReaderDeps } from './access/auth.ts';
@@ -17,25 +19,25 @@ import type { ReadyDeps } from './operation/health.ts';
 import type { Metrics } from './operation/metrics.ts';
 import type { Operator } from './operation/state.ts';
 
-/** What http/ needs beside what it passes on. */
+/** The HTTP layer's own dependencies. */
 interface HttpDeps {
   config: {
-    /** Who sends it as Bearer token may read /metrics; null: only this computer may. */
+    /** Bearer token for /metrics; null: only this computer may read it. */
     metricsToken: string | null;
-    /** RPC address that callers are shown. */
+    /** RPC URL shown to callers. */
     publicRpcUrl: string;
-    /** Wallets that this computer's page may have; null on any but a local network. */
+    /** Wallets for this computer's page; null except on a local network. */
     developmentWallets: { name: string; keypair: Keypair }[] | null;
-    /** Addresses that creators' servers are called from; empty where that is not fixed. */
+    /** Source addresses of calls to creators' servers; empty if they are not fixed. */
     egressIps: string[];
   };
-  /** Of the built page; null for a service without one. */
+  /** Folder of the built page; null for a service without one. */
   dashboardFolder: string | null;
   sessions: Sessions;
   metrics: Pick<Metrics, 'render'>;
-  /** What the admin is shown of this process. */
+  /** The admin's view of this process. */
   operator: Operator;
-  /** Public keys that calls to creators are signed with, by any relay on the ledger. */
+  /** Public keys of all relays on the ledger that sign calls to creators. */
   readKeyDirectory(): Promise<KeyDirectory>;
 }
 

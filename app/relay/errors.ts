@@ -1,11 +1,11 @@
-/** The one error that callers see, its body, and how the program's refusals become it. */
+/** The error that callers see, its body, and its mapping from the program's errors. */
 import { isTemporary } from '../database/temporary.ts';
 import { findSpender, parseAddress } from '../sdk/program/program.ts';
 import type { SpendingLimit } from '../sdk/wire/errorCodes.ts';
 import { toUsdc } from '../sdk/wire/usdc.ts';
 import { type ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from '../sdk/wire/wire.ts';
 
-/** A PostgreSQL that was stopped or killed is back after some seconds, or after somebody was woken. */
+/** A PostgreSQL that was stopped or killed is back after some seconds, or after a person restarts it. */
 const RETRY_DATABASE_SECONDS = 5;
 
 interface ApiErrorOptions<Code extends ErrorCode> {
@@ -14,10 +14,10 @@ interface ApiErrorOptions<Code extends ErrorCode> {
   retryAfterSeconds?: number | undefined;
 }
 
-/** Codes whose `details` are never null: the compiler asks for them. */
+/** Codes with required `details`; the compiler enforces them. */
 type Detailed = { [Code in ErrorCode]: null extends ErrorDetails<Code> ? never : Code }[ErrorCode];
 
-/** An answer that is an error. `code` decides status and shape of `details` by the table in `sdk/errorCodes.ts`. */
+/** An error answer. `code` decides status and shape of `details` by the table in `sdk/errorCodes.ts`. */
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
   readonly executionId: string | null;
@@ -40,23 +40,23 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** The specification's body of an error. */
+/** The body of an error by the specification. */
 export function errorBody(error: ApiError): ErrorBody {
   const { code, message, executionId, details } = error;
   return errorBodyOf(code).parse({ error: { code, message, execution_id: executionId, details } });
 }
 
-/** 503 where the node does not answer: before any money moves, that ends a call. */
+/** 503 if the node does not answer, which ends a call before any money moves. */
 export function chainUnreadable(error?: unknown): never {
-  // Such as the edge's own budget of readings, which says when to come back.
+  // For example, the budget for strangers' reads has its own retry delay.
   if (error instanceof ApiError) throw error;
-  throw new ApiError('service_unavailable', 'The chain cannot be read at the moment', { retryAfterSeconds: 5 });
+  throw new ApiError('service_unavailable', 'The Solana node does not answer', { retryAfterSeconds: 5 });
 }
 
-/** 503 for a request whose own statement found the database away, full or overloaded; null for any other fault. */
+/** 503 for a request whose statement found the database away, full or overloaded; null for any other fault. */
 export function databaseAway(error: unknown): ApiError | null {
   if (!isTemporary(error)) return null;
-  return new ApiError('service_unavailable', 'The database cannot be used at the moment', {
+  return new ApiError('service_unavailable', 'The database does not answer', {
     retryAfterSeconds: RETRY_DATABASE_SECONDS,
   });
 }
@@ -72,7 +72,7 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   TankBelowRent: 'gas',
 };
 
-/** What the journal knows of a call that the program refused. Amounts in base units. */
+/** The journal's data of a call that the program refused. Amounts in base units. */
 interface RefusedCall {
   execution_id: string;
   wallet: string;
@@ -81,8 +81,8 @@ interface RefusedCall {
 }
 
 /**
- * What a caller is told when the program refused to open its execution. The name is the program's own;
- * an unknown one is not the caller's fault.
+ * The caller's error if the program refused to open its execution, by the program's error name. An unknown one is not
+ * the caller's fault.
  */
 export function openRefused(programError: string | null, message: string, call: RefusedCall): ApiError {
   const executionId = call.execution_id;
@@ -100,17 +100,19 @@ export function openRefused(programError: string | null, message: string, call: 
   switch (programError) {
     case 'PriceAboveMax':
     case 'ListingVersionMismatch':
-      return new ApiError('price_changed', `The agent's listing changed while the call was made: ${message}`, {
+      return new ApiError('price_changed', `The agent's listing changed during the call: ${message}`, {
         executionId,
         details: { price_usdc: null, max_cost_usdc: toUsdc(call.max_cost) },
       });
     case 'ListingNotActive':
-      return new ApiError('agent_paused', 'The agent is paused by its creator', { executionId });
+      return new ApiError('agent_paused', 'The creator has paused the agent', { executionId });
     case 'TimeoutOutOfRange':
       return new ApiError('invalid_request', message, { executionId });
     case 'GrantRevoked':
     case 'GrantExpired':
-      return new ApiError('unauthorized', 'The API key is not valid', { executionId });
+      return new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.', {
+        executionId,
+      });
     default:
       return new ApiError('service_unavailable', `The escrow could not be opened: ${message}`, {
         executionId,

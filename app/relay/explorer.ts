@@ -1,9 +1,9 @@
-/** Links to Solana Explorer for what the API shows: accounts and transactions, on the cluster that they are on. */
+/** Links to Solana Explorer for accounts and transactions, on their cluster. */
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../sdk/program/clusters.ts';
 
 const EXPLORER = 'https://explorer.solana.com';
 
-/** What follows a path of the explorer; any other chain is reached through the public RPC URL. */
+/** The query for a path of the explorer. Any other chain is reached through the public RPC URL. */
 export function explorerQuery(genesisHash: string, publicRpcUrl: string): string {
   if (genesisHash === MAINNET_GENESIS) return '';
   if (genesisHash === DEVNET_GENESIS) return '?cluster=devnet';

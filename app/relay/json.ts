@@ -1,23 +1,23 @@
 /**
- * JSON from strangers, read so that it means one thing to everybody: valid UTF-8, bounded depth, no repeated name, no
- * `__proto__`, no lone surrogate, no number that a double cannot carry. What passes has RFC 8785 bytes and is safe to store.
- * And JSON to strangers, held to the schema that was promised.
+ * Reads JSON from strangers so that it has one meaning everywhere: valid UTF-8, bounded depth, no repeated name, no
+ * `__proto__`, no lone surrogate. Numbers must fit a double. Accepted JSON has RFC 8785 bytes and is safe to store. It
+ * also writes JSON answers, checked against their schema.
  */
 import type { z } from 'zod';
 import type { Body } from './longBytes.ts';
 import { bytesInThread } from './workers.ts';
 
-/** One value that is wrong: where it is, what is right there, and what came. */
+/** One wrong value: its path, the expected value, and the actual one. */
 interface WrongValue {
   path: string;
   expected: string;
   got: string;
 }
 
-/** What is wrong with the text, in words for its sender. */
+/** The fault of the text, in words for its sender. */
 export class JsonError extends Error {
   override name = 'JsonError';
-  /** Null where it is not a single value. */
+  /** Null unless the fault is a single value. */
   readonly wrong: WrongValue | null;
 
   constructor(message: string, wrong: WrongValue | null = null) {
@@ -27,18 +27,18 @@ export class JsonError extends Error {
 }
 
 const DEFAULT_DEPTH = 64;
-/** Longer numbers are not repeated to who sent them. */
+/** Longer numbers are not quoted in the error. */
 const MAX_SHOWN = 60;
 const SURROGATE = /\p{Surrogate}/u;
 
 export interface JsonLimits {
-  /** Nested arrays and objects. */
+  /** Maximum nesting of arrays and objects. */
   maxDepth?: number;
-  /** All values but the first of each array and object. */
+  /** Maximum values, without the first of each array and object. */
   maxValues?: number;
   /**
-   * Whether whole numbers beyond 2^53 - 1 are taken, changed to the nearest that a double can carry. Not in requests:
-   * what is passed on and paid for would be another number than the one that was sent.
+   * True if whole numbers beyond 2^53 - 1 are accepted and rounded to the nearest double. Not for requests: the number
+   * that is forwarded and paid for would differ from the sent one.
    */
   roundNumbers?: boolean;
 }
@@ -46,8 +46,8 @@ export interface JsonLimits {
 /** The JSON value in these bytes. Throws JsonError. */
 export function parseJson(bytes: Uint8Array, options: JsonLimits = {}): unknown {
   const text = decodeUtf8(bytes);
-  if (text.trim() === '') throw new JsonError('there is no JSON in it');
-  // The scan comes first: what nests too deep is not even parsed.
+  if (text.trim() === '') throw new JsonError('it is empty');
+  // The scan comes first, so that deep nesting is never parsed.
   scan(text, options);
   let value: unknown;
   try {
@@ -59,7 +59,7 @@ export function parseJson(bytes: Uint8Array, options: JsonLimits = {}): unknown 
   return value;
 }
 
-/** The JSON object in these bytes. Throws JsonError where they hold another value. */
+/** The JSON object in these bytes. Throws JsonError for any other value. */
 export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
   const value = parseJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new JsonError('it must be an object');
@@ -68,24 +68,24 @@ export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    // A byte order mark is kept, so that it is refused like any other stray character.
+    // A byte order mark is kept, so that it is rejected like any other stray character.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new JsonError('it is not valid UTF-8');
   }
 }
 
-/** An array or object that is open while the text is walked, and where in it the walk is. */
+/** An open array or object during the scan, and the position in it. */
 interface Frame {
   names: Set<string>;
-  /** The last name; null in an array. */
+  /** The latest name; null in an array. */
   name: string | null;
   index: number;
 }
 
 /**
- * Walks the brackets, strings and numbers. A string is a name when a colon follows it. Broken syntax may be misread here,
- * which does no harm: JSON.parse refuses it afterwards.
+ * Scans the brackets, strings and numbers. A string is a name if a colon follows it. Broken syntax may be misread here;
+ * JSON.parse rejects it afterwards.
  */
 function scan(text: string, options: JsonLimits): void {
   const { maxDepth = DEFAULT_DEPTH, maxValues = Number.POSITIVE_INFINITY, roundNumbers = false } = options;
@@ -101,7 +101,7 @@ function scan(text: string, options: JsonLimits): void {
       const frame = frames.at(-1);
       if (frame) frame.index += 1;
       values += 1;
-      if (values > maxValues) throw new JsonError(`it holds more than ${maxValues} values`);
+      if (values > maxValues) throw new JsonError(`it contains more than ${maxValues} values`);
     } else if (character === '}' || character === ']') {
       frames.pop();
     } else if (character === '"') {
@@ -122,7 +122,7 @@ function isDigit(text: string, at: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** Index after the last character that a number can hold. */
+/** Index after the last character of the number. */
 function endOfNumber(text: string, start: number): number {
   let at = start + 1;
   while (isDigit(text, at) || text[at] === '.' || text[at] === 'e' || text[at] === 'E') {
@@ -133,11 +133,11 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /**
- * A whole number must be one that a double carries exactly; with fraction or exponent it need only be finite, because
- * who writes 0.1 or 1e21 expects the nearest double.
+ * A whole number must fit a double exactly. With a fraction or exponent it only needs to be finite: a sender of 0.1 or
+ * 1e21 expects the nearest double.
  */
 function requireExact(literal: string, frames: Frame[]): void {
-  // Fifteen digits always fit.
+  // Fifteen digits always fit a double.
   if (literal.length <= 15 && !/e/i.test(literal)) return;
   const value = Number(literal);
   if (Number.isNaN(value)) return;
@@ -146,7 +146,7 @@ function requireExact(literal: string, frames: Frame[]): void {
   const path = frames.map(({ name, index }) => name ?? String(index)).join('.');
   const expected = isWhole
     ? 'must be a number from -(2^53 - 1) to 2^53 - 1, or a string'
-    : 'must be a number that a double can carry, or a string';
+    : 'must be a number within the range of a double, or a string';
   const got = literal.length <= MAX_SHOWN ? literal : `a number of ${literal.length} characters`;
   throw new JsonError(`the value of ${JSON.stringify(path)} ${expected}`, { path, expected, got });
 }
@@ -160,9 +160,9 @@ function endOfString(text: string, start: number): number {
   throw new JsonError('it is not valid JSON: a string does not end');
 }
 
-/** What a string literal says; null where JSON.parse will refuse it. */
+/** The content of a string literal; null if JSON.parse will reject it. */
 function readString(literal: string): string | null {
-  // Valid UTF-8 holds no surrogates, so only an escape can bring one in.
+  // Valid UTF-8 has no surrogates, so only an escape can produce one.
   if (!literal.includes('\\')) return literal.slice(1, -1);
   let content: string;
   try {
@@ -170,7 +170,7 @@ function readString(literal: string): string | null {
   } catch {
     return null;
   }
-  if (SURROGATE.test(content)) throw new JsonError('a string in it has half of a surrogate pair');
+  if (SURROGATE.test(content)) throw new JsonError('a string in it has a lone surrogate');
   return content;
 }
 
@@ -190,28 +190,28 @@ function claimName(frame: Frame | undefined, name: string): void {
   frame.name = name;
 }
 
-/** JSON.parse turns 1e400 into Infinity, which no JSON can say again. */
+/** JSON.parse turns 1e400 into Infinity, which JSON cannot express. */
 function requireFinite(value: unknown): void {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new JsonError('a number in it is too large');
   if (typeof value !== 'object' || value === null) return;
   for (const item of Object.values(value)) requireFinite(item);
 }
 
-/** JSON of members of an object that were written before, or elsewhere; what stands for them in the object is not looked at. */
+/** JSON text for members of an object, written elsewhere. The values of these members in the object are ignored. */
 export type Parts = Record<string, string | Uint8Array>;
 
-/** A value with parts of it in JSON. */
+/** A value with some members as JSON text. */
 export interface InParts<Value> {
   value: Value;
   parts: Parts;
 }
 
-/** Up to here a text is written at once, in half a millisecond. */
+/** Up to this size a text is quoted in the main thread, in half a millisecond. */
 const SMALL_TEXT = 64 * 1024;
 
 const quoteInThread = bytesInThread(import.meta.url, quoteNow);
 
-/** A text, given in UTF-8, as JSON. */
+/** A UTF-8 text as a JSON string. */
 export async function quoteText(utf8: Uint8Array): Promise<Uint8Array> {
   return utf8.length <= SMALL_TEXT ? quoteNow(utf8) : quoteInThread([utf8], undefined);
 }
@@ -220,12 +220,12 @@ export function quoteNow(utf8: Uint8Array): Uint8Array {
   return Buffer.from(JSON.stringify(new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8)));
 }
 
-/** The bytes of a JSON answer. Throws where the value does not fit its schema. */
+/** The bytes of a JSON answer. Throws if the value does not fit its schema. */
 export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>): Buffer {
   return Buffer.from(JSON.stringify(schema.parse(value)));
 }
 
-/** The same with parts that are written already, each of which is one of the body's. */
+/** The same with members that are JSON text already. Each is one part of the body. */
 export function renderParts<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>, parts: Parts = {}): Body {
   if (Object.keys(parts).length === 0) return [renderJson(schema, value)];
   const parsed = schema.parse(value);

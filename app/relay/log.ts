@@ -1,6 +1,6 @@
 /**
- * The relay's log. Only the fields of a list get through, each in its own shape, so that nothing which callers or
- * creators wrote, and no key, is ever in it: a field that is not in the list is dropped, wherever it is logged.
+ * The relay's log. Only listed fields pass, each in its own format. No text of callers or creators, and no key, is
+ * therefore ever logged. An unlisted field is dropped everywhere.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
 
@@ -20,19 +20,19 @@ const matching =
 const word = matching(/^[A-Za-z_.]{1,64}$/);
 const base58 = matching(/^[1-9A-HJ-NP-Za-km-z]{32,88}$/);
 const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-/** A node's place in the setting and its host: never the path or query, which may hold a key. */
+/** A node's place in the setting and its host, never the path or query, which may contain a key. */
 const nodeName = matching(/^\d+:[A-Za-z0-9.:[\]-]{1,120}$/);
-/** A route as it is declared, never as it was asked for. */
+/** A declared route, never the requested path. */
 const route = matching(/^[a-z0-9/:_.-]{1,80}$/);
 
-/** Their messages quote what they could not read. */
+/** The messages of these errors quote their input. */
 const QUOTING = new Set(['SyntaxError', 'ZodError']);
-/** In the addresses of a node that asks for a key. */
+/** The key in the URL of a node. */
 const SECRET = /api-key=[^&\s]+/g;
 const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|“[^”]*”/g;
 const FRAME = /^\s+at (?:[\w.<>[\] ]+\()?(?:file:|node:|\/)[^()\s]*:\d+:\d+\)?$/;
 
-/** What went wrong and where, without anything that a message quotes. */
+/** The error and its location, without any quoted text of its message. */
 const fault: Allow = (value) => {
   const lines = (value instanceof Error ? (value.stack ?? String(value)) : String(value)).split('\n');
   const frames = lines.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES);
@@ -42,7 +42,7 @@ const fault: Allow = (value) => {
   return [told, ...frames.map((line) => line.trim())].join('\n');
 };
 
-/** The list: every field, and what its value may be. */
+/** The list: every field, and its allowed values. */
 export const FIELDS: Record<string, Allow> = {
   request_id: uuid,
   state: word,
@@ -85,7 +85,7 @@ export const FIELDS: Record<string, Allow> = {
   url: matching(/^https?:\/\/[^/]+$/),
 };
 
-/** Only what the list lets through. */
+/** Only the fields that the list allows. */
 function allowed(fields: Record<string, unknown>): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -94,7 +94,7 @@ function allowed(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-/** To stdout unless told otherwise. */
+/** Writes to stdout by default. */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options: pino.LoggerOptions = {
     level,
@@ -102,7 +102,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       logMethod([first, second], method) {
         if (typeof first === 'string') return method.call(this, first);
         const fields = (first as unknown) instanceof Error ? { error: first } : { ...(first as object) };
-        // Without a message pino would take that of an error.
+        // Without a message pino would use that of an error.
         method.call(this, allowed(fields), typeof second === 'string' ? second : 'fault');
       },
     },

@@ -1,18 +1,18 @@
 /**
- * Bytes by the megabyte, such as answers of creators: to copy, write or send them at once would hold the event loop, so it
- * is done in pieces, and no turn of the loop has two of them, whosever they are.
+ * Handles bytes by the megabyte, such as creators' answers. Copying, writing or sending them at once would block the
+ * event loop. They are handled in pieces, and no turn of the loop handles two pieces, even of different requests.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** What is copied, written or sent in a millisecond or two. */
+/** Bytes that are copied, written or sent in a millisecond or two. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** Bytes in parts that lie one after another, as they came or were made: putting them together would copy them. */
+/** Consecutive bytes in parts, as received or made: joining them would copy them. */
 export type Body = readonly Uint8Array[];
 
 export const lengthOf = (body: Body): number => body.reduce((sum, { length }) => sum + length, 0);
 
-/** The same in pieces of up to PIECE_BYTES, none of which is a copy. */
+/** The same in pieces of up to PIECE_BYTES, without copies. */
 export function* piecesOf(body: Body): Generator<Uint8Array[]> {
   let piece: Uint8Array[] = [];
   let room = PIECE_BYTES;
@@ -30,7 +30,7 @@ export function* piecesOf(body: Body): Generator<Uint8Array[]> {
   if (piece.length > 0) yield piece;
 }
 
-/** Runs what it is given in the order in which it came, so many beside each other. */
+/** Runs functions in order of arrival, at most `places` in parallel. */
 export function createQueue(places = 1) {
   let taken = 0;
   const waiting: (() => void)[] = [];
@@ -49,7 +49,7 @@ export function createQueue(places = 1) {
 
 const inQueue = createQueue();
 
-/** Does what one piece takes in a turn of the event loop in which no other's is done. */
+/** Runs the work on one piece in its own turn of the event loop. */
 export const inOwnTurn = <Answer>(run: () => Answer | Promise<Answer>): Promise<Answer> =>
   inQueue(async () => {
     await turn();

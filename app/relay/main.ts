@@ -1,6 +1,6 @@
 /**
- * `npm run relay`: serves the API beside an indexer; `npm run relay -- backup` and `-- reconcile` look after its ledger.
- * This is only the entry: what runs the relay in its own process imports `start.ts`.
+ * `npm run relay` serves the API beside an indexer. `npm run relay -- backup` and `-- reconcile` maintain its ledger.
+ * This is only the entry: code that runs the relay in its own process imports `start.ts`.
  */
 import { Command } from 'commander';
 import { runCommandLine } from '../process/commandLine.ts';
@@ -13,12 +13,12 @@ import { addReconcileCommand } from './reconcile/command.ts';
 import { type RunningRelay, startRelay } from './start.ts';
 import { warmThreads } from './workers.ts';
 
-/** npm passes on a signal that the terminal has sent to this process already: so soon after, it is the same one. */
+/** npm forwards a signal that the terminal has already sent to this process. Within this time it is the same one. */
 const SAME_SIGNAL_MS = 500;
 
 /**
- * Serves until a signal. The first one stops in order, and what has not ended goes on after the next start; a second
- * one ends the process at once.
+ * Serves until a signal. The first one stops in order, and unfinished executions continue after the next start. A
+ * second one ends the process at once.
  */
 async function serve(): Promise<void> {
   const config = readConfig(process.env);
@@ -40,7 +40,7 @@ async function serve(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       stop(signal).catch((error) => {
-        log.error({ error: String(error) }, 'could not stop cleanly');
+        log.error({ error: String(error) }, 'the relay did not stop cleanly');
         process.exit(1);
       });
     });
@@ -51,7 +51,9 @@ async function serve(): Promise<void> {
 
 async function main(): Promise<void> {
   const program = new Command('npm run relay --')
-    .description('Serves the API beside an indexer. Other commands look after the ledger.')
+    .description(
+      'Runs the relay: serves the API and carries out executions. An indexer must run beside it. The other commands maintain the ledger.',
+    )
     .addHelpText('after', `\nSettings come from the environment:\n\n${describeConfig()}`)
     .action(serve);
   const readPlaces = () => readToolConfig(process.env);
@@ -61,7 +63,7 @@ async function main(): Promise<void> {
   program
     .command('rotate-call-key')
     .description(
-      'makes a new key for signing calls to creators and keeps the one before listed; restart the relay then',
+      'creates a new key that signs calls to creators; the previous key stays in the key directory. Restart the relay afterwards',
     )
     .action(() => console.log(`The next start signs with ${rotateCallKeys(readConfig(process.env).callKeysPath)}`));
   await runCommandLine(program);

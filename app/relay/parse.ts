@@ -1,4 +1,7 @@
-/** A stranger's values through a schema: what does not fit becomes one ApiError that names it and says what is right. */
+/**
+ * Checks a stranger's values against a schema. A value that does not fit becomes one ApiError with its name and the
+ * rule.
+ */
 import type { z } from 'zod';
 import type { RequestIssue } from '../sdk/wire/errorCodes.ts';
 import { ApiError } from './errors.ts';
@@ -6,20 +9,20 @@ import { JsonError, parseJsonObject } from './json.ts';
 
 type Part = RequestIssue['in'];
 
-/** What the members of a part of the request are called. */
+/** The noun for a member of each part of a request. */
 const NOUNS: Record<Part, string> = { body: 'field', query: 'query parameter', header: 'header' };
-/** As many faults as are told at once. */
+/** Maximum faults in one answer. */
 const MAX_ISSUES = 20;
 const MAX_SHOWN = 60;
 
-/** Query parameters as text. Throws ApiError 400 where one is given twice. */
+/** Query parameters as text. Throws ApiError 400 if one is given twice. */
 export function readQuery(url: string): Record<string, string> {
   const start = url.indexOf('?');
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
     if (name in query) {
       const shown = name.slice(0, MAX_SHOWN);
-      throw invalid(`The query parameter ${JSON.stringify(shown)} is repeated`, {
+      throw invalid(`The query parameter ${JSON.stringify(shown)} is given more than once`, {
         in: 'query',
         path: shown,
         expected: 'must be given once',
@@ -31,16 +34,16 @@ export function readQuery(url: string): Record<string, string> {
   return { ...query };
 }
 
-/** Throws ApiError 400 where the address has a query: a misspelt parameter must not be taken for none. */
+/** Throws ApiError 400 if the address has a query: a misspelt parameter must not be ignored. */
 export function requireNoQuery(url: string): void {
   const [name] = Object.keys(readQuery(url));
   if (name === undefined) return;
   const path = name.slice(0, MAX_SHOWN);
   const issue = { in: 'query', path, expected: 'no query parameter', got: 'one' } as const;
-  throw invalid(`There is no query parameter ${JSON.stringify(path)} here`, issue);
+  throw invalid(`This route has no query parameter ${JSON.stringify(path)}`, issue);
 }
 
-/** Parses a part of a request. Throws ApiError 400 with everything that is wrong in its details. */
+/** Parses a part of a request. Throws ApiError 400 with all faults in its details. */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, part: Part): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -52,10 +55,10 @@ export function invalid(message: string, ...issues: RequestIssue[]): ApiError<'i
   return new ApiError('invalid_request', message, { details: { issues: issues.slice(0, MAX_ISSUES) } });
 }
 
-/** A reading that may have failed, as it can be handed from thread to thread, or thrown later. */
+/** The result of a reading that may have failed. It can pass between threads, or be thrown later. */
 export type Reading<Value> = { value: Value } | { refusal: { message: string; issues: RequestIssue[] } };
 
-/** What `read` returns, or the ApiError 400 that it throws. */
+/** The result of `read`, or the ApiError 400 that it throws. */
 export function tryReading<Value>(read: () => Value): Reading<Value> {
   try {
     return { value: read() };
@@ -66,13 +69,13 @@ export function tryReading<Value>(read: () => Value): Reading<Value> {
   }
 }
 
-/** The value that was read. Throws ApiError 400 where there is none. */
+/** The value of a reading. Throws ApiError 400 if it failed. */
 export function requireValue<Value>(reading: Reading<Value>): Value {
   if ('value' in reading) return reading.value;
   throw invalid(reading.refusal.message, ...reading.refusal.issues);
 }
 
-/** The first thing that is wrong, in words. */
+/** The first fault, in words. */
 export function explain(error: z.ZodError, value: unknown, part: Part, known: string[] = []): string {
   const noun = NOUNS[part];
   const issue = error.issues[0];
@@ -80,16 +83,16 @@ export function explain(error: z.ZodError, value: unknown, part: Part, known: st
   const path = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
     const name = [path, issue.keys[0]].filter(Boolean).join('.');
-    const hint = path === '' && known.length > 0 ? `; there are ${known.join(', ')}` : '';
-    return `There is no ${noun} ${quote(name)}${hint}`;
+    const hint = path === '' && known.length > 0 ? `. Allowed: ${known.join(', ')}` : '';
+    return `Unknown ${noun} ${quote(name)}${hint}`;
   }
   if (path === '') return `The ${noun}s are not valid: ${issue.message}`;
   if (isMissing(issue, value)) return `The ${noun} ${quote(path)} is missing`;
   const rule = /^must /.test(issue.message) ? issue.message : `is not valid: ${issue.message}`;
-  return `The ${noun} ${quote(path)} ${rule}`;
+  return `The ${noun} ${quote(path)} ${rule}; got ${show(at(value, issue.path))}`;
 }
 
-/** Everything that is wrong, for programs. */
+/** All faults, for programs. */
 export function issuesOf(error: z.ZodError, value: unknown, part: Part): RequestIssue[] {
   return error.issues.flatMap((issue): RequestIssue[] => {
     if (issue.code !== 'unrecognized_keys') {
@@ -100,13 +103,13 @@ export function issuesOf(error: z.ZodError, value: unknown, part: Part): Request
     }
     return issue.keys.map((key) => {
       const path = [...issue.path, key];
-      const expected = `no ${NOUNS[part]} of this name`;
+      const expected = `no ${NOUNS[part]} with this name`;
       return { in: part, path: shorten(path.map(String).join('.')), expected, got: show(at(value, path)) };
     });
   });
 }
 
-/** The JSON object of a body. Throws ApiError 400 where it is none. */
+/** The JSON object of a body. Throws ApiError 400 if it is not one. */
 export function readObject(bytes: Uint8Array): Record<string, unknown> {
   try {
     return parseJsonObject(bytes);
@@ -116,18 +119,18 @@ export function readObject(bytes: Uint8Array): Record<string, unknown> {
   }
 }
 
-/** ApiError 400 for a body that is not `what` it must be. */
+/** ApiError 400 for a body that is not the expected `what`. */
 export function jsonFault(error: JsonError, what: string): ApiError<'invalid_request'> {
   if (error.wrong) {
     const { expected, got } = error.wrong;
     const path = shorten(error.wrong.path);
     return invalid(`The field ${JSON.stringify(path)} ${expected}`, { in: 'body', path, expected, got });
   }
-  const expected = `must be ${what} in UTF-8, at most 64 levels deep, no name twice in one object`;
+  const expected = `must be ${what} in UTF-8, at most 64 levels deep, without duplicate names in an object`;
   return invalid(`The body must be ${what}: ${error.message}`, { in: 'body', path: '', expected, got: error.message });
 }
 
-/** A value as it may stand in an answer: short ones as JSON, of longer ones the kind. */
+/** A value for an answer: short ones as JSON, longer ones as their kind. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;
@@ -148,7 +151,7 @@ function knownNames(schema: z.ZodType): string[] {
   return Object.keys((schema as { shape?: object }).shape ?? {});
 }
 
-/** A name as it may stand in a message: short, on one line. */
+/** A name for a message: short, on one line. */
 function quote(name: string): string {
   return JSON.stringify(shorten(name));
 }

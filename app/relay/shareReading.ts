@@ -1,17 +1,17 @@
-/** A reading that many may ask for: the node is asked once for all of them, however many there are. */
+/** A reading that many requests share: the node is asked once for all of them. */
 
-/** An age that nobody who reads a deployment's terms or readiness minds, milliseconds. */
+/** Maximum age of a shared reading, acceptable for a deployment's terms and readiness, milliseconds. */
 const MAX_AGE_MS = 2_000;
 
 /**
- * `read`, asked again only when the last time it began is 2 s ago. A failure is shared as long as a value, so that a node
- * that does not answer is not asked all the more.
+ * `read`, called again only if its last start was 2 s ago. A failure is shared for the same time, so that a silent node
+ * gets no extra requests.
  */
 export function shareReading<Value>(read: () => Promise<Value>, now: () => number): () => Promise<Value> {
   let last: { begunMs: number; value: Promise<Value> } | undefined;
   return () => {
     const nowMs = now();
-    // A clock that was set back must not make a value live longer.
+    // A clock that was set back must not extend the life of a value.
     if (!last || nowMs < last.begunMs || nowMs >= last.begunMs + MAX_AGE_MS) last = { begunMs: nowMs, value: read() };
     return last.value;
   };

@@ -1,6 +1,6 @@
 /**
- * Everything that serves, put together: opens the ledger, connects to the chain, answers, compares the ledger with the
- * chain, carries on what a crash left, and only then takes new executions.
+ * Starts the whole service: opens the ledger, connects to the chain, answers, compares the ledger with the chain,
+ * continues unfinished executions, and only then accepts new ones.
  */
 import { randomUUID } from 'node:crypto';
 import { once, setMaxListeners } from 'node:events';
@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type Config, findTreasury, PROGRAM_ID, parseAddress, relayAuthoritiesOf } from '../sdk/program/program.ts';
+import { formatSol } from '../sdk/wire/sol.ts';
 import { watchRpc } from '../solana/failure.ts';
 import { heliusPrice } from '../solana/helius.ts';
 import { createRpcFetch } from '../solana/rpc.ts';
@@ -18,7 +19,7 @@ import { createKeyUse } from './access/auth.ts';
 import { createSessions } from './access/sessions.ts';
 import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.ts';
 import { createDocuments, type Documents } from './agents/documents.ts';
-import { createListedAgents } from './agents/listed/listedAgents.ts';
+import { createListedAgents } from './agents/listed.ts';
 import { startProber } from './agents/prober.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
@@ -58,35 +59,36 @@ import { createReadText, createResultObjects, type ReadText } from './outbound/r
 import { type Sweeper, startSweeper } from './sweeper/sweeper.ts';
 import { within } from './waiting.ts';
 
-/** The part of the time for stopping in which executions may still end by themselves; the rest is for answers and files. */
+/** The share of the stopping time in which executions may still end. The rest is for answers and files. */
 const DRAIN_SHARE = 0.7;
 
-/** How long the start waits for the ledger to be compared with the chain; the gate stays shut until it has been. */
+/** How long the start waits for the ledger to be compared with the chain. The gate stays closed until then. */
 const RECONCILE_WAIT_MS = 3_000;
 
-/** Where `npm run build:dashboard` puts the page. */
+/** Output of `npm run build:dashboard`. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dashboard', 'dist');
 
 export interface RelayOptions {
   config: RelayConfig;
   log: Logger;
-  /** Lets a test stand between the engine and its journal, to end the process at a chosen step. */
+  /** Lets a test wrap the journal of the engine, to end the process at a chosen step. */
   wrapJournal?: (journal: Journal) => Journal;
-  /** The same between the engine and the chain. */
+  /** The same for the chain of the engine. */
   wrapChain?: (chain: RelayChain) => RelayChain;
-  /** Is told how long each stage of a call takes. */
+  /** Receives how long each stage of a call takes. */
   observe?: Observe;
 }
 
 export interface RunningRelay {
-  /** Where the API answers, without a trailing slash. */
+  /** URL of the API, without a trailing slash. */
   url: string;
   engine: ReturnType<typeof createEngine>;
-  /** Durable transactions so far: each waited once for the disk. */
+  /** Durable transactions so far; each waited once for the disk. */
   commits(): number;
   /**
-   * Has proxies turn away for `config.leaveSeconds`; then takes nothing new, lets what is nearly done end, answers the rest
-   * with what is known, and leaves it to the journal. Resolves within `config.shutdownSeconds`.
+   * Stops the relay. For `config.leaveSeconds` it lets proxies switch to another relay. Then it accepts nothing new,
+   * and lets executions that are nearly done end. It answers the others with what is known, and leaves them to the
+   * journal. Resolves within `config.shutdownSeconds`.
    */
   stop(): Promise<void>;
 }
@@ -94,56 +96,13 @@ export interface RunningRelay {
 /** Starts everything; resolves when the API answers. Throws with a message for an operator. */
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
-  const files = await openLedger(config);
   let sweeper: Sweeper | null = null;
-  const money = { runway: () => runway.status(), swept: async () => (await sweeper?.figures()) ?? null };
-  const metrics: Metrics = createMetrics({
-    views: files.views.db,
+  const { parts, marketplace, keyDirectory, objects, money } = await assembleParts(options, {
     inFlight: () => engine.inFlight(),
-    nodes: () => chain.nodes(),
-    ...money,
-    now: () => Date.now(),
+    swept: async () => (await sweeper?.figures()) ?? null,
   });
-  const observe: Observe = (stage, ms) => {
-    metrics.observe(stage, ms);
-    options.observe?.(stage, ms);
-  };
-  const chain = connect(config, log, observe, metrics);
-  await chain.look();
-  const marketplace = await readMarketplace(chain, config.environment);
-  requireAuthority(marketplace.config, chain);
-  await requireRentReturn(config.rentReturn, chain);
-  const callKeys = loadCallKeys(config.callKeysPath);
-  const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
-  const objects = config.results.objects && createResultObjects(config.results.objects);
-  const gate = createGate();
-  const storage = await startStorage(config, gate, log);
-  const parts: EngineParts = {
-    storage,
-    readText: createReadText(createReadPieces(files.views.db), objects, log),
-    files,
-    chain,
-    config: marketplace.config,
-    creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
-    documents: createDocuments(files.views.db),
-    agentHealth: createAgentHealth(files.ledger, config.degraded.refuseAfter, config.degraded.probeSeconds),
-    gate,
-    watch: createAuthorityWatch({
-      chain,
-      isInLedger: ({ executionId, signature }) => hasSigned(files.ledger.db, executionId, signature),
-      silenceSeconds: config.authoritySilenceSeconds,
-      onChange(isShared) {
-        gate.set('authority_shared', isShared);
-        metrics.authorityShared(isShared);
-      },
-      log,
-    }),
-    metrics,
-    observe,
-  };
-  const { creators, agentHealth, watch } = parts;
+  const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
   const { engine, leases, leadership, place, commits, endStanding } = assembleEngine(options, parts);
-  const runway = await startRunway(config, chain, gate, log);
   const stopping = new AbortController();
   // Every revocation in flight listens to it.
   setMaxListeners(0, stopping.signal);
@@ -153,44 +112,22 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
   let baseUrl = '';
-  const deps: RelayDeps = {
-    config,
-    dashboardFolder: DASHBOARD,
+  const deps = assembleDeps(options, parts, {
     baseUrl: () => baseUrl,
-    explorerQuery: explorerQuery(marketplace.genesis, config.publicRpcUrl),
-    ledger: files.ledger.db,
-    views: files.views.db,
-    readText: parts.readText,
-    documents: parts.documents,
-    findKey: createKeyReader(files.views),
-    listed: createListedAgents({ views: files.views.db, ledger: files.ledger.db, now: () => Date.now(), log }),
-    keyUse,
     genesisHash: marketplace.genesis,
-    limits,
-    sessions: createSessions({ ledger: files.ledger.db, genesisHash: marketplace.genesis, now: () => Date.now() }),
-    accounts,
     engine: gate.guard(engine),
-    gate,
-    metrics,
-    operator: {
-      ...money,
-      authority: chain.authority.toBase58(),
-      readBalances: accounts.readBalances,
-      nodes: chain.nodes,
-      lamportsPerCall: metrics.lamportsPerCall,
-    },
+    keyUse,
+    limits,
+    accounts,
+    money,
     readKeyDirectory: keyDirectory.read,
-    agentHealth,
-    callCreator: (call) => callCreator(creators, { ...call, once: true }),
-    now: () => Date.now(),
-    log,
-  };
+  });
   const server = createHttpServer(deps);
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
-  // So that nobody's first list waits for it.
-  deps.listed.current().catch((error) => log.warn({ error: String(error) }, 'the listings could not be read'));
-  // Money that an older ledger forgot comes first; then what this one left unfinished.
+  // The first list must not wait for all changes since the relay was stopped.
+  deps.listed.current().catch((error) => log.warn({ error: String(error) }, 'cannot read the listings'));
+  // Orphans of an older ledger come first, then the unfinished rows of this one.
   const endLease = await leases.keep(log);
   sweeper = startSweeper({
     chain,
@@ -203,7 +140,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     log,
   });
   const ends = [watch.end, keyDirectory.end, endStanding, runway.end, storage.end];
-  // Its own rows too may be another's, as where the whole ledger was copied: nothing is done about any before.
+  // If the whole ledger was copied, its own rows may be another deployment's. None is touched before.
   let isStopping = false;
   const onAlone = () => {
     if (isStopping) return;
@@ -224,31 +161,57 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   ends.push(startProber(deps, agentHealth, config.degraded.probeSeconds));
   log.info({ url: baseUrl }, 'relay is ready');
 
-  async function stop(): Promise<void> {
+  function stop(): Promise<void> {
     isStopping = true;
-    if (config.leaveSeconds > 0) {
-      gate.announce('stopping');
-      endConnections(server);
-      await sleep(config.leaveSeconds * 1_000);
-    }
-    gate.set('stopping', true);
-    server.close();
-    for (const end of ends) end();
-    const limitMs = (config.shutdownSeconds - config.leaveSeconds) * 1_000;
-    const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
-    await within(engine.idle(), limitMs * DRAIN_SHARE);
-    stopping.abort(new Error('stopping'));
-    await within(sweeper?.end() ?? Promise.resolve(), restMs);
-    await within(Promise.all([engine.stop(), endKeeping()]), restMs);
-    await within(answered(), restMs);
-    server.closeAllConnections();
-    await leadership.leave();
-    await endLease();
-    chain.close();
-    await within(Promise.allSettled([keyUse.close(), creators.destroy(), limits.end()]), restMs);
-    await files.close();
+    const ending = { server, answered, stopping, leadership, endLease, endKeeping, keyUse, limits, ends, sweeper };
+    return closeRelay({ config, parts, engine, ...ending });
   }
   return { url: baseUrl, engine, commits, stop };
+}
+
+/** Everything that has to be ended. */
+interface Running {
+  config: RelayConfig;
+  parts: EngineParts;
+  engine: ReturnType<typeof createEngine>;
+  server: Server;
+  /** Resolves when no answer is outstanding. */
+  answered(): Promise<unknown>;
+  /** Ends all waiting. */
+  stopping: AbortController;
+  leadership: ReturnType<typeof createLeadership>;
+  endLease(): Promise<void>;
+  endKeeping(): Promise<unknown>;
+  keyUse: ReturnType<typeof createKeyUse>;
+  limits: RelayDeps['limits'];
+  /** Ends the periodic tasks. */
+  ends: (() => void)[];
+  sweeper: Sweeper | null;
+}
+
+async function closeRelay(running: Running): Promise<void> {
+  const { config, parts, engine, server, stopping } = running;
+  if (config.leaveSeconds > 0) {
+    parts.gate.announce('stopping');
+    endConnections(server);
+    await sleep(config.leaveSeconds * 1_000);
+  }
+  parts.gate.set('stopping', true);
+  server.close();
+  for (const end of running.ends) end();
+  const limitMs = (config.shutdownSeconds - config.leaveSeconds) * 1_000;
+  const restMs = (limitMs * (1 - DRAIN_SHARE)) / 3;
+  await within(engine.idle(), limitMs * DRAIN_SHARE);
+  stopping.abort(new Error('stopping'));
+  await within(running.sweeper?.end() ?? Promise.resolve(), restMs);
+  await within(Promise.all([engine.stop(), running.endKeeping()]), restMs);
+  await within(running.answered(), restMs);
+  server.closeAllConnections();
+  await running.leadership.leave();
+  await running.endLease();
+  parts.chain.close();
+  await within(Promise.allSettled([running.keyUse.close(), parts.creators.destroy(), running.limits.end()]), restMs);
+  await parts.files.close();
 }
 
 function connect(config: RelayConfig, log: Logger, observe: Observe, metrics: Metrics): RelayChain {
@@ -284,24 +247,25 @@ function requireAuthority(config: Config, chain: RelayChain): void {
   const named = relayAuthoritiesOf(config);
   if (named.some((authority) => authority.equals(chain.authority))) return;
   throw new Error(
-    `The marketplace's relay authorities are ${named.join(', ')}, but RELAY_KEYPAIR is the key of ${chain.authority}`,
+    `RELAY_KEYPAIR is the key of ${chain.authority}, which is not a relay authority of the marketplace: ${named.join(', ')}`,
   );
 }
 
-/** A program takes no lamports: each open that names one would fail and cost its fee. */
+/** A program cannot receive lamports: each open that names one would fail and cost its fee. */
 async function requireRentReturn(address: PublicKey | null, chain: RelayChain): Promise<void> {
   if (address === null) return;
   const { accounts } = await chain.read([address]);
   if (accounts[0]?.executable)
-    throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which can take no lamports`);
+    throw new Error(`RENT_RETURN_ADDRESS ${address} is a program, which cannot receive lamports`);
 }
 
 interface EngineParts {
   storage: Storage;
+  runway: Runway;
   readText: ReadText;
   files: OpenLedger;
   chain: RelayChain;
-  /** The marketplace's, as it was when the relay started. */
+  /** The marketplace's Config at the start of the relay. */
   config: Config;
   creators: CreatorPool;
   documents: Documents;
@@ -312,7 +276,123 @@ interface EngineParts {
   observe: Observe;
 }
 
-/** The engine with its journal, and what shuts the gate where the chain refuses its opens. */
+/** Figures that exist only later, read on request. */
+interface Later {
+  inFlight(): number;
+  swept(): ReturnType<RelayDeps['operator']['swept']>;
+}
+
+/** Builds the ledger, the chain and the parts between them and the engine. Throws with a message for an operator. */
+async function assembleParts(options: RelayOptions, more: Later) {
+  const { config, log } = options;
+  const files = await openLedger(config);
+  const money = { runway: () => runway.status(), swept: more.swept };
+  const metrics: Metrics = createMetrics({
+    views: files.views.db,
+    inFlight: more.inFlight,
+    nodes: () => chain.nodes(),
+    ...money,
+    now: () => Date.now(),
+  });
+  const observe: Observe = (stage, ms) => {
+    metrics.observe(stage, ms);
+    options.observe?.(stage, ms);
+  };
+  const chain = connect(config, log, observe, metrics);
+  await chain.look();
+  const marketplace = await readMarketplace(chain, config.environment);
+  requireAuthority(marketplace.config, chain);
+  await requireRentReturn(config.rentReturn, chain);
+  const callKeys = loadCallKeys(config.callKeysPath);
+  const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
+  const objects = config.results.objects && createResultObjects(config.results.objects);
+  const gate = createGate();
+  const storage = await startStorage(config, gate, log);
+  const runway = await startRunway(config, chain, gate, log);
+  const parts: EngineParts = {
+    storage,
+    runway,
+    readText: createReadText(createReadPieces(files.views.db), objects, log),
+    files,
+    chain,
+    config: marketplace.config,
+    creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
+    documents: createDocuments(files.views.db),
+    agentHealth: createAgentHealth(files.ledger, config.degraded.refuseAfter, config.degraded.probeSeconds),
+    gate,
+    watch: watchAuthority(config, { files, chain, gate, metrics }, log),
+    metrics,
+    observe,
+  };
+  return { parts, marketplace, keyDirectory, objects, money };
+}
+
+type MoreDeps = Pick<RelayDeps, 'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory'> & {
+  accounts: ReturnType<typeof createChainAccounts>;
+  money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
+};
+
+/** Builds the dependencies of the API. */
+function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: MoreDeps): RelayDeps {
+  const { files, chain, metrics } = parts;
+  return {
+    config,
+    dashboardFolder: DASHBOARD,
+    baseUrl: more.baseUrl,
+    explorerQuery: explorerQuery(more.genesisHash, config.publicRpcUrl),
+    ledger: files.ledger.db,
+    views: files.views.db,
+    readText: parts.readText,
+    documents: parts.documents,
+    findKey: createKeyReader(files.views),
+    listed: createListedAgents({
+      views: files.views.db,
+      ledger: files.ledger.db,
+      writes: files.writes,
+      now: () => Date.now(),
+      log,
+    }),
+    keyUse: more.keyUse,
+    genesisHash: more.genesisHash,
+    limits: more.limits,
+    sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, now: () => Date.now() }),
+    accounts: more.accounts,
+    engine: more.engine,
+    gate: parts.gate,
+    metrics,
+    operator: {
+      ...more.money,
+      authority: chain.authority.toBase58(),
+      readBalances: more.accounts.readBalances,
+      nodes: chain.nodes,
+      lamportsPerCall: metrics.lamportsPerCall,
+    },
+    readKeyDirectory: more.readKeyDirectory,
+    agentHealth: parts.agentHealth,
+    callCreator: (call) => callCreator(parts.creators, { ...call, once: true }),
+    now: () => Date.now(),
+    log,
+  };
+}
+
+function watchAuthority(
+  config: RelayConfig,
+  { files, chain, gate, metrics }: Pick<EngineParts, 'files' | 'chain' | 'gate' | 'metrics'>,
+  log: Logger,
+): AuthorityWatch {
+  return createAuthorityWatch({
+    chain,
+    isInLedger: ({ executionId, signature }) => hasSigned(files.ledger.db, executionId, signature),
+    silenceSeconds: config.authoritySilenceSeconds,
+    onChange(isShared) {
+      gate.set('authority_shared', isShared);
+      metrics.authorityShared(isShared);
+    },
+    log,
+  });
+}
+
+/** Builds the engine with its journal, and closes the gate when the chain refuses its opens. */
 function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
   const { files, chain, gate, documents } = parts;
   const { ledger, writes } = files;
@@ -342,9 +422,11 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
     },
     openFailed(error, listing) {
       if (error === 'ExposureLimitReached') exposure.reached(listing);
-      // What the chain has said counts until Config says otherwise.
+      // The chain's refusal counts until Config shows otherwise.
       if (error === 'OpensPaused') gate.set('opens_paused', true);
       if (error === 'OpensPaused' || error === 'NotRelayAuthority') void standing.look();
+      // An error without a program name may be the system's: too few lamports.
+      if (error === null) parts.runway.look().catch(() => undefined);
     },
     readText: parts.readText,
     resultBytesPerCent: config.results.bytesPerCent,
@@ -361,7 +443,7 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(chain.authority),
     limits: config.runway,
-    onChange: (isLow) => gate.set('fees_low', isLow),
+    onChange: (missing) => gate.set('fees_low', missing > 0, adviceOn(missing, chain.authority)),
     log,
     now: () => Date.now(),
   });
@@ -370,9 +452,12 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
   return runway;
 }
 
+const adviceOn = (missing: number, authority: PublicKey): string =>
+  `Send at least ${formatSol(BigInt(missing))} SOL to the relay authority ${authority}. New executions are accepted again when it has arrived.`;
+
 async function startStorage(config: RelayConfig, gate: Gate, log: Logger): Promise<Storage> {
   const storage = createStorage({
-    // Where PostgreSQL's disk is, only PostgreSQL knows.
+    // Only PostgreSQL knows its disk.
     readFree: config.databaseUrl === null ? () => freeBytes(config.dataDir) : null,
     minFree: config.minFreeBytes,
     onChange: (isLow) => gate.set('storage_low', isLow),
@@ -384,7 +469,7 @@ async function startStorage(config: RelayConfig, gate: Gate, log: Logger): Promi
   return storage;
 }
 
-/** Where it listens, without a trailing slash. */
+/** The listening address as a URL, without a trailing slash. */
 async function listen(server: Server, config: RelayConfig): Promise<string> {
   server.listen(config.port, config.host);
   await once(server, 'listening');

@@ -1,6 +1,6 @@
-/** Waiting that has an end, whatever is waited for. */
+/** Waiting with a time limit. */
 
-/** Resolves when the promise has settled either way, or after this many ms. */
+/** Resolves when the promise has settled either way, or after `ms`. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
-/** Runs in each thread of workers.ts: reads TypeScript as the process does, and calls the function that is named. */
+/** Runs in each thread of workers.ts: loads TypeScript like the process, and calls the named function. */
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { register } from 'tsx/esm/api';
 
-/** Bytes from here on are worth handing over, rather than having the thread that serves everybody copy them. */
+/** From this size on, bytes are transferred instead of copied by the main thread. */
 const LONG_BYTES = 64 * 1024;
 
 register();
@@ -13,7 +13,7 @@ export default async ({ moduleUrl, name, input, bytes }) => {
   return handOver(bytes ? functions[name](gather(bytes), input) : functions[name](input));
 };
 
-/** The bytes whose pieces lie in a port. */
+/** The joined bytes of all pieces in a port. */
 function gather(port) {
   const pieces = [];
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) pieces.push(next.message);
@@ -27,7 +27,7 @@ function handOver(output) {
   return move({ [transferableSymbol]: buffers, [valueSymbol]: output });
 }
 
-/** Buffers of which an output has the whole. */
+/** Long buffers that an output owns completely. */
 function longBuffersIn(output) {
   if (output instanceof Uint8Array) {
     return output.length >= LONG_BYTES && output.length === output.buffer.byteLength ? [output.buffer] : [];

@@ -1,32 +1,32 @@
 /**
- * Work on strangers' bytes that would hold the event loop, done in threads: what is small is done at once, because handing
- * it over takes a tenth of a millisecond. There are two pools, so that no stranger's request delays a paid answer. The
- * threads belong to the process, are started when they are first needed, and keep nobody from ending it.
+ * Runs work on strangers' bytes in threads, if it would block the event loop. Small work runs in the main thread,
+ * because a transfer takes a tenth of a millisecond. There are two pools, so that no stranger's request delays a paid
+ * answer. The threads start when they are first needed, and do not keep the process alive.
  */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { Piscina } from 'piscina';
 import { ApiError } from './errors.ts';
 import { type Body, createQueue, inOwnTurn, piecesOf } from './longBytes.ts';
 
-/** Who waits: somebody who asks, or a paid execution for what its creator has answered. */
+/** The purpose of a pool: requests, or creators' answers of paid executions. */
 type Purpose = 'requests' | 'answers';
 
-/** Inputs that wait. One of a request is 1 MiB at the most, one of an answer 5 MiB. */
+/** Maximum waiting inputs. A request is at most 1 MiB, an answer at most 5 MiB. */
 const MAX_WAITING: Record<Purpose, number> = { requests: 64, answers: 256 };
-/** Waiting and working together. The hardest work takes about half a second. */
+/** Maximum time of waiting and working together. The hardest work takes about half a second. */
 const PATIENCE_MS: Record<Purpose, number> = { requests: 30_000, answers: 60_000 };
-/** So that nothing that is read in a thread makes the whole relay run out of memory. */
+/** Heap limit, so that work in a thread cannot use up the relay's memory. */
 const MAX_HEAP_MB = 512;
-/** A thread that has nothing to do for so long ends, and gives its memory back. */
+/** An idle thread ends after this time, and frees its memory. */
 const IDLE_MS = 300_000;
-/** Long inputs that are copied for a thread: the one that it works on, and the next. */
+/** Long inputs copied for a thread: the current one and the next. */
 const PREPARED = 2;
-/** When a request that found no room may come again. */
+/** Retry delay for a request that found no room. */
 const RETRY_SECONDS = 2;
 
 const pools = new Map<Purpose, Piscina>();
 
-/** Starts the threads before anybody needs them: reading what they run takes a second or two. */
+/** Starts the threads before the first use: loading their code takes a second or two. */
 export function warmThreads(): void {
   const moduleUrl = import.meta.url;
   for (const purpose of ['requests', 'answers'] as const) {
@@ -48,20 +48,20 @@ function poolOf(purpose: Purpose): Piscina {
     maxQueue: MAX_WAITING[purpose],
     idleTimeout: IDLE_MS,
     execArgv: [],
-    // A thread needs none of the settings, which hold secrets.
+    // A thread needs none of the settings, which contain secrets.
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
-  // What goes wrong is told to whoever asked; a thread that dies is replaced.
+  // The caller gets every error; a dead thread is replaced.
   pool.on('error', () => undefined);
   pools.set(purpose, pool);
   return pool;
 }
 
 /**
- * A function of a module as one that can be run in a thread: exported there by its own name, without state that matters,
- * and with an input and output that can be copied. Rejects with ApiError 503 where a request's work cannot be done
- * now; an answer's is not lost by that, because whoever has the answer asks again.
+ * Makes a function of a module runnable in a thread. The module must export it by its own name, without relevant state,
+ * and its input and output must be copyable. Rejects with ApiError 503 if a request's work cannot be done now. An
+ * answer is not lost in that case, because its owner asks again.
  */
 export function inThread<Input, Output>(
   purpose: Purpose,
@@ -74,7 +74,7 @@ export function inThread<Input, Output>(
       return (await poolOf(purpose).run({ moduleUrl, name: run.name, input }, { signal })) as Output;
     } catch (error) {
       if (purpose === 'answers' || !isOurs(error as NodeJS.ErrnoException)) throw error;
-      throw new ApiError('service_unavailable', 'The service has too much to read at the moment', {
+      throw new ApiError('service_unavailable', `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`, {
         retryAfterSeconds: RETRY_SECONDS,
       });
     }
@@ -84,8 +84,8 @@ export function inThread<Input, Output>(
 const inPreparation = createQueue(PREPARED);
 
 /**
- * A function of answers like these whose bytes, of any length, are its first argument and come in one: they are copied for the
- * thread a piece at a time, each in a turn of the event loop of its own. Whoever gives them keeps them.
+ * The same for answers: their bytes, of any length, are the first argument and arrive joined. They are copied for the
+ * thread piece by piece, each in its own turn of the event loop. The caller keeps its bytes.
  */
 export function bytesInThread<Input, Output>(
   moduleUrl: string,
@@ -97,7 +97,7 @@ export function bytesInThread<Input, Output>(
       try {
         for (const piece of piecesOf(body)) {
           await inOwnTurn(() => {
-            // A view would be sent with all that it is a view of.
+            // Posting a view would send its whole buffer.
             const copy = concatBytes(...piece);
             port1.postMessage(copy, [copy.buffer]);
           });
@@ -111,10 +111,10 @@ export function bytesInThread<Input, Output>(
     });
 }
 
-/** What the pool says of a full queue, and of a thread that has ended. */
+/** The pool's messages for a full queue and an ended thread. */
 const GIVEN_UP = /^(Task queue is at limit|Terminating worker thread|worker exited with code: \d+)$/;
 
-/** Whether the pool gave up, and not the function. */
+/** True if the pool failed, not the function. */
 function isOurs({ name, code, message }: NodeJS.ErrnoException): boolean {
   return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.test(message);
 }

@@ -1,18 +1,18 @@
 /**
- * The calls to the node that every paid call makes, and one with a long answer, over whatever sends them (rpc.ts). web3.js
- * has them, but checks answers by schemas that make an error object for each alternative that does not fit, and that took
- * more than the rest of each call.
+ * JSON-RPC methods that every paid call uses, and one with a long answer, over any sender (rpc.ts). web3.js has them
+ * too, but its schemas make an error object for each alternative that does not fit. That took more time than the rest
+ * of each call.
  */
 import { type AccountInfo, type Commitment, type FetchFn, PublicKey, type TransactionError } from '@solana/web3.js';
 import { z } from 'zod';
 
-/** Where to: `send` has fetch's shape. */
+/** The target; `send` has fetch's shape. */
 export interface Node {
   send: FetchFn;
   url: string;
 }
 
-/** The `result` of one JSON-RPC call. Throws where the node refuses, or says what it could not mean. */
+/** The `result` of one JSON-RPC call. Throws if the node refuses, or if its answer is malformed. */
 async function call<Result>(
   { send, url }: Node,
   method: string,
@@ -62,13 +62,13 @@ const listedAnswer = z.array(
 const simulation = z.object({ value: z.object({ err: z.union([z.string(), z.looseObject({})]).nullable() }) });
 
 export interface ReadAccounts {
-  /** When all of them were as they are here. */
+  /** Slot at which all accounts were read. */
   slot: number;
-  /** In the order asked for, null where there is none. */
+  /** In the order of the request, null for a missing account. */
   accounts: (AccountInfo<Buffer> | null)[];
 }
 
-/** Accounts of one moment, at most 100. */
+/** At most 100 accounts, all read at one moment. */
 export async function readAccounts(
   node: Node,
   addresses: string[],
@@ -86,17 +86,20 @@ function toAccountInfo({ data: [base64], owner, ...rest }: z.infer<typeof accoun
   return { ...rest, owner: new PublicKey(owner), data: Buffer.from(base64, 'base64') };
 }
 
-/** What became of a transaction that a supermajority has voted for. */
+/** The outcome of a transaction that a supermajority has voted for. */
 export interface SignatureStatus {
   slot: number;
-  /** Null where it succeeded. */
+  /** Null if it succeeded. */
   error: TransactionError | null;
 }
 
-/** The most that `readStatuses` takes. */
+/** Limit of `readStatuses`. */
 export const MAX_STATUSES = 256;
 
-/** In the order asked for, null where nothing is known that will stay; of all history only with `isOld`, which is dear. */
+/**
+ * In the order of the request, null if no lasting status is known. Searches the whole history only with `isOld`, which
+ * is slow.
+ */
 export async function readStatuses(
   node: Node,
   signatures: string[],
@@ -113,13 +116,13 @@ export async function readStatuses(
   });
 }
 
-/** Hands a transaction over, neither checked nor repeated by the node. Returns its signature. */
+/** Sends a transaction; the node neither checks nor repeats it. Returns its signature. */
 export function sendTransaction(node: Node, bytes: Uint8Array): Promise<string> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
   return call(node, 'sendTransaction', [Buffer.from(bytes).toString('base64'), options], z.string());
 }
 
-/** What a transaction would fail with now, signatures checked; null where it would succeed. */
+/** The error that a transaction would have now, with signatures checked; null if it would succeed. */
 export async function simulateTransaction(
   node: Node,
   bytes: Uint8Array,
@@ -129,10 +132,13 @@ export async function simulateTransaction(
   return (await call(node, 'simulateTransaction', params, simulation)).value.err;
 }
 
-/** A transaction in a list of those that name an account; `err` is null where it succeeded. */
+/** A transaction in a list of those that name an account; `err` is null if it succeeded. */
 export type ListedSignature = z.infer<typeof listedAnswer>[number];
 
-/** The latest that name an account, newest first, 1,000 at most: web3.js holds everybody up for 60 ms with so many. */
+/**
+ * The latest transactions that name an account, newest first, at most 1,000. web3.js blocks the event loop for 60 ms
+ * with so many.
+ */
 export function listSignatures(
   node: Node,
   address: string,

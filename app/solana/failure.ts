@@ -1,10 +1,10 @@
-/** Reports every call to the node that fails: no answer, a refusal by HTTP, or an error in the answer. */
+/** Reports every failed call to the node: no answer, an HTTP error, or an error in the answer. */
 import type { RpcFetch } from './rpc.ts';
 
-/** Sends by `send` and changes nothing; `onError` is told the method of each call that fails. */
+/** Sends with `send` unchanged; `onError` gets the method of each failed call. */
 export function watchRpc(send: RpcFetch, onError: (method: string) => void): RpcFetch {
   return async (url, init) => {
-    // One call each: the relay sends no batches.
+    // One call per request: the relay sends no JSON-RPC batches.
     const method = /"method":"([A-Za-z]+)"/.exec(init?.body ?? '')?.[1] ?? 'unknown';
     try {
       const response = await send(url, init);
@@ -17,12 +17,12 @@ export function watchRpc(send: RpcFetch, onError: (method: string) => void): Rpc
   };
 }
 
-/** A call that we ended ourselves is no fault of the node; one that it let wait too long is. */
+/** A call that we cancelled is not the node's fault; a timeout is. */
 function isOurs(signal: AbortSignal | null | undefined): boolean {
   return signal?.aborted === true && (signal.reason as Error | undefined)?.name !== 'TimeoutError';
 }
 
-/** Only an answer that has the word is parsed once more. */
+/** Parse the answer again only if it contains the word. */
 function isError(text: string): boolean {
   if (!text.includes('"error"')) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * Helius, where an API key for it is given: its addresses and its client, its estimate of what priority costs, and the
- * program's history as it hands it out, oldest first and whole, which a plain node does not.
+ * Helius, if an API key is configured: its URLs, its client, and its estimate of priority fees. It also returns the
+ * program's whole history, oldest first, which a plain node does not.
  */
 import { createHelius, type HeliusClient } from 'helius-sdk';
 import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
@@ -16,20 +16,20 @@ export interface HistoricTransaction {
   signature: string;
   slot: number;
   hasFailed: boolean;
-  /** Null where the node kept none. */
+  /** Null if the node stored none. */
   logs: string[] | null;
 }
 
 export interface HistoryPage {
   transactions: HistoricTransaction[];
-  /** What names the page after it; null after the last. */
+  /** Token of the next page; null after the last. */
   next: string | null;
 }
 
-/** The program's transactions in the order of the chain, page by page, from the first or from the page that is named. */
+/** The program's transactions in the order of the chain, page by page, from the first or from the given token. */
 export type History = (address: string, from: string | null) => AsyncIterable<HistoryPage>;
 
-/** The most that one answer holds with the transactions in it. */
+/** Most transactions per answer, if transactions are included. */
 const PAGE = 100;
 
 /** From the environment; null without HELIUS_API_KEY. */
@@ -43,7 +43,7 @@ export function readHelius(env: {
   return { apiKey: env.HELIUS_API_KEY, baseUrl: env.HELIUS_URL ?? `https://${network}.helius-rpc.com/` };
 }
 
-/** Where it answers JSON-RPC and WebSockets. Both carry the API key: they are not for links or logs. */
+/** URLs for JSON-RPC and WebSockets. Both contain the API key, so they must not appear in links or logs. */
 export function heliusUrls({ apiKey, baseUrl }: HeliusOptions): { rpcUrl: string; wsUrl: string } {
   const rpc = new URL(baseUrl);
   rpc.searchParams.set('api-key', apiKey);
@@ -61,7 +61,7 @@ function connectHelius(options: HeliusOptions): HeliusClient {
   return createHelius(options);
 }
 
-/** The whole history of an address from Helius. Throws where a transaction comes without its outcome. */
+/** The whole history of an address from Helius. Throws if a transaction lacks its outcome. */
 export function heliusHistory(options: HeliusOptions): History {
   const helius = connectHelius(options);
   return async function* read(address, from) {
@@ -86,7 +86,10 @@ export function heliusHistory(options: HeliusOptions): History {
   };
 }
 
-/** The price that Helius recommends for a transaction with these accounts, micro-lamports per compute unit; throws where it gives none. */
+/**
+ * The price that Helius recommends for a transaction with these accounts, micro-lamports per compute unit. Throws if it
+ * gives none.
+ */
 export function heliusPrice(options: HeliusOptions, accountKeys: string[]): () => Promise<bigint> {
   const helius = connectHelius(options);
   return async () => {
@@ -97,7 +100,7 @@ export function heliusPrice(options: HeliusOptions, accountKeys: string[]): () =
   };
 }
 
-/** What is read of an answer. */
+/** The used part of an answer. */
 interface Page {
   data: readonly {
     slot: number;
@@ -114,8 +117,8 @@ function toHistoric({ slot, transaction, meta }: Page['data'][number]): Historic
 }
 
 /**
- * The SDK's transport sets Content-Length, Node's `fetch` adds it once more, and undici refuses `66, 66`. The SDK takes
- * no `fetch` of ours, so the two are made one on their way out.
+ * The SDK's transport sets Content-Length, Node's `fetch` adds it again, and undici refuses `66, 66`. The SDK accepts
+ * no custom `fetch`, so the two headers are merged before sending.
  */
 function sayLengthOnce(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
   return (request, handler) => {

@@ -1,20 +1,20 @@
-/** Addresses of nodes as settings name them: one, or several with commas between. */
+/** Node URLs in settings: one, or several separated by commas. */
 import { z } from 'zod';
 
-/** A node's addresses; without a WebSocket it is only asked. */
+/** URLs of a node. A node without a WebSocket only answers requests. */
 export interface NodeUrls {
   rpcUrl: string;
   wsUrl: string | null;
 }
 
-/** A setting of one URL or several, of the kind of its default: http or ws; messages name the variable. */
+/** A setting of one URL or several, with the scheme of its default: http or ws. Messages name the variable. */
 export const urls = (usual: string) => {
   const scheme = usual.slice(0, usual.indexOf(':'));
   const url = z.url({ protocol: new RegExp(`^${scheme}s?$`) });
   return z
     .string()
     .refine((text) => listOf(text).every((one) => url.safeParse(one).success), {
-      error: `must be a URL, ${scheme}s://HOST or ${scheme}://HOST:PORT, or several with commas between`,
+      error: `must be a URL, ${scheme}s://HOST or ${scheme}://HOST:PORT, or several separated by commas`,
     })
     .default(usual);
 };
@@ -22,7 +22,10 @@ export const urls = (usual: string) => {
 /** The URLs of such a setting. */
 export const listOf = (text: string) => text.split(',').map((one) => one.trim());
 
-/** The nodes of two such settings, the n-th WebSocket of the n-th node. Throws where there are more WebSockets than nodes. */
+/**
+ * Combines two such settings: the n-th WebSocket belongs to the n-th node. Throws if there are more WebSockets than
+ * nodes.
+ */
 export function nodesOf(rpcUrls: string, wsUrls: string): [NodeUrls & { wsUrl: string }, ...NodeUrls[]] {
   const sockets = listOf(wsUrls);
   const [first, ...others] = listOf(rpcUrls).map((rpcUrl, index) => ({ rpcUrl, wsUrl: sockets[index] ?? null }));

@@ -1,6 +1,6 @@
 /**
- * JSON-RPC to a node over HTTP, for the relay and the indexer: no call hangs, and all end when their owner closes. Each
- * sends in the way that its calls need. What a call asks for is said in calls.ts, or by web3.js.
+ * JSON-RPC over HTTP for the relay and the indexer. Every call has a timeout, and all calls end when their owner
+ * closes. Each sender fits its kind of calls. calls.ts and web3.js define the requests.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { Connection, type FetchFn } from '@solana/web3.js';
 import { Agent, request } from 'undici';
 import { listOf } from './nodes.ts';
 
-/** As much of a response as JSON-RPC needs; its text is here when it is. */
+/** The part of a response that JSON-RPC needs. Its text is already received. */
 export interface RpcResponse {
   ok: boolean;
   status: number;
@@ -27,20 +27,20 @@ export interface RpcInit {
 
 export type RpcFetch = (url: string, init?: RpcInit) => Promise<RpcResponse>;
 
-/** Many small calls: a node that has not answered by then is asked again; the longest answers take a second. */
+/** For many small calls: after this timeout the node is asked again. The longest answers take a second. */
 const PATIENT_TIMEOUT_MS = 4_000;
 const ATTEMPTS = 3;
 const PAUSE_MS = 100;
-/** Answers of a node, or of the balancer before it, that say "not now". */
+/** Statuses of a node, or of its load balancer, that mean "not now". */
 const RETRIED_STATUSES = new Set([429, 500, 502, 503, 504]);
-/** Connections to one node: beyond so many, calls wait for one another. */
+/** Connections to one node; further calls wait. */
 const MAX_CONNECTIONS = 256;
-/** A few large calls: a backfill's largest answer is a few hundred kB. */
+/** For a few large calls: a backfill's largest answer is a few hundred kB. */
 const LARGE_TIMEOUT_MS = 15_000;
 
 /**
- * Sends over connections that stay open. The platform's `fetch` would do, and costs several times as much for streams and
- * copies that an answer of one JSON text does not need. Redirects are not followed: they are answers that are not ok.
+ * Sends over connections that stay open. The platform's `fetch` would work, but costs several times as much for streams
+ * and copies. Redirects are not followed: they count as failed answers.
  */
 export function createRpcFetch(): RpcFetch {
   const dispatcher = new Agent({ connections: MAX_CONNECTIONS, keepAliveTimeout: 10_000 });
@@ -52,7 +52,7 @@ export function createRpcFetch(): RpcFetch {
   };
 }
 
-/** Sends by the platform's `fetch`, which asks for compressed answers: worth it where they are large. */
+/** Sends with the platform's `fetch`, which asks for compressed answers: worth it for large ones. */
 const sendForLarge: RpcFetch = async (url, init) => {
   const answer = await fetch(url, init);
   const text = await answer.text();
@@ -60,24 +60,24 @@ const sendForLarge: RpcFetch = async (url, init) => {
   return { ok, status, statusText, retryAfter: headers.get('retry-after'), text: async () => text };
 };
 
-/** A node did not answer. Of its address only the host is named: keys lie in the path, the query and the user's name. */
+/** Settings with the URL of the relay's and indexer's node. */
+const OUR_SETTINGS = 'Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address';
+
+/** A node did not answer. The message names only the host, because path, query and user name may contain keys. */
 export class NodeAway extends Error {
-  constructor(url: string, error: unknown) {
+  constructor(url: string, error: unknown, settings: string) {
     const { cause = error } = error as { cause?: unknown };
     const { message, code } = cause as { message?: string; code?: string };
     const { protocol, host } = new URL(url);
     const name = `${protocol}//${host}`;
     const reason = (message || code || String(cause)).replaceAll(url, name);
-    super(
-      `the node at ${name} does not answer: ${reason}. SOLANA_RPC_URL says where it is, or HELIUS_URL with HELIUS_API_KEY`,
-      { cause },
-    );
+    super(`the node at ${name} does not answer: ${reason}. ${settings}`, { cause });
   }
 }
 
-/** Gives a call up when it takes too long, or when `closing` says so, with the reason of either. */
-function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal): RpcFetch {
-  // Every call under way listens to it.
+/** Aborts a call at its timeout, or when `closing` aborts, with the reason of either. */
+function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal, settings = OUR_SETTINGS): RpcFetch {
+  // Every call in progress listens to it.
   setMaxListeners(0, closing);
   return async (url, init) => {
     closing.throwIfAborted();
@@ -89,7 +89,7 @@ function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal): Rpc
     try {
       return await send(url, { ...init, signal: giveUp.signal });
     } catch (error) {
-      throw closing.aborted ? error : new NodeAway(url, error);
+      throw closing.aborted ? error : new NodeAway(url, error, settings);
     } finally {
       clearTimeout(timer);
       closing.removeEventListener('abort', close);
@@ -98,8 +98,8 @@ function endInTime(send: RpcFetch, timeoutMs: number, closing: AbortSignal): Rpc
 }
 
 /**
- * Fetch that gives up on silence and asks again, `attempts` times in all, where the node is busy or gone; sending the same
- * bytes twice is harmless.
+ * A fetch with a timeout that retries a busy or unreachable node, up to `attempts` attempts. Sending the same bytes
+ * twice is harmless.
  */
 export function createPatientFetch(closing: AbortSignal, send: RpcFetch, attempts = ATTEMPTS): FetchFn {
   const sendInTime = endInTime(send, PATIENT_TIMEOUT_MS, closing);
@@ -117,22 +117,24 @@ export function createPatientFetch(closing: AbortSignal, send: RpcFetch, attempt
   };
 }
 
-/** The node is busy, or counts our calls: it is to be asked again after so long. */
+/** The node is busy or limits our calls. Retry after the given time. */
 export class NotNow extends Error {
   readonly retryAfterMs: number;
 
   constructor(status: number, retryAfterMs: number) {
-    super(`the node answers ${status}: asked again in ${retryAfterMs} ms`);
+    super(`the node answered ${status}; retrying in ${retryAfterMs} ms`);
     this.retryAfterMs = retryAfterMs;
   }
 }
 
-/** However long a node asks us to wait, it is asked again after so long. */
+/** Upper bound of a node's Retry-After. */
 const MOST_WAIT_MS = 60_000;
-/** Calls that a node refuses are repeated one by one: a page of many would never get through whole. */
+/** Refused calls are retried one by one: a group of many would never succeed as a whole. */
 const REFUSED_ATTEMPTS = 8;
+/** About six seconds of pauses in total: enough for a broken connection, and short enough if the address is wrong. */
+const UNANSWERED_ATTEMPTS = 6;
 
-/** By `Retry-After`, in seconds or as a date; without it, longer each time. */
+/** The pause from `Retry-After`, in seconds or as a date; without it, longer each time. */
 function waitOf(header: string | null, attempt: number): number {
   const seconds = header === null ? Number.NaN : Number(header);
   const date = header === null ? Number.NaN : Date.parse(header) - Date.now();
@@ -140,7 +142,7 @@ function waitOf(header: string | null, attempt: number): number {
   return Math.min(MOST_WAIT_MS, Math.max(0, Number.isNaN(asked) ? PAUSE_MS * 2 ** attempt : asked));
 }
 
-/** Asks again, as late as the node wants it, where it answers "not now"; throws NotNow where it does so again and again. */
+/** Retries, after the node's pause, if it answers "not now". Throws NotNow after too many attempts. */
 function waitWhenRefused(send: RpcFetch, closing: AbortSignal): RpcFetch {
   return async (url, init) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -153,9 +155,23 @@ function waitWhenRefused(send: RpcFetch, closing: AbortSignal): RpcFetch {
   };
 }
 
+/** Retries if no answer came, with longer pauses each time: the connection broke, or the node was silent. */
+function repeatUnanswered(send: RpcFetch, closing: AbortSignal): RpcFetch {
+  return async (url, init) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await send(url, init);
+      } catch (error) {
+        if (attempt === UNANSWERED_ATTEMPTS || !(error instanceof NodeAway)) throw error;
+      }
+      await sleep(PAUSE_MS * 2 ** attempt, undefined, { signal: closing });
+    }
+  };
+}
+
 /**
- * A connection that reads much at `confirmed`, and waits where it is told to; its owner tries again what else fails. Of
- * several URLs, with commas between, the next is asked where one fails.
+ * A connection for many reads at `confirmed`, which waits when a node asks for it. Its owner retries other failures.
+ * With several URLs, separated by commas, it switches to the next one after a failure.
  */
 export function connectForReading(rpcUrls: string, closing: AbortSignal, timeoutMs = LARGE_TIMEOUT_MS): Connection {
   const sendInTime = endInTime(sendForLarge, timeoutMs, closing);
@@ -170,12 +186,26 @@ export function connectForReading(rpcUrls: string, closing: AbortSignal, timeout
       } catch (error) {
         if (left === 0 || closing.aborted) throw error;
       }
-      // Calls that fail together turn to the next one together.
+      // Calls that fail together switch to the next node only once.
       if (present === asked) present = (asked + 1) % urls.length;
     }
   };
-  const send = waitWhenRefused(sendToAny, closing);
-  return new Connection(urls[0]!, {
+  return connect(urls[0]!, waitWhenRefused(sendToAny, closing));
+}
+
+/**
+ * A connection for a command, which also retries calls without an answer, because its user would have to start again.
+ * Reads and signed transactions are safe to repeat. The owner must expect that a repeated transaction has already been
+ * processed. `setting` is the variable that names the node.
+ */
+export function connectForCommand(rpcUrl: string, setting: string): Connection {
+  const never = new AbortController().signal;
+  const sendInTime = endInTime(sendForLarge, LARGE_TIMEOUT_MS, never, `Set ${setting} to its address`);
+  return connect(rpcUrl, waitWhenRefused(repeatUnanswered(sendInTime, never), never));
+}
+
+function connect(rpcUrl: string, send: RpcFetch): Connection {
+  return new Connection(rpcUrl, {
     commitment: 'confirmed',
     disableRetryOnRateLimit: true,
     fetch: (url, init) => send(String(url), init as RpcInit) as never,

@@ -1,10 +1,10 @@
 /**
- * Listens for the transactions of one address over WebSocket. What it tells is a hint, never the source: notifications may
- * be missed, so its users ask the node as well. Reconnects for ever, and takes a connection for dead on which nothing
- * arrives although something was asked (a half-open socket reports no error).
+ * Listens for the transactions of one address over WebSocket. Notifications are only hints and may be lost, so users
+ * also poll the node. Reconnects forever. A connection counts as dead if nothing arrives although a request was sent,
+ * because a half-open socket reports no error.
  *
- * Not web3.js's `onLogs` or `onSignature`: they neither notice a half-open socket nor say that it has reconnected, and
- * one whose subscription changes while its socket closes repeats it for ever without letting the event loop turn.
+ * web3.js's `onLogs` and `onSignature` are not used: they neither notice a half-open socket nor report a reconnect. If
+ * their subscription changes while the socket closes, they repeat it forever and block the event loop.
  */
 import type { TransactionError } from '@solana/web3.js';
 import { WebSocket } from 'undici';
@@ -12,7 +12,7 @@ import { WebSocket } from 'undici';
 export interface LogNotification {
   signature: string;
   slot: bigint;
-  /** Null where it succeeded. */
+  /** Null if it succeeded. */
   error: TransactionError | null;
   logs: string[];
 }
@@ -21,13 +21,13 @@ export interface SubscriptionOptions {
   wsUrl: string;
   /** Base58. */
   address: string;
-  /** Each transaction that mentions the address, once confirmed. */
+  /** Called for each confirmed transaction that mentions the address. */
   onLogs(notification: LogNotification): void;
-  /** The node took the subscription, at first and after each reconnect: what happened before was not told. */
+  /** The node accepted the subscription, at first and after each reconnect. Earlier transactions were not reported. */
   onSubscribed(): void;
-  /** The connection was lost, with why. */
+  /** The connection was lost, with the reason. */
   onLost(reason: string): void;
-  /** How often the node is asked for a sign of life; without one for twice as long the connection counts as dead. */
+  /** Interval of heartbeat requests, ms. Without an answer for twice as long, the connection counts as dead. */
   heartbeatMs?: number;
 }
 
@@ -63,7 +63,7 @@ export function subscribe(options: SubscriptionOptions): { close(): void } {
     };
     const heartbeat = setInterval(() => {
       if (Date.now() - arrivedAt > 2 * heartbeatMs) lose('silence');
-      // Any answer is a sign of life, also the refusal of a method that the node does not have over WebSocket.
+      // Any answer shows that the node lives, even the refusal of a method that it lacks over WebSocket.
       else request('getHealth', []);
     }, heartbeatMs);
     current = { socket, heartbeat };

@@ -26,12 +26,16 @@ async function fill(recorded: string, executions: number): Promise<FillFigures> 
   try {
     async function* history(): AsyncGenerator<HistoryPage> {
       let left = executions * 2;
-      for (const transactions of readHistory(recorded, left, PAGE)) {
+      for await (const transactions of readHistory(recorded, left, PAGE)) {
         left -= transactions.length;
         yield { transactions, next: left > 0 ? String(left) : null };
       }
     }
-    const connection = { getSlot: async () => HEAD, getSignaturesForAddress: async () => [] };
+    const connection = {
+      getSlot: async () => HEAD,
+      getFirstAvailableBlock: async () => 0,
+      getSignaturesForAddress: async () => [],
+    };
     const cpu = process.cpuUsage();
     const start = performance.now();
     await pass({

@@ -3,10 +3,11 @@
  * encoded as it encodes them. Executions overlap as in life: each is settled some dozens of transactions after it was opened.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { PublicKey } from '@solana/web3.js';
-import { type Codec, structOf } from '../../app/sdk/program/borsh.ts';
-import { EVENT_FIELDS, type EventData, type EventName } from '../../app/sdk/program/eventFields.ts';
+import type { EventData, EventName } from '../../app/sdk/program/eventFields.ts';
+import { codecOf } from '../../app/sdk/program/idlCodec.ts';
 import { findGrant, idl, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import type { HistoricTransaction } from '../../app/solana/helius.ts';
 
@@ -42,11 +43,16 @@ export function recordHistory(path: string, transactions: number): void {
 }
 
 /** The first so many transactions of the file, in pages. */
-export function* readHistory(path: string, transactions: number, pageSize: number): Generator<HistoricTransaction[]> {
+export async function* readHistory(
+  path: string,
+  transactions: number,
+  pageSize: number,
+): AsyncGenerator<HistoricTransaction[]> {
   let page: HistoricTransaction[] = [];
   let count = 0;
-  for (const [signature, instruction, data] of readLines(path)) {
+  for await (const line of createInterface({ input: createReadStream(path, 'latin1') })) {
     if (count === transactions) break;
+    const [signature, instruction, data] = line.split(' ') as [string, string, string];
     const slot = 1_000 + Math.floor(count / TRANSACTIONS_PER_SLOT);
     page.push({ signature, slot, hasFailed: false, logs: logsOf(instruction, data) });
     count += 1;
@@ -55,31 +61,6 @@ export function* readHistory(path: string, transactions: number, pageSize: numbe
     page = [];
   }
   if (count < transactions) throw new Error(`${path} has only ${count} transactions`);
-}
-
-/** The words of each line as texts of their own: one that is cut out of the line would keep all of it in memory. */
-function* readLines(path: string): Generator<[string, string, string]> {
-  const file = openSync(path, 'r');
-  const bytes = Buffer.alloc(CHUNK_BYTES);
-  let kept = 0;
-  try {
-    for (let read = readSync(file, bytes, 0, bytes.length, null); read > 0; ) {
-      const end = kept + read;
-      let from = 0;
-      for (let to = bytes.indexOf(10, from); to >= 0 && to < end; to = bytes.indexOf(10, from)) {
-        const first = bytes.indexOf(32, from);
-        const second = bytes.indexOf(32, first + 1);
-        const text = (start: number, end: number) => bytes.toString('latin1', start, end);
-        yield [text(from, first), text(first + 1, second), text(second + 1, to)];
-        from = to + 1;
-      }
-      bytes.copyWithin(0, from, end);
-      kept = end - from;
-      read = readSync(file, bytes, kept, bytes.length - kept, null);
-    }
-  } finally {
-    closeSync(file);
-  }
 }
 
 interface Printed {
@@ -194,8 +175,10 @@ function settled(open: EventData<'ExecutionOpened'>, payout: PublicKey): Printed
 
 function print<Name extends EventName>(instruction: string, name: Name, data: EventData<Name>): Printed {
   const { discriminator } = idl.events.find((event) => event.name === name)!;
-  const codec = structOf<Record<string, Codec<unknown>>>(name, EVENT_FIELDS[name]);
-  return { instruction, data: Buffer.concat([Buffer.from(discriminator), codec.write(data)]).toString('base64') };
+  return {
+    instruction,
+    data: Buffer.concat([Buffer.from(discriminator), codecOf(name).write(data)]).toString('base64'),
+  };
 }
 
 /** What a node prints for such a transaction. */

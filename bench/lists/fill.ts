@@ -34,7 +34,7 @@ export function addressOf(kind: 'wallet' | 'listing' | 'creator', number: number
   return address;
 }
 
-/** Half of all executions are this one's. */
+/** Has half of all executions, unless `fill` is told of another one. */
 export const WALLET = addressOf('wallet', 0);
 
 /** The execution_id of execution `number`. */
@@ -77,14 +77,14 @@ const STATUSES = ['completed', 'completed', 'completed', 'completed', 'completed
 const UNDER_WAY = 20;
 
 /** Execution `number` as both tables have it: the oldest first. */
-function executionOf(number: number, { executions, agents }: Size, underWay: number) {
+function executionOf(number: number, { executions, agents }: Size, underWay: number, heavyWallet: string) {
   const opened_at = EPOCH + Math.floor((number / executions) * SPAN_SECONDS);
   // Few agents have most of the calls.
   const listing = Math.floor((((number * 7_919) % 10_007) / 10_007) ** 3 * agents);
   const wallet = number % 2 === 0 ? 0 : 1 + (number % OTHER_WALLETS);
   return {
     id: idOf(number),
-    wallet: addressOf('wallet', wallet),
+    wallet: wallet === 0 ? heavyWallet : addressOf('wallet', wallet),
     listing: addressOf('listing', listing),
     status: number >= executions - underWay ? 'open' : (STATUSES[(number % 13) % STATUSES.length] as string),
     opened_at,
@@ -93,10 +93,14 @@ function executionOf(number: number, { executions, agents }: Size, underWay: num
 
 /**
  * Fills a folder's `index.db` and `ledger.db`, beside what they hold. `isAtRest`: nothing is under way and all records are
- * closed, so that a relay over these tables looks for none of them on the chain.
+ * closed, so that a relay over these tables looks for none of them on the chain. `wallet` has half of all executions.
  */
-export async function fill(folder: string, size: Size, { isAtRest = false } = {}): Promise<void> {
-  const rowOf = (number: number) => executionOf(number, size, isAtRest ? 0 : UNDER_WAY);
+export async function fill(
+  folder: string,
+  size: Size,
+  { isAtRest = false, wallet: heavy = WALLET } = {},
+): Promise<void> {
+  const rowOf = (number: number) => executionOf(number, size, isAtRest ? 0 : UNDER_WAY, heavy);
   const index = openIndex(join(folder, 'index.db'));
   const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'));
   migrate(ledger.sqlite, MIGRATIONS.ledger);
@@ -173,6 +177,7 @@ export async function fill(folder: string, size: Size, { isAtRest = false } = {}
       amount_to_caller: 0,
       amount_to_treasury: 0,
       owed: 0,
+      closed: isAtRest ? 1 : 0,
       opened_at: opened_at + 10,
       slot: opened_at * 2 + 20,
     };

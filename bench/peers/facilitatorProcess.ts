@@ -8,7 +8,7 @@ import { x402Facilitator } from '@x402/core/facilitator';
 import { toFacilitatorSvmSigner } from '@x402/svm';
 import { registerExactSvmScheme } from '@x402/svm/exact/facilitator';
 import express from 'express';
-import { NETWORK } from './network.ts';
+import { NETWORK } from './side.ts';
 
 const [rpcUrl, port, secretKey] = process.argv.slice(2);
 const keypair = await createKeyPairSignerFromBytes(Buffer.from(secretKey!, 'hex'));

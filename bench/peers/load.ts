@@ -1,6 +1,6 @@
 /** The same load on either side: calls one by one, then as many callers at once for some seconds. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { median, quantile } from '../program/table.ts';
+import { median, quantile } from '../figures.ts';
 
 export interface Speed {
   median_ms: number;

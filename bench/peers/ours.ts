@@ -13,7 +13,7 @@ import {
   type TestMarketplace,
 } from '../../tests/harness/node/marketplace.ts';
 import { stopAt } from '../../tests/harness/node/standstill.ts';
-import { CASES, type Loss, PRICE_USDC, type Side } from './side.ts';
+import { CASES, type Loss, lossOf, PRICE_USDC, type Side } from './side.ts';
 
 const SLOW_MS = 1_500;
 
@@ -65,22 +65,11 @@ export async function ourLosses({ market }: Ours): Promise<Loss[]> {
   const look = async () => {
     const { callers, creator } = await market.balances();
     // Both, because one gives its money to the other in the last case.
-    return { payer: Number(callers[0]! + callers[1]!), creator: Number(creator), lamports: -readFees(market) };
+    const ran = [...market.calls.values()].reduce((sum, count) => sum + count, 0);
+    return { ran, payer: Number(callers[0]! + callers[1]!), creator: Number(creator), lamports: -readFees(market) };
   };
   async function one(name: string, run: () => Promise<string>): Promise<void> {
-    const runs = () => [...market.calls.values()].reduce((sum, count) => sum + count, 0);
-    const ranBefore = runs();
-    const before = await look();
-    const client = await run();
-    const after = await look();
-    losses.push({
-      name,
-      client,
-      ran: runs() - ranBefore,
-      payer: after.payer - before.payer,
-      creator: after.creator - before.creator,
-      lamports: after.lamports - before.lamports,
-    });
+    losses.push(await lossOf(name, look, run));
     market.setBehaviour(null);
   }
   const told = async (asked: Request) => String((await post(market, relay.url, asked)).status);

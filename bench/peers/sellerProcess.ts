@@ -8,7 +8,7 @@ import { HTTPFacilitatorClient } from '@x402/core/server';
 import { paymentMiddleware, x402ResourceServer } from '@x402/express';
 import { ExactSvmScheme } from '@x402/svm/exact/server';
 import express from 'express';
-import { NETWORK } from './network.ts';
+import { NETWORK } from './side.ts';
 
 const SLOW_MS = 1_500;
 

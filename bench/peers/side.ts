@@ -1,4 +1,7 @@
-/** What either side of the comparison can do, each on a node of its own that starts the same way. */
+/** The two sides of the comparison; each runs on a node of its own that starts the same way. */
+
+/** The one network id of x402's that a local node can go by; the node's own address is given beside it. */
+export const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
 /** Price of a call on both sides, USDC and its units. */
 export const PRICE_USDC = '0.01';
@@ -13,10 +16,10 @@ export const CASES = {
   movesAway: 'the work takes 1.5 s; the payer moves its money away meanwhile',
 } as const;
 
-/** Who won or lost what by one case. */
+/** Gains and losses of everybody in one case. */
 export interface Loss {
   name: string;
-  /** What the client was told. */
+  /** The status that the client got. */
   client: string;
   /** How often the work was done. */
   ran: number;
@@ -25,6 +28,25 @@ export interface Loss {
   creator: number;
   /** Network fees, of whoever pays them. */
   lamports: number;
+}
+
+/** Runs a case and compares what everybody has before and after it. */
+export async function lossOf(
+  name: string,
+  look: () => Promise<Omit<Loss, 'name' | 'client'>>,
+  run: () => Promise<string>,
+): Promise<Loss> {
+  const before = await look();
+  const client = await run();
+  const after = await look();
+  return {
+    name,
+    client,
+    ran: after.ran - before.ran,
+    payer: after.payer - before.payer,
+    creator: after.creator - before.creator,
+    lamports: after.lamports - before.lamports,
+  };
 }
 
 export interface Side {

@@ -9,7 +9,7 @@ import { sendTransaction } from '../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { startMarketplace, type TestMarketplace } from '../../tests/harness/node/marketplace.ts';
 import { type Child, startChild } from '../processes.ts';
-import { CASES, type Loss, PRICE, PRICE_USDC, type Side } from './side.ts';
+import { CASES, type Loss, lossOf, PRICE, PRICE_USDC, type Side } from './side.ts';
 
 /** Time for the payer to move its money while the work goes on. */
 const HEAD_START_MS = 300;
@@ -116,25 +116,19 @@ export async function x402Losses(side: X402): Promise<Loss[]> {
     whenRun();
   });
   const look = async () => ({
+    ran,
     payer: Number(await market.amountOf(market.callers[0]!.usdc)),
     creator: Number(await market.amountOf(market.creatorUsdc)),
     lamports: await side.feePayerLamports(),
   });
   async function one(name: string, run: () => Promise<string>): Promise<void> {
-    ran = 0;
-    const before = await look();
-    const client = await run();
-    // A transaction that was sent may land after whoever sent it is gone.
-    await sleep(SETTLED_MS);
-    const after = await look();
-    losses.push({
-      name,
-      client,
-      ran,
-      payer: after.payer - before.payer,
-      creator: after.creator - before.creator,
-      lamports: after.lamports - before.lamports,
-    });
+    const settled = async () => {
+      const client = await run();
+      // A transaction that was sent may land after whoever sent it is gone.
+      await sleep(SETTLED_MS);
+      return client;
+    };
+    losses.push(await lossOf(name, look, settled));
     whenRun = () => undefined;
   }
   const told = async (path: string, by?: typeof fetch) => String((await side.post(path, by)).status);

@@ -1,4 +1,4 @@
-/** Events of archives: trees of ended executions, whose records are gone. */
+/** Events of archives: trees of ended executions whose records are closed. */
 import { archiveLeaf } from '../../app/sdk/program/archive.ts';
 import { base58, hex } from '../columns.ts';
 import { executionRow } from '../rows.ts';
@@ -24,7 +24,7 @@ export const archives = {
     for (const [at, { record, execution }] of data.executions.entries()) {
       const row = executionRow(record, execution, slot);
       writeArchivedExecution(unit, { ...row, closed: 1n });
-      // A leaf is for ever.
+      // A leaf never changes.
       if (unit.rows.archive_leaves.get(row.record)) continue;
       unit.rows.archive_leaves.put({
         tree,

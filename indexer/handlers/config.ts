@@ -1,4 +1,4 @@
-/** Events of the marketplace itself: its config, its treasury, and whom the admin has verified. */
+/** Events of the marketplace itself: its config, its treasury, and creators' verification. */
 import { base58, base58List, flag, optionalBase58 } from '../columns.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
@@ -36,7 +36,7 @@ export const config = {
     changeRow(unit, 'configs', base58(data.config), { relay_authorities: base58List(data.relayAuthorities), slot });
   },
 
-  /** Balances of token accounts are not kept here; the event itself is. */
+  /** The index keeps no token balances. The event itself is stored. */
   TreasuryWithdrawn() {},
 
   CreatorVerificationChanged(unit, data, { slot }) {

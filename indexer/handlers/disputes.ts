@@ -1,4 +1,4 @@
-/** Events of disputes, with what each makes of its execution and its listing. */
+/** Events of disputes, and their effects on the execution and the listing. */
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalHex, uri } from '../columns.ts';
 import type { DisputeRow } from '../tables.ts';
@@ -66,8 +66,11 @@ export const disputes = {
   },
 } satisfies Partial<Handlers>;
 
-/** What an outcome leaves of the bond: what its receiver cannot take, or the account needs for a risen rent, stays. */
+/**
+ * The part of the bond left after an outcome: the receiver could not take it, or the account needs it for increased
+ * rent.
+ */
 function bondLeft({ outcome, bond }: DisputeRow, paidOut: bigint): bigint {
-  // Applied again, the row has the outcome already, and shows what is left.
+  // When the event is applied again, the row already has the outcome and the remaining bond.
   return outcome === 'open' ? bond - paidOut : bond;
 }

@@ -1,4 +1,4 @@
-/** Events of executions, with what each leaves of its grant. */
+/** Events of executions, and their effects on the grant. */
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalHex } from '../columns.ts';
 import { changeRow, endExecution, requireKnown, writeExecution } from '../write.ts';
@@ -64,7 +64,7 @@ export const executions = {
     endExecution(unit, record, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
     if (!data.grantRestored) return;
     const keyId = unit.rows.executions.get(record)?.key_id;
-    // Without a row (its record is unread) the grant's next event says what is spent.
+    // Without a row (its record is unread), the key is unknown. The grant's next event corrects the total.
     if (!keyId) return;
     const spent = { total_spent: String(data.grantTotalSpent), slot: at.slot };
     changeRow(unit, 'grants', grantAddress(base58(data.caller), keyId), spent);

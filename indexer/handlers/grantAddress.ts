@@ -1,10 +1,13 @@
-/** Addresses of grants, which events of executions do not name and which cost a third of a millisecond to derive. */
+/**
+ * Caches addresses of grants. Events of executions do not name the grant, and deriving its address takes a third of a
+ * millisecond.
+ */
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { findGrant } from '../../app/sdk/program/program.ts';
 import { base58, hex } from '../columns.ts';
 
-/** Some 20 MB. */
+/** About 20 MB. */
 const MAX_KNOWN = 100_000;
 
 const known = new LRUCache<string, string>({ max: MAX_KNOWN });
@@ -21,7 +24,7 @@ export function grantAddress(wallet: string, keyId: string): string {
   return address;
 }
 
-/** Takes over the address that the program itself has told. */
+/** Caches the address that an event gives. */
 export function rememberGrant(wallet: PublicKey, keyId: Uint8Array, grant: PublicKey): void {
   known.set(idOf(base58(wallet), hex(keyId)), base58(grant));
 }

@@ -1,4 +1,4 @@
-/** Events of grants, which let the relay spend for a key. What they have spent is said by the executions. */
+/** Events of grants, which let the relay spend for a key. Events of executions report how much was spent. */
 import { base58, hex } from '../columns.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
@@ -40,7 +40,7 @@ export const grants = {
     });
   },
 
-  /** Balances of tanks are not kept here; the event itself is. */
+  /** The index keeps no gas balances. The event itself is stored. */
   GasWithdrawn() {},
 
   GrantClosed(unit, data, { slot }) {

@@ -1,16 +1,16 @@
 /**
- * What a handler of an event is: it changes rows that the unit of work holds, and waits for nothing. Events carry the state
- * after them, so a handler writes values and never computes. A row that already shows a later slot (its account was read)
- * keeps its state. MissingRow asks for the accounts; any other throw stops the indexer.
+ * The type of an event handler. A handler changes rows in the unit of work and never waits. An event carries the state
+ * after it, so a handler writes values and computes none. A row with a later slot (its account was read) keeps its
+ * state. MissingRow requests a snapshot of the accounts; any other error stops the indexer.
  */
 import type { EventData, EventName } from '../../app/sdk/program/eventFields.ts';
 import type { Unit } from '../unit.ts';
 
-/** Where an event happened. */
+/** The transaction and slot of an event. */
 export interface Position {
   signature: string;
   slot: bigint;
 }
 
-/** One for each event of the program. */
+/** One handler for each event of the program. */
 export type Handlers = { [Name in EventName]: (unit: Unit, data: EventData<Name>, at: Position) => void };

@@ -72,14 +72,14 @@ export const listings = {
 
 type Version = { listing: PublicKey; listingVersion: number; timeoutSeconds: number };
 
-/** Kept also where the listing's row is of a later one already. */
+/** Stored even if the listing's row already shows a later version. */
 function writeVersion(unit: Unit, { listing, listingVersion, timeoutSeconds }: Version, slot: bigint): void {
   const version = versionKey(base58(listing), listingVersion);
   if (unit.rows.listing_versions.get(version)) return;
   unit.rows.listing_versions.put({ version, timeout_seconds: BigInt(timeoutSeconds), slot });
 }
 
-/** The status that an event says by its number. Throws RangeError for one that this version does not know. */
+/** The status for an event's number. Throws RangeError if this version does not know it. */
 export function listingStatus(byte: number): ListingStatusName {
   const status = LISTING_STATUS[byte];
   if (!status) throw new RangeError(`unknown listing status ${byte}`);

@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { BuildError, ROOT, run } from './process.ts';
-import { fixStackArguments } from './stackfix.ts';
 import type { Toolchain } from './toolchain.ts';
 
 const BUILD_FOLDER = join(ROOT, 'target/sbf');
@@ -19,11 +18,21 @@ export interface Program {
   package: string;
   crate: string;
   folder: string;
-  /** Compiled as a new Anchor project is: at opt-level 3, without the flags that keep the marketplace small. */
-  plain?: boolean;
+  /** Linked for bankrun too. */
+  onBankrun?: boolean;
 }
 
-export const MARKETPLACE: Program = { package: 'marketplace', crate: 'marketplace', folder: 'programs/marketplace' };
+/** What clusters execute and, with SIMD-0500, all that they let anybody deploy. */
+const ARCH = 'v3';
+/** What bankrun (Solana 1.18) executes; used by its tests only. */
+const BANKRUN_ARCH = 'v0';
+
+export const MARKETPLACE: Program = {
+  package: 'marketplace',
+  crate: 'marketplace',
+  folder: 'programs/marketplace',
+  onBankrun: true,
+};
 
 /** Where a build finds the workspace, works, and leaves the program: absolute paths. */
 export interface BuildPlace {
@@ -44,7 +53,7 @@ const SIZE_FLAGS = [
   '-Clink-arg=--llvm-args=-bpf-max-stores-per-memfunc=8',
 ];
 
-function rustFlags(program: Program, tools: Toolchain, root: string): string {
+function rustFlags(tools: Toolchain, root: string): string {
   const cargoHome = process.env.CARGO_HOME || join(homedir(), '.cargo');
   const flags = [
     // The Solana crates call the runtime's syscalls only for this system.
@@ -59,9 +68,8 @@ function rustFlags(program: Program, tools: Toolchain, root: string): string {
     // As SBF allows; without it LLVM copies public keys byte by byte, which almost doubles the program.
     '-Ctarget-feature=+allows-misaligned-mem-access',
     '-Cpanic=immediate-abort',
-    '-Clink-arg=--arch=v0',
     '-Clink-arg=--llvm-args=-bpf-stack-size=4096',
-    ...(program.plain ? [] : SIZE_FLAGS),
+    ...SIZE_FLAGS,
     `--remap-path-prefix=${root}=/program`,
     `--remap-path-prefix=${cargoHome}=/cargo`,
     `--remap-path-prefix=${tools.sysroot}=/rust`,
@@ -104,15 +112,20 @@ function forgetOtherLinking(folder: string, builtins: Buffer, tools: Toolchain):
   writeFileSync(stamp, hash);
 }
 
+/** One program, linked: for clusters, and for bankrun where the program is tested there. */
+export interface Binaries {
+  cluster: Buffer;
+  bankrun: Buffer | null;
+}
+
 /** Builds the program into `target/deploy/CRATE.so`, or where else `place` says, and gives its bytes. */
-export async function compileProgram(program: Program, tools: Toolchain, place = USUAL_PLACE): Promise<Buffer> {
-  const { root, output } = place;
-  // A folder of its own: other flags are other dependencies.
-  const work = program.plain ? join(place.work, 'plain') : place.work;
+export async function compileProgram(program: Program, tools: Toolchain, place = USUAL_PLACE): Promise<Binaries> {
+  const { root, output, work } = place;
   const builtins = await compileBuiltins(tools);
   forgetOtherLinking(work, readFileSync(builtins), tools);
   const linked = join(work, 'linked');
-  mkdirSync(linked, { recursive: true });
+  const arches = program.onBankrun ? [ARCH, BANKRUN_ARCH] : [ARCH];
+  for (const arch of arches) mkdirSync(join(linked, arch), { recursive: true });
   const target = [
     '--target',
     join(HERE, 'sbf-solana-zkvm.json'),
@@ -124,24 +137,26 @@ export async function compileProgram(program: Program, tools: Toolchain, place =
   await run('cargo', [`+${tools.nightly}`, ...cargo], {
     cwd: root,
     env: {
-      CARGO_ENCODED_RUSTFLAGS: rustFlags(program, tools, root),
-      ...(program.plain && { CARGO_PROFILE_RELEASE_OPT_LEVEL: '3' }),
+      CARGO_ENCODED_RUSTFLAGS: rustFlags(tools, root),
       RUSTC_BOOTSTRAP_SYNTHETIC_TARGET: '1',
       PATH: `${HERE}:${process.env.PATH}`,
       SBF_PROGRAM: program.crate,
       SBF_LINKER: tools.linker,
       SBF_BUILTINS: builtins,
       SBF_OUTPUT_ROOT: linked,
+      SBF_ARCHES: arches.join(' '),
     },
   });
   // The linker puts its result here; cargo's own copy is made from it, so an unchanged crate leaves it in place.
-  const fresh = join(linked, 'target/deploy', `${program.crate}.so`);
-  const bytes = readFileSync(fresh);
-  fixStackArguments(bytes, tools.versions.sbpf_linker);
-  if (bytes.includes(root)) throw new BuildError(`${program.crate}.so contains the path of this folder.`);
+  const readLinked = (arch: string): Buffer => {
+    const bytes = readFileSync(join(linked, arch, 'target/deploy', `${program.crate}.so`));
+    if (bytes.includes(root)) throw new BuildError(`${program.crate}.so contains the path of this folder.`);
+    return bytes;
+  };
+  const cluster = readLinked(ARCH);
   mkdirSync(output, { recursive: true });
-  writeFileSync(join(output, `${program.crate}.so`), bytes);
-  return bytes;
+  writeFileSync(join(output, `${program.crate}.so`), cluster);
+  return { cluster, bankrun: program.onBankrun ? readLinked(BANKRUN_ARCH) : null };
 }
 
 /** The first platform-tools whose Rust (1.89) reads the lock file and compiles its crates. */

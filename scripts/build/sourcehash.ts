@@ -7,7 +7,6 @@ import { ROOT } from './process.ts';
 
 const FOLDERS = [
   'programs/marketplace/src',
-  'bench/program/naive/src',
   'tests/program/caller/src',
   'tests/program/verifier/src',
   'scripts/build',
@@ -17,7 +16,6 @@ const FILES = [
   'Cargo.lock',
   'Cargo.toml',
   'programs/marketplace/Cargo.toml',
-  'bench/program/naive/Cargo.toml',
   'tests/program/caller/Cargo.toml',
   'tests/program/verifier/Cargo.toml',
   'scripts/buildProgram.ts',

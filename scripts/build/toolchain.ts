@@ -8,7 +8,6 @@ import { BuildError, firstLine, outputOf, progress, run } from './process.ts';
 /** LLVM 22 and older cannot pass more than five arguments; stable Rust has no `-Zbuild-std`. */
 const PINNED_NIGHTLY = 'nightly-2026-10-30';
 const OLDEST_LLVM = 23;
-/** The stack fix in `stackfix.ts` is right for this version and has to be looked at again for any other. */
 const LINKER_VERSION = '0.2.6';
 const CLANG_NAMES = ['clang-22', 'clang-23'];
 

@@ -19,7 +19,7 @@ import { ROOT } from '../build/process.ts';
 export const FOLDER = join(ROOT, 'target/mutants');
 /** The copy. */
 export const TREE = join(FOLDER, 'tree');
-const PROGRAM = ['programs', 'bench/program/naive', 'scripts/idl', 'Cargo.toml', 'Cargo.lock'];
+const PROGRAM = ['programs', 'scripts/idl', 'Cargo.toml', 'Cargo.lock'];
 const TESTS = ['tests', 'app', 'indexer', 'migrations', 'scripts', 'package.json', 'tsconfig.json', '.mocharc.json'];
 const SOURCES = 'programs/marketplace/src';
 

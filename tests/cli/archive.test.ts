@@ -25,7 +25,7 @@ import { createTerminal, runHere } from './run.ts';
 const FEE = 5_000;
 
 describe('the command line: the archive', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let stage: Stage;
   let terminal: ReturnType<typeof createTerminal>;
   let relay: RunningRelay;
@@ -61,7 +61,7 @@ describe('the command line: the archive', function () {
     stranger: await stage.lamports(stranger.publicKey),
   });
 
-  it('run: nothing can go before three days are over, and a tree is not paid for unasked', async () => {
+  it('run archives nothing before three days are over, and does not pay for a tree without consent', async () => {
     const before = await balances();
     expect(await terminal.done(stranger, 'archive', 'run')).to.deep.equal({
       archived: 0,
@@ -75,7 +75,7 @@ describe('the command line: the archive', function () {
     expect(await balances()).to.deep.equal(before);
   });
 
-  it('run: a stranger gives all rent back, and pays the tree and the fees', async () => {
+  it('run lets a stranger return all rent, and charges the stranger the tree and the fees', async () => {
     const before = await balances();
     const rent = await recordLamports();
     const done = await terminal.done(stranger, 'archive', 'run', '--make-tree');
@@ -94,7 +94,7 @@ describe('the command line: the archive', function () {
     expect(await terminal.done(stranger, 'archive', 'run')).to.include({ archived: 0, closed: 0 });
   });
 
-  it('verify: the relay shows the proof that a stranger made possible, and the chain confirms it', async () => {
+  it("verify checks on-chain the relay's proof of a record that a stranger archived", async () => {
     relay = await startRelay({
       config: readConfig({
         SOLANA_RPC_URL: stage.node.rpcUrl,
@@ -122,7 +122,7 @@ describe('the command line: the archive', function () {
       leaf_index: shown.leaf_index,
       leaf: shown.leaf,
       root: shown.root,
-      root_is: 'the present one',
+      root_is: 'the present root',
       fields_and_proof_from: relay.url,
       root_from: stage.node.rpcUrl,
     });
@@ -138,7 +138,7 @@ describe('the command line: the archive', function () {
     expect((await fetch(`${relay.url}/v1/executions/${idOf(2)}/archive`)).status).to.equal(404);
   });
 
-  it('examples/archive.ts: proves the same with the SPL package alone', async () => {
+  it('examples/archive.ts proves the same with the SPL package alone', async () => {
     const prove = (executionId: string, url: string) =>
       promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/archive.ts', executionId, url], {
         cwd: ROOT,
@@ -174,12 +174,12 @@ describe('the command line: the archive', function () {
     };
     const LIES: [what: string, lie: typeof lie, said: string][] = [
       ['a changed price', (p) => ({ ...p, fields: flippedByte(p.fields, 164) }), 'does not have'],
-      ['fields of another execution', (p) => ({ ...p, fields: flippedByte(p.fields, 5) }), 'is of the record'],
+      ['fields of another execution', (p) => ({ ...p, fields: flippedByte(p.fields, 5) }), 'is for the record'],
       ['fields that end early', (p) => ({ ...p, fields: Buffer.alloc(8).toString('base64') }), 'not those of a record'],
       ['a changed node', (p) => ({ ...p, proof: [flipped(p.proof[0]!), ...p.proof.slice(1)] }), 'does not have'],
       ['another leaf index', (p) => ({ ...p, leaf_index: p.leaf_index ^ 1 }), 'does not have'],
       ['a leaf that is not there yet', (p) => ({ ...p, leaf_index: 2 }), 'no leaf 2'],
-      ['an archive that is not there', (p) => ({ ...p, archive_index: 1 }), 'no archive 1'],
+      ['an archive that is not there', (p) => ({ ...p, archive_index: 1 }), 'No archive 1'],
       ['a proof that is too short', (p) => ({ ...p, proof: p.proof.slice(1) }), ''],
     ];
     for (const [what, make, said] of LIES) {
@@ -200,14 +200,14 @@ describe('the command line: the archive', function () {
       });
     }
 
-    it('but neither leaf nor root nor tree that the service says, which are found and not believed', async () => {
+    it('nothing when the service states a false leaf, root or tree, because it reads them from the chain', async () => {
       lie = (proof) => ({ ...proof, leaf: flipped(proof.leaf), root: flipped(proof.root), tree: proof.record });
       const verified = await terminal.look('archive', 'verify', idOf(0), '--base-url', url);
       expect(verified.tree).to.equal(program.findSeededTree(stranger.publicKey, 0).toBase58());
     });
   });
 
-  it('rebuild: the tree from its own transactions, and from a file of its leaves', async () => {
+  it('rebuild restores the tree from its own transactions, and from a file of its leaves', async () => {
     const file = terminal.path('leaves.ndjson');
     const rebuilt = await terminal.look('archive', 'rebuild', '0', '--out', file);
     expect(rebuilt).to.include({ leaves: 2, leaves_on_chain: 2, is_equal: true });
@@ -231,7 +231,7 @@ describe('the command line: the archive', function () {
       runHere(['archive', 'rebuild', '0', '--from', terminal.file(name, text), '--rpc-url', stage.node.rpcUrl]);
     expect((await from('half', `${first}\n`)).stdout).to.include('is_equal: false');
     expect((await from('gap', `${second}\n`)).stderr).to.include('The leaf 0 is missing');
-    expect((await from('junk', 'junk\n')).stderr).to.include('is no leaf');
+    expect((await from('junk', 'junk\n')).stderr).to.include('is not a leaf');
     for (const name of ['half', 'gap', 'junk']) {
       const run = await runHere([
         'archive',
@@ -245,7 +245,7 @@ describe('the command line: the archive', function () {
       expect(run.code, name).to.equal(1);
     }
     expect((await runHere(['archive', 'rebuild', '1', '--rpc-url', stage.node.rpcUrl])).stderr).to.include(
-      'no archive 1',
+      'No archive 1',
     );
   });
 });

@@ -25,10 +25,10 @@ const busy =
     response.end(JSON.stringify({ error: isProcedure ? { message: 'Too much to do', code: -32_000, data } : error }));
   };
 const breakOff: TurnAway = (request) => void request.socket.resetAndDestroy();
-const BUSY_LINE = 'The marketplace does not answer now: Too much to do. Trying again in 1 s ...\n';
+const BUSY_LINE = 'The marketplace does not answer: Too much to do. Retrying in 1 s ...\n';
 
 describe('the command line at a busy service', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let terminal: ReturnType<typeof createTerminal>;
   let front: Server;
@@ -69,14 +69,14 @@ describe('the command line at a busy service', function () {
     await market.stop();
   });
 
-  it('asks again after the time that the service names, and says so on stderr alone', async () => {
+  it('retries after the time that the service names, and reports it on stderr only', async () => {
     set(busy(1));
     const { code, stdout, stderr } = await runHere(['agents', 'show', market.agentId, ...service, '--json']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: BUSY_LINE });
     expect(JSON.parse(stdout).agent_id).to.equal(market.agentId);
   });
 
-  it('makes, lists and revokes a key through a service that turns every first request away', async () => {
+  it('creates, lists and revokes a key through a service that refuses every first request', async () => {
     const { wallet } = market.callers[0]!;
     set(busy(0));
     const { key_id } = await terminal.done(wallet, 'keys', 'create', '--name', 'patient', ...service);
@@ -88,14 +88,14 @@ describe('the command line at a busy service', function () {
     expect(await terminal.done(wallet, 'keys', 'revoke', key_id, ...service)).to.include({ revoked: true });
   });
 
-  it('asks again where the connection breaks off', async () => {
+  it('retries when the connection breaks', async () => {
     set(breakOff);
     const { code, stderr } = await runHere(['agents', 'list', ...service]);
     expect(code).to.equal(0);
-    expect(stderr).to.equal('The marketplace does not answer now: the connection broke off. Trying again in 1 s ...\n');
+    expect(stderr).to.equal('The marketplace does not answer: the connection was lost. Retrying in 1 s ...\n');
   });
 
-  it('lists an agent, whose endpoint is tested once and never again by itself', async () => {
+  it('lists an agent, and tests its endpoint once without a retry', async () => {
     const signingKey = generateSigningKey();
     saveSigningKey(terminal.path('signing.json'), signingKey);
     market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
@@ -120,7 +120,7 @@ describe('the command line at a busy service', function () {
     expect((await terminal.done(market.creator, ...create)).creator).to.equal(market.creator.publicKey.toBase58());
   });
 
-  it('gives up at once where it would have to wait longer than a minute', async () => {
+  it('gives up at once when the wait is longer than a minute', async () => {
     set(busy(61), /agents/);
     const { code, stdout, stderr } = await runHere(['agents', 'list', ...service]);
     expect({ code, stdout, stderr }).to.deep.equal({
@@ -131,7 +131,7 @@ describe('the command line at a busy service', function () {
     expect(timesAsked(/agents/)).to.equal(1);
   });
 
-  it('repeats no later than the time it was given', async () => {
+  it('does not retry after its time limit', async () => {
     const request = async () => {
       throw new MarketplaceError(503, 'service_unavailable', 'busy', null, null);
     };
@@ -145,7 +145,7 @@ describe('the command line at a busy service', function () {
     expect(pauses).to.have.length.greaterThan(0);
   });
 
-  it('repeats nothing that was answered', async () => {
+  it('does not repeat a request that was answered', async () => {
     set(breakOff);
     asked.set('/v1/agents/11111111111111111111111111111111', 1);
     const { code, stderr } = await runHere(['agents', 'show', '11111111111111111111111111111111', ...service]);

@@ -1,7 +1,4 @@
-/**
- * The command line as creators and callers use it: processes of its own against a running local network, an agent of
- * ours beside the demo ones.
- */
+/** The command line as creators and callers use it on a running local network, with an agent of ours beside the demo ones. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -15,10 +12,10 @@ import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../a
 import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
-import { cli, type Run } from './run.ts';
+import { cli, runHere } from './run.ts';
 
 describe('the command line', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   const dataDir = newDirectory();
   const workDir = newDirectory();
   const signingKey = generateSigningKey();
@@ -29,7 +26,7 @@ describe('the command line', function () {
   let file: Record<string, unknown>;
   let agentId: string;
 
-  const local = (...args: string[]): Promise<Run> => cli(args, { DATA_DIR: dataDir });
+  const local = (...args: string[]) => runHere(args);
   const writeFile = (name: string, change: object = {}): string => {
     const path = join(workDir, name);
     writeFileSync(path, JSON.stringify({ ...file, ...change }));
@@ -47,6 +44,7 @@ describe('the command line', function () {
   };
 
   before(async () => {
+    process.env.DATA_DIR = dataDir;
     demo = await startNetwork(dataDir).ready;
     connection = new Connection(demo.rpc_url, 'confirmed');
     server.listen(0, '127.0.0.1');
@@ -67,12 +65,13 @@ describe('the command line', function () {
     };
   });
   after(() => {
+    delete process.env.DATA_DIR;
     server.close();
     server.closeAllConnections();
     cleanUp();
   });
 
-  it('exits 2 with the usage when it is used wrongly, and 0 when help is asked for', async () => {
+  it('exits 2 with the usage when it is used incorrectly, and 0 for help', async () => {
     const runs = await Promise.all([
       cli([]),
       cli(['listing', 'create', '--frobnicate']),
@@ -86,13 +85,13 @@ describe('the command line', function () {
     expect(runs[4]?.stdout).to.include('MARKETPLACE_URL').and.include('(default: 10)');
   });
 
-  it('exits 1 and says so where no marketplace answers', async () => {
+  it('exits 1 with a message when no marketplace answers', async () => {
     const { code, stdout, stderr } = await cli(['agents', 'list', '--base-url', 'http://127.0.0.1:1']);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.equal('Nothing answers at http://127.0.0.1:1. Is the marketplace running (`npm start`)?\n');
+    expect(stderr).to.equal('No server answers at http://127.0.0.1:1. Is the marketplace running (`npm start`)?\n');
   });
 
-  it('refuses to list an agent whose endpoint fails its test, and takes nothing', async () => {
+  it('refuses to list an agent whose endpoint fails its test, and moves nothing', async () => {
     const creator = demo.agents.find(({ name }) => name === 'text-report')?.creator ?? '';
     const before = await usdcOf(creator);
     const path = writeFile('astray.json', {
@@ -100,21 +99,19 @@ describe('the command line', function () {
     });
     const { code, stdout, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.include('The endpoint did not pass its test, so nothing was signed. ');
+    expect(stderr).to.include('The endpoint failed its test, so nothing was signed. ');
     expect(await usdcOf(creator)).to.equal(before);
   });
 
-  it('says that the file needs a test where its schema requires what the usual test does not send', async () => {
+  it('explains that the file needs a test when its schema requires more than the default test sends', async () => {
     const input_schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
     const path = writeFile('untested.json', { input_schema });
     const { code, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
     expect(code).to.equal(1);
-    expect(stderr)
-      .to.include('metadata: parameters.n is missing.')
-      .and.include('Give the description a `"test": {"task"');
+    expect(stderr).to.include('metadata: parameters.n is missing.').and.include('Add `"test": {"task"');
   });
 
-  it('lists an agent: stores, tests, deposits, signs; it can be executed then', async () => {
+  it('lists an agent: stores, tests, deposits and signs; the agent can then be executed', async () => {
     const creator = demo.agents.find(({ name }) => name === 'text-report')?.creator ?? '';
     const before = await usdcOf(creator);
     const { code, stdout, stderr } = await local(
@@ -135,7 +132,7 @@ describe('the command line', function () {
     expect((await api.getAgent(agentId)).tags).to.deep.equal(['writing', 'shouting']);
   });
 
-  it("refuses a signing key that has a listing, in the program's words", async () => {
+  it("refuses a signing key that has a listing, with the program's message", async () => {
     const { code, stderr } = await local(
       ...['listing', 'create', writeFile('again.json', { name: 'again' }), '--keypair', creatorPath],
     );
@@ -143,7 +140,7 @@ describe('the command line', function () {
     expect(stderr).to.include('This signing key already belongs to a listing (SigningKeyTaken).');
   });
 
-  it('refuses a wallet without a USDC account, naming the account to fund', async () => {
+  it('refuses a wallet without a USDC account, and names the account to fund', async () => {
     const poor = Keypair.generate();
     const path = join(workDir, 'poor.json');
     saveSigningKey(path, poor.secretKey);
@@ -179,7 +176,7 @@ describe('the command line', function () {
     expect(shown.tags).to.deep.equal(['writing']);
   });
 
-  it('makes a key that works, lists it and revokes it here and on-chain', async () => {
+  it('creates a key that works, lists it and revokes it here and on-chain', async () => {
     const caller = demo.callers[1] as DemoFile['callers'][number];
     const wallet = new PublicKey(caller.wallet);
     const made = await local(
@@ -216,7 +213,7 @@ describe('the command line', function () {
     expect((await readGrant()).revoked).to.equal(true);
   });
 
-  it('raises the allowance to what a key may spend, or sets the amount that is named', async () => {
+  it("raises the allowance to the key's spending limit, or sets the named amount", async () => {
     const caller = demo.callers[1] as DemoFile['callers'][number];
     const create = (...args: string[]) =>
       local('keys', 'create', '--name', 'more', '--keypair', caller.keypair_path, ...args);
@@ -228,7 +225,7 @@ describe('the command line', function () {
     expect(await delegatedBy(caller.wallet)).to.equal(20_500_000n);
   });
 
-  it('revokes a grant by the wallet alone', async () => {
+  it('revokes a grant with the wallet alone', async () => {
     const caller = demo.callers[1] as DemoFile['callers'][number];
     const keyId = Buffer.from(keyIdOf(caller.api_key)).toString('hex');
     const { code, stderr } = await cli([

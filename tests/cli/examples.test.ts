@@ -22,7 +22,7 @@ const EXAMPLES = join(ROOT, 'examples');
 const LISTING = JSON.parse(readFileSync(join(EXAMPLES, 'agent.json'), 'utf8')) as ListingDraftInput;
 
 describe('examples/agent.json and examples/creator.py', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   // Each step stands on the one before it.
   this.bail(true);
   const dataDir = newDirectory();
@@ -76,14 +76,14 @@ describe('examples/agent.json and examples/creator.py', function () {
     expect(LISTING.tags.some((tag) => !STANDARD_TAGS.includes(tag as never))).to.equal(true);
   });
 
-  it('keys and money come from the command line alone', async () => {
+  it('use keys and money created by the command line alone', async () => {
     await run('keys', 'new', path('signing.json'));
     creatorWallet = (await run('keys', 'new', path('creator.json'))).address;
     const funded = await run('local', 'fund', creatorWallet, '--sol', '1', '--usdc', '1');
     expect(funded).to.deep.equal({ wallet: creatorWallet, sol: 1, usdc: '1' });
   });
 
-  it('creator.py answers, and refuses what the marketplace did not sign', async () => {
+  it('creator.py answers, and refuses requests that the marketplace did not sign', async () => {
     const args = [join(EXAMPLES, 'creator.py'), path('signing.json'), '0', demo.base_url];
     creator = spawn(python, args, { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = await once(creator.stdout!, 'data');
@@ -99,7 +99,7 @@ describe('examples/agent.json and examples/creator.py', function () {
     }
   });
 
-  it('agent.json lists it, but for its port as it stands', async () => {
+  it('list creator.py with agent.json after a change of the port alone', async () => {
     const file = path('agent.json');
     writeFileSync(file, JSON.stringify({ ...LISTING, endpoint }));
     const keys = ['--keypair', path('creator.json'), '--signing-key', path('signing.json')];
@@ -112,7 +112,7 @@ describe('examples/agent.json and examples/creator.py', function () {
     expect(shown.tags).to.have.members(LISTING.tags);
   });
 
-  it('a call is paid and completed', async () => {
+  it('complete and pay a call', async () => {
     const [caller, earned] = [await usdcOf(demo.callers[0]!.wallet), await usdcOf(creatorWallet)];
     const answer = await call({ text: 'To be, or not to be', top: 2 });
     const words = [
@@ -124,7 +124,7 @@ describe('examples/agent.json and examples/creator.py', function () {
     expect(await usdcOf(creatorWallet)).to.equal(earned + 49_500n);
   });
 
-  it('a call that fails is refunded to the unit, with the reason', async () => {
+  it('refund a failed call to the base unit, with the reason', async () => {
     const [caller, earned] = [await usdcOf(demo.callers[0]!.wallet), await usdcOf(creatorWallet)];
     const error = await call({ text: '!?' }).catch((reason) => reason);
     expect(error).to.include({ status: 500, code: 'execution_failed' });

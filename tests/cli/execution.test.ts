@@ -20,7 +20,7 @@ const GAS = 10_000n;
 const FEE = 5_000n;
 
 describe('the command line without the service: executions', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let terminal: ReturnType<typeof createTerminal>;
   let caller: Keypair;
@@ -47,7 +47,7 @@ describe('the command line without the service: executions', function () {
     await market.stop();
   });
 
-  it('opens: the price leaves the wallet for an escrow of its own, and everything is told', async () => {
+  it('opens an execution: the price moves from the wallet into its own escrow, and every field is printed', async () => {
     const before = await held();
     const tail = '0f'.repeat(12);
     const words = ['--task', 'sums', '--parameters', '{"a":1}', '--timeout-seconds', '30', '--nonce-tail', tail];
@@ -92,24 +92,24 @@ describe('the command line without the service: executions', function () {
     expect(seconds('refund_at') - seconds('deadline')).to.equal(600);
   });
 
-  it('refuses an open that could only fail, saying what is right', async () => {
+  it('refuses an open that would fail, and names the right value', async () => {
     const before = await held();
     const refuse = (...words: string[]) => terminal.refused(caller, 'execution', 'open', market.agentId, ...words);
-    expect(await refuse()).to.include('--task TEXT (and --parameters JSON), or by --request-hash HEX');
+    expect(await refuse()).to.include('--task TEXT (and --parameters JSON), or only --request-hash HEX');
     expect(await refuse('--task', 'x', '--request-hash', '00'.repeat(32))).to.include('--task TEXT');
     expect(await refuse('--task', 'x', '--max-price', '0.2')).to.include(
-      'The price is above max_price (PriceAboveMax). The agent asks 0.25 USDC.',
+      "The price is above max_price (PriceAboveMax). The agent's price is 0.25 USDC.",
     );
     expect(await refuse('--task', 'x', '--timeout-seconds', '61')).to.include(
       '(TimeoutOutOfRange). The agent accepts 1 to 60 seconds.',
     );
     expect(await refuse('--task', 'x', '--source', market.callers[1]!.usdc.toBase58())).to.include('(InvalidSource).');
     const none = await terminal.refused(caller, 'execution', 'open', caller.publicKey.toBase58(), '--task', 'x');
-    expect(none).to.equal(`There is no agent ${caller.publicKey} on this chain.\n`);
+    expect(none).to.equal(`No agent ${caller.publicKey} exists on this chain.\n`);
     expect(await held()).to.deep.equal(before);
   });
 
-  it('refuses words that are no execution, hash or amount as wrong usage', async () => {
+  it('refuses an invalid execution, hash or amount as wrong usage', async () => {
     const usages = [
       ['execution', 'show', 'ABC'],
       ['execution', 'open', market.agentId, '--request-hash', '00'],
@@ -124,11 +124,11 @@ describe('the command line without the service: executions', function () {
     }
     const unknown = '00000000-0000-8000-8000-000000000000';
     expect(await terminal.refused(caller, 'execution', 'refund', unknown)).to.equal(
-      `There is no execution ${unknown} on this chain.\n`,
+      `No execution ${unknown} exists on this chain.\n`,
     );
   });
 
-  it('refunds for anyone, to the caller, from refund_at on and not before', async () => {
+  it("refunds the caller on anyone's request from refund_at on, and not before", async () => {
     const refusal = await terminal.refused(stranger, 'execution', 'refund', executionId);
     expect(refusal).to.match(/\(RefundTooEarly\)\. refund_at is 20\S+Z; the chain's clock shows 20\S+Z\.\n$/);
     const close = await terminal.refused(stranger, 'execution', 'close', executionId);
@@ -166,7 +166,7 @@ describe('the command line without the service: executions', function () {
     );
   });
 
-  it('closes a refunded record after three days, its rent to whoever paid it', async () => {
+  it('closes a refunded record after three days, and returns its rent to the payer', async () => {
     const { settled_at } = await terminal.look('execution', 'show', executionId);
     expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.match(
       /\(CloseTooEarly\)\. It can be closed at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
@@ -180,10 +180,10 @@ describe('the command line without the service: executions', function () {
     expect(closed).to.include({ execution_id: executionId, rent_sponsor: caller.publicKey.toBase58() });
     expect(await lamportsOf(caller)).to.equal(before + rent);
     expect(await rentOf(record)).to.equal(0n);
-    expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.include('There is no execution');
+    expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.include('No execution');
   });
 
-  it('changes the limits of a key that are named, and closes it', async () => {
+  it('changes the named limits of a key, and closes it', async () => {
     const keyId = Buffer.from(keyIdOf(market.callers[0]!.apiKey)).toString('hex');
     expect(await terminal.refused(caller, 'keys', 'update', keyId)).to.include('Name at least one limit');
     expect(await terminal.refused(stranger, 'keys', 'update', keyId, '--total', '5')).to.equal(
@@ -191,7 +191,7 @@ describe('the command line without the service: executions', function () {
     );
     // It has expired meanwhile, and a change of another limit does not make it live.
     expect(await terminal.refused(caller, 'keys', 'update', keyId, '--total', '5')).to.match(
-      /\(GrantExpiryOutOfBounds\)\. It would end at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+      /\(GrantExpiryOutOfBounds\)\. The key would expire at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
     );
     const change = ['--total', '5', '--per-execution', '0.3', '--max-gas', '30000', '--expires-in-days', '365'];
     const updated = await terminal.done(caller, 'keys', 'update', keyId, ...change);
@@ -213,7 +213,7 @@ describe('the command line without the service: executions', function () {
     expect(await terminal.refused(caller, 'keys', 'close', keyId)).to.include(`has no key ${keyId}`);
   });
 
-  it('says that no node answers, and what a wallet is missing', async () => {
+  it('reports that no node answers, and what a wallet is missing', async () => {
     const { code, stderr } = await runHere(['admin', 'config', '--rpc-url', 'http://127.0.0.1:1']);
     expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'No Solana node answers at http://127.0.0.1:1.\n' });
     const poor = Keypair.generate();
@@ -221,7 +221,7 @@ describe('the command line without the service: executions', function () {
       `The wallet ${poor.publicKey} has no USDC account`,
     );
     expect(await terminal.refused(poor, 'admin', 'accept')).to.equal(
-      `The wallet ${poor.publicKey} has too little SOL for fees and rent.\n`,
+      `The wallet ${poor.publicKey} has too little SOL for fees and refundable deposits.\n`,
     );
   });
 });

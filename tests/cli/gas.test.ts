@@ -16,7 +16,7 @@ const FEE = 5_000n;
 const KEPT_SECONDS = 2_592_000;
 
 describe('the command line without the service: gas', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   // Each step stands on the one before it.
   this.bail(true);
   let market: TestMarketplace;
@@ -49,7 +49,7 @@ describe('the command line without the service: gas', function () {
     await market.stop();
   });
 
-  it('add fills a tank from whoever signs, show tells what is in it', async () => {
+  it('add fills a gas balance from any signer, and show prints it', async () => {
     const names = { wallet: caller!.publicKey.toBase58(), tank: tank.toBase58() };
     const before = await held();
     const added = await terminal.done(caller!, 'gas', 'add', '0.01');
@@ -76,7 +76,7 @@ describe('the command line without the service: gas', function () {
     expect(await held()).to.deep.equal(full);
   });
 
-  it('keys create --gas fills it in the transaction that makes the key, which --max-gas limits', async () => {
+  it('keys create --gas fills the gas balance in the transaction that creates the key; --max-gas limits it', async () => {
     const before = await held();
     const { api_key } = await create('--gas', '0.002', '--max-gas', '15000');
     const { address, limits } = await grantOf(api_key);
@@ -90,7 +90,7 @@ describe('the command line without the service: gas', function () {
     expect((await grantOf(plain)).limits.maxGasLamports).to.equal(20_000);
   });
 
-  it('take gives some of it back to the wallet, or all', async () => {
+  it('take returns a part or all of it to the wallet', async () => {
     const before = await held();
     const some = await terminal.done(caller!, 'gas', 'take', '0.004');
     expect(some).to.include({ taken_sol: '0.004', gas_lamports: String(before.tank - 4_000_000n) });
@@ -103,31 +103,31 @@ describe('the command line without the service: gas', function () {
     expect(await held()).to.deep.equal({ ...before, caller: before.caller + before.tank - 2n * FEE, tank: 0n });
   });
 
-  it('rejects: more than there is, an empty tank, a rest that no account may hold; nothing moves', async () => {
+  it('rejects: more than the balance, an empty balance, and a remainder below the minimum; nothing moves', async () => {
     const empty = await held();
     expect(await terminal.refused(caller!, 'gas', 'take')).to.equal(
-      `The tank ${tank} of wallet ${caller!.publicKey} is empty.\n`,
+      `The gas balance of wallet ${caller!.publicKey} (${tank}) is empty.\n`,
     );
     expect(await terminal.refused(caller!, 'gas', 'take', '0.001')).to.include(
-      '(InvalidAmount). The tank holds 0 SOL.',
+      '(InvalidAmount). The gas balance is 0 SOL.',
     );
     expect(await terminal.refused(caller!, 'gas', 'add', '0.000000001')).to.match(
-      /^A tank must hold at least 0\.\d+ SOL; it would hold 0\.000000001\.\n$/,
+      /^A gas balance must be at least 0\.\d+ SOL; it would be 0\.000000001\.\n$/,
     );
     expect(await held()).to.deep.equal(empty);
 
     await terminal.done(caller!, 'gas', 'add', '0.01');
     const full = await held();
     expect(await terminal.refused(caller!, 'gas', 'take', '0.010000001')).to.include(
-      '(InvalidAmount). The tank holds 0.01 SOL.',
+      '(InvalidAmount). The gas balance is 0.01 SOL.',
     );
     expect(await terminal.refused(caller!, 'gas', 'take', '0.009999999')).to.include(
-      '(TankBelowRent). It would hold 0.000000001 SOL; take all of it, or leave at least 0.',
+      '(TankBelowRent). 0.000000001 SOL would be left. Take all of it, or leave at least 0.',
     );
     expect(await held()).to.deep.equal(full);
   });
 
-  it('rejects: gas that is no amount, or above what a key may ever take, as wrong usage', async () => {
+  it('rejects: an invalid gas amount, or one above the maximum of any key, as wrong usage', async () => {
     for (const words of [
       ['gas', 'add'],
       ['gas', 'add', '0'],
@@ -144,7 +144,7 @@ describe('the command line without the service: gas', function () {
     }
   });
 
-  it('dispute close gives the rent of an ended dispute back after 30 days, sent by anyone, and not before', async () => {
+  it('dispute close returns the rent of an ended dispute after 30 days for any sender, and not before', async () => {
     const path = `/v1/agents/${market.agentId}/execute`;
     const { body } = await request(market.relay.url, path, { apiKey: market.callers[0]!.apiKey, body: { task: 'x' } });
     expect(body.status, JSON.stringify(body)).to.equal('completed');
@@ -179,6 +179,6 @@ describe('the command line without the service: gas', function () {
       stranger: before.stranger - FEE,
     });
     expect(await lamportsOf(dispute)).to.equal(0n);
-    expect(await close()).to.equal(`There is no dispute of execution ${id} on this chain.\n`);
+    expect(await close()).to.equal(`No dispute of execution ${id} exists on this chain.\n`);
   });
 });

@@ -10,7 +10,7 @@ describe('keys new', () => {
   const directory = mkdtempSync(join(tmpdir(), 'cli-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('makes a key file that its owner alone can read, and tells its address', async () => {
+  it('creates a key file that only its owner can read, and prints the address', async () => {
     const path = join(directory, 'wallet.json');
     const { code, stdout, stderr } = await runHere(['keys', 'new', path, '--json']);
     expect(code).to.equal(0);
@@ -22,7 +22,7 @@ describe('keys new', () => {
     expect(JSON.parse(stdout)).to.deep.equal({ file: path, address: publicKey.toBase58() });
   });
 
-  it('makes another one each time, and prints lines without --json', async () => {
+  it('creates a new key each time, and prints lines without --json', async () => {
     const [a, b] = [
       await runHere(['keys', 'new', join(directory, 'a')]),
       await runHere(['keys', 'new', join(directory, 'b')]),
@@ -31,28 +31,30 @@ describe('keys new', () => {
     expect(a.stdout.split('address')[1]).to.not.equal(b.stdout.split('address')[1]);
   });
 
-  it('leaves a file that exists as it is, whatever it holds', async () => {
+  it('does not change an existing file, whatever it contains', async () => {
     const path = join(directory, 'notes.txt');
     writeFileSync(path, 'mine');
     const { code, stdout, stderr } = await runHere(['keys', 'new', path]);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    expect(stderr).to.equal(`${path} already exists; a key that is overwritten is lost for ever.\n`);
+    expect(stderr).to.equal(
+      `${path} already exists. Choose another path: overwriting a key file would lose the key forever.\n`,
+    );
     expect(readFileSync(path, 'utf8')).to.equal('mine');
   });
 
-  it('says what is wrong with the place, and that a file must be named', async () => {
+  it('reports a bad path, and that a file must be named', async () => {
     const { code, stderr } = await runHere(['keys', 'new', join(directory, 'nowhere', 'key.json')]);
     expect(code).to.equal(1);
     expect(stderr).to.equal(`The folder ${join(directory, 'nowhere')} does not exist.\n`);
     expect((await runHere(['keys', 'new'])).code).to.equal(2);
   });
 
-  it('is named to whoever has no such file', async () => {
+  it('is suggested to a user without such a file', async () => {
     const missing = join(directory, 'none.json');
     const { code, stderr } = await runHere(['keys', 'list', '--keypair', missing]);
     expect(code).to.equal(1);
     expect(stderr).to.equal(
-      `Cannot read the wallet's keypair: ${missing} does not exist. \`npm run cli -- keys new FILE\` makes such a file.\n`,
+      `Cannot read the wallet's keypair: ${missing} does not exist. To create one, run \`npm run cli -- keys new FILE\`.\n`,
     );
   });
 });

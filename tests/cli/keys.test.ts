@@ -4,7 +4,7 @@ import { request, startMarketplace, type TestMarketplace } from '../harness/node
 import { createTerminal } from './run.ts';
 
 describe('cli against the service', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let terminal: ReturnType<typeof createTerminal>;
   before(async () => {
@@ -25,7 +25,7 @@ describe('cli against the service', function () {
     return body.error ? `${status} ${body.error.code}` : `${status}`;
   };
 
-  it('keys create takes scopes, an end and addresses; keys list shows them; keys restrict changes them', async () => {
+  it('keys create sets scopes, expiry and addresses; keys list shows them; keys restrict changes them', async () => {
     const end = new Date(Date.now() + 3_600_000).toISOString();
     const restrictions = ['--scope', 'read', '--expires', end, '--allow-ip', '127.0.0.1,2001:db8::/32'];
     const made = await done('keys', 'create', '--name', 'reader', ...restrictions);
@@ -46,7 +46,7 @@ describe('cli against the service', function () {
     expect(await refused('keys', 'restrict', made.key_id)).to.include('Name what to change');
   });
 
-  it('keys rotate makes a successor, and the old key ends with its grace', async () => {
+  it('keys rotate creates a successor, and the old key ends with its grace period', async () => {
     const old = await done('keys', 'create', '--name', 'old');
     const rotated = await done('keys', 'rotate', old.key_id, '--grace', '0s');
     expect(rotated).to.include({ name: 'old', replaces: old.key_id });
@@ -55,7 +55,7 @@ describe('cli against the service', function () {
     expect(await refused('keys', 'rotate', '0'.repeat(32))).to.include('has no key');
   });
 
-  it('execution start runs what execution open has funded, by the wallet alone', async () => {
+  it('execution start runs an execution opened by execution open, with the wallet alone', async () => {
     const asked = ['--task', 'by hand', '--parameters', '{"a":1}'];
     const opened = await done('execution', 'open', market.agentId, ...asked);
     expect(await refused('execution', 'start', opened.execution_id, '--task', 'another')).to.include('invalid_request');

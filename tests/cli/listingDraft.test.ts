@@ -39,7 +39,7 @@ describe('the description of an agent', () => {
     expect(file.signingKeyPath).to.equal(null);
   });
 
-  it('takes a price as text, to the last base unit', () => {
+  it('parses a price as text, to the last base unit', () => {
     expect(parseListingDraft({ ...valid, price_usdc: '0.010001' }, 'agent.json').price).to.equal(10_001n);
   });
 
@@ -80,15 +80,15 @@ describe('the deposit for a price', () => {
     ],
   };
 
-  it('is that of the first tier whose greatest price is not below it', () => {
+  it('is the deposit of the first tier that covers the price', () => {
     expect(depositFor(10_000n, config)).to.equal(1_000_000n);
     expect(depositFor(100_000n, config)).to.equal(1_000_000n);
     expect(depositFor(100_001n, config)).to.equal(5_000_000n);
     expect(depositFor(1_000_000n, config)).to.equal(5_000_000n);
   });
 
-  it('rejects: a price outside all tiers, naming the limit', () => {
-    expect(() => depositFor(9_999n, config)).to.throw(Refusal, 'below the lowest that is allowed, 0.01 USDC');
-    expect(() => depositFor(1_000_001n, config)).to.throw(Refusal, 'above the highest that is allowed, 1 USDC');
+  it('rejects: a price outside all tiers, and names the limit', () => {
+    expect(() => depositFor(9_999n, config)).to.throw(Refusal, 'below the minimum, 0.01 USDC');
+    expect(() => depositFor(1_000_001n, config)).to.throw(Refusal, 'above the maximum, 1 USDC');
   });
 });

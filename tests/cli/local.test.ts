@@ -15,7 +15,7 @@ import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { cli, type Run, runHere } from './run.ts';
 
 describe('the command line on the local network', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   const dataDir = newDirectory();
   let demo: DemoFile;
   let connection: Connection;
@@ -34,7 +34,7 @@ describe('the command line on the local network', function () {
   });
   after(cleanUp);
 
-  it('fund gives a new wallet SOL and USDC, and adds to what it has', async () => {
+  it('fund gives a new wallet SOL and USDC, and adds to an existing balance', async () => {
     const wallet = Keypair.generate().publicKey.toBase58();
     expect(await done('fund', wallet, '--sol', '2', '--usdc', '10.5')).to.deep.equal({ wallet, sol: 2, usdc: '10.5' });
     expect(await done('fund', wallet, '--usdc', '0.000001')).to.deep.equal({ wallet, sol: 2, usdc: '10.500001' });
@@ -43,7 +43,7 @@ describe('the command line on the local network', function () {
     });
   });
 
-  it('is named to a wallet that has no money here', async () => {
+  it('fund is suggested to a wallet without money', async () => {
     const path = join(dataDir, 'poor.json');
     const { address } = JSON.parse((await cli(['keys', 'new', path, '--json'])).stdout);
     const advice = `On this local network: \`npm run cli -- local fund ${address} --sol 1 --usdc 100\`.\n`;
@@ -53,13 +53,13 @@ describe('the command line on the local network', function () {
       .and.include(advice);
     await done('fund', address, '--usdc', '1');
     expect((await create()).stderr)
-      .to.include('has too little SOL for fees and rent.')
+      .to.include('has too little SOL for fees and refundable deposits.')
       .and.include(advice);
     await done('fund', address, '--sol', '1');
     expect((await create()).code).to.equal(0);
   });
 
-  it('fund leaves an allowance alone and the mint’s supply true', async () => {
+  it('fund does not change an allowance, and the supply of the mint stays correct', async () => {
     const [caller] = demo.callers;
     const mint = new PublicKey(demo.usdc_mint);
     const account = findTokenAccount(new PublicKey(caller!.wallet), mint);
@@ -70,7 +70,7 @@ describe('the command line on the local network', function () {
     expect(await allowance()).to.equal(allowed);
   });
 
-  it('travel moves the clock by the hours that are named, and calls are paid and completed after each', async () => {
+  it('travel moves the clock by the given hours, and calls are paid and completed after each move', async () => {
     const api = createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
     const agentId = demo.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
     // Ten minutes past midnight ids are still of the day before, and those of a day before that are refused.
@@ -91,7 +91,7 @@ describe('the command line on the local network', function () {
     }
   });
 
-  it('refuses amounts and hours that make no sense, as wrong usage', async () => {
+  it('refuses invalid amounts and hours as wrong usage', async () => {
     const wallet = demo.callers[0]!.wallet;
     for (const words of [
       ['fund', 'nobody', '--sol', '1'],
@@ -105,19 +105,19 @@ describe('the command line on the local network', function () {
       expect((await runHere(['local', ...words])).code, words.join(' ')).to.equal(2);
     }
     const { code, stderr } = await local('fund', wallet);
-    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Say how much: --sol N, --usdc N, or both.\n' });
+    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Give an amount: --sol N, --usdc N, or both.\n' });
   });
 
-  it('refuses where no local network runs', async () => {
+  it('refuses to run without a local network', async () => {
     const empty = newDirectory();
     const { code, stderr } = await cli(['local', 'travel', '1'], { DATA_DIR: empty });
     expect(code).to.equal(1);
     expect(stderr).to.equal(
-      `No local network runs in ${empty}. \`npm start\` starts one; DATA_DIR names its folder.\n`,
+      `No local network runs in ${empty}. Start one with \`npm start\`, or set DATA_DIR to its folder.\n`,
     );
   });
 
-  it('refuses a node that is no local one, and asks it for nothing but its version', async () => {
+  it('refuses a node that is not local, and asks it only for its version', async () => {
     const methods: string[] = [];
     const cluster = createServer(async (request, response) => {
       const chunks: Buffer[] = [];

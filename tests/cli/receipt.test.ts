@@ -23,7 +23,7 @@ import { runHere } from './run.ts';
 const KEPT_OFFSET = 56 + 16;
 
 describe('the command line: receipts', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let stage: ReceiptStage;
   let stranger: Keypair;
   let receipt: Receipt;
@@ -35,7 +35,7 @@ describe('the command line: receipts', function () {
   });
   after(() => stage?.stop());
 
-  it('receipt: a caller takes one, and every check of it passes at any node, without the service', async () => {
+  it('receipt saves a receipt, and every check passes at any node without the service', async () => {
     const before = await stage.market.balances();
     const id = await stage.pay('sum');
     file = stage.terminal.path('receipt.json');
@@ -70,7 +70,7 @@ describe('the command line: receipts', function () {
       for (const { got, expected, what } of check.compared) expect(got, what).to.equal(expected);
   });
 
-  it('verify: tells a person the same line by line, and who it asked', async () => {
+  it('verify prints the same checks as lines, and the nodes it asked', async () => {
     const { code, stdout } = await runHere(['execution', 'verify', file, '--rpc-url', stage.market.node.rpcUrl]);
     expect(code).to.equal(0);
     expect(stdout).to.include(`passed       settlement (${stage.market.node.rpcUrl})\n`);
@@ -78,16 +78,16 @@ describe('the command line: receipts', function () {
     expect(stdout).to.match(/passed: 11\nfailed: 0\nnot_checked: 0\n$/);
   });
 
-  it('verify: asks the service for a node where none is named, and does without where there is none', async () => {
+  it('verify asks the service for a node when none is named, and works without a node', async () => {
     const asked = await runHere(['execution', 'verify', file, '--base-url', stage.market.relay.url, '--json']);
     expect(JSON.parse(asked.stdout)).to.include({ passed: CHECKS.length });
     const alone = await runHere(['execution', 'verify', file, '--base-url', NOBODY, '--json']);
     expect(alone.code).to.equal(0);
     expect(JSON.parse(alone.stdout)).to.include({ passed: PURE.length, failed: 0, not_checked: 6 });
-    expect(alone.stderr).to.include('No node is named').and.include(`Nothing answers at ${NOBODY}`);
+    expect(alone.stderr).to.include('No node was given').and.include(`No server answers at ${NOBODY}`);
   });
 
-  it('verify: what the chain has of an execution, by its id alone', async () => {
+  it("verify shows the chain's data of an execution for an id alone", async () => {
     const { code, stdout } = await stage.run(receipt.execution_id);
     expect(code).to.equal(0);
     const { checks } = JSON.parse(stdout) as { checks: Check[] };
@@ -97,12 +97,12 @@ describe('the command line: receipts', function () {
     expect(paid).to.include.members(['signature of signing_key over result_hash', 'base units to the creator']);
   });
 
-  it('a refunded execution has no receipt, and its id does not pass for a paid one', async () => {
+  it('shows no receipt for a refunded execution, and does not accept its id as paid', async () => {
     const before = await stage.market.balances();
     const error = await stage.client.execute(stage.market.agentId, { task: 'fail' }).catch((thrown) => thrown);
     const id = error.executionId as string;
     const words = ['execution', 'receipt', id, '--base-url', stage.market.relay.url];
-    const refusal = 'A refunded execution has no receipt (not_settled)\n';
+    const refusal = 'The execution failed, so it has no receipt (not_settled)\n';
     await until('the refund is shown', async () => (await stage.client.getExecution(id)).status === 'failed');
     expect(await stage.terminal.refused(stage.market.callers[0]!.wallet, ...words)).to.equal(refusal);
     expect(await stage.terminal.refused(stranger, ...words)).to.include('(execution_not_found)');
@@ -119,7 +119,7 @@ describe('the command line: receipts', function () {
     expect(of(checks, 'settlement').state).to.equal('not_checked');
   });
 
-  it('examples/receipt.ts: says the same of a receipt, and of a changed one', async () => {
+  it('examples/receipt.ts reports the same for a valid and for a changed receipt', async () => {
     const check = (path: string) =>
       promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/receipt.ts', path], {
         cwd: ROOT,
@@ -137,15 +137,19 @@ describe('the command line: receipts', function () {
     expect(refusal.stdout).to.include('result_hash failed');
   });
 
-  it('refuses what is neither an id nor a receipt', async () => {
+  it('refuses input that is neither an id nor a receipt', async () => {
     const told = async (given: string) => {
       const { code, stderr } = await stage.run(given);
       expect(code).to.equal(1);
       return stderr;
     };
-    expect(await told(stage.terminal.path('none.json'))).to.include('cannot be read, and is no execution_id');
-    expect(await told(stage.terminal.file('junk.json', '{'))).to.include('is no receipt: it is not JSON');
-    expect(await told(stage.write('shape.json', { ...receipt, caller: 7 }))).to.equal('The receipt does not hold.\n');
+    expect(await told(stage.terminal.path('none.json'))).to.include(
+      'is not an execution_id, and cannot be read as a file',
+    );
+    expect(await told(stage.terminal.file('junk.json', '{'))).to.include('is not a receipt: it is not JSON');
+    expect(await told(stage.write('shape.json', { ...receipt, caller: 7 }))).to.equal(
+      'The receipt is not valid: a check failed.\n',
+    );
   });
 
   describe('a receipt that somebody changed fails at', () => {
@@ -221,7 +225,7 @@ describe('the command line: receipts', function () {
       });
     }
 
-    it('another execution of the same caller: each fits in itself, not with what the first one says', async () => {
+    it('its signature, opening and settlement with fields of another execution of the same caller', async () => {
       const next = await stage.take(await stage.pay('sum'));
       const { execution_id, record, transactions } = next;
       const checks = await stage.verifyBy(null, { ...receipt, execution_id, record, transactions });
@@ -255,18 +259,18 @@ describe('the command line: receipts', function () {
       later = await settledBefore(later.execution_id);
     });
 
-    it('the receipt of now carries the proof, and every check passes', async () => {
+    it('includes the proof in a new receipt, and every check passes', async () => {
       expect(archived).to.deep.equal({ ...receipt, archive: archived.archive });
       const checks = await stage.verifyBy(null, archived);
       expect(named(checks, 'passed')).to.deep.equal([...CHECKS]);
       expect(of(checks, 'record').compared.map(({ what }) => what)).to.include.members([
-        'root that fields and proof lead to',
+        'root from fields and proof',
         'archive.transaction',
         'price_usdc',
       ]);
     });
 
-    it('the receipt of before needs the proof from somebody, who need not be believed', async () => {
+    it('checks an old receipt with a proof from anyone, without trust in the sender', async () => {
       expect((await stage.market.node.connection.getAccountInfo(findArchive(0)))?.owner.equals(PROGRAM_ID)).to.equal(
         true,
       );
@@ -274,7 +278,7 @@ describe('the command line: receipts', function () {
       expect(alone.code).to.equal(0);
       const { checks } = JSON.parse(alone.stdout) as { checks: Check[] };
       expect(named(checks, 'not_checked')).to.deep.equal(['program', 'record']);
-      expect(of(checks, 'record').reason).to.include('nobody gave a proof of its leaf');
+      expect(of(checks, 'record').reason).to.include('no proof of its leaf was given');
       const helped = await stage.run(file, stage.market.node.rpcUrl, stage.market.relay.url);
       expect(JSON.parse(helped.stdout)).to.include({ passed: CHECKS.length, failed: 0 });
       const byId = await stage.run(receipt.execution_id, stage.market.node.rpcUrl, stage.market.relay.url);
@@ -311,7 +315,7 @@ describe('the command line: receipts', function () {
       ['transaction', () => ({ transaction: receipt.transactions.settle! })],
     ];
     for (const [what, change] of CHANGES) {
-      it(`another archive.${what} fails at the record`, async () => {
+      it(`fails at the record for another archive.${what}`, async () => {
         const proof = archived.archive!;
         const checks = await stage.verifyBy(null, { ...archived, archive: { ...proof, ...change(proof) } });
         expect(named(checks, 'failed')).to.deep.equal(['record']);
@@ -319,7 +323,7 @@ describe('the command line: receipts', function () {
       });
     }
 
-    it('an archive that is not there is unknown', async () => {
+    it('reports an unknown archive as unknown', async () => {
       for (const archive_index of [1, 70_000]) {
         const checks = await stage.verifyBy(null, { ...archived, archive: { ...archived.archive!, archive_index } });
         expect(named(checks, 'failed')).to.deep.equal([]);
@@ -327,7 +331,7 @@ describe('the command line: receipts', function () {
       }
     });
 
-    it('a proof that the tree has outgrown takes a new one of the same leaf', async () => {
+    it('accepts a new proof of the same leaf when the tree has outgrown the old one', async () => {
       const { tree } = archived.archive!;
       // As the account is once 64 leaves have come: it keeps fewer roots than there were.
       const grown: CallRule = async ({ method, params }, forward) => {
@@ -344,7 +348,7 @@ describe('the command line: receipts', function () {
       expect(fresh.root).to.not.equal(archived.archive!.root);
       const alone = await stage.verifyBy(grown, archived);
       expect(named(alone, 'not_checked')).to.deep.equal(['record']);
-      expect(of(alone, 'record').reason).to.include('takes a new proof');
+      expect(of(alone, 'record').reason).to.include('a new proof of the leaf is needed');
       stage.proxy.onCall(grown);
       const given = (archive: Proof | null) =>
         verifyReceipt(archived, { rpcUrl: stage.proxy.rpcUrl, findArchive: async () => archive });

@@ -114,8 +114,8 @@ describe('a keypair as a signer', () => {
   });
 });
 
-describe('a wallet that is no keypair', function () {
-  this.timeout(60_000);
+describe('a wallet without a keypair', function () {
+  this.timeout(600_000);
   let market: TestMarketplace;
   let creator: Awaited<ReturnType<typeof startSigner>>;
   let caller: Awaited<ReturnType<typeof startSigner>>;
@@ -161,7 +161,7 @@ describe('a wallet that is no keypair', function () {
     await market?.stop();
   });
 
-  it('lists an agent: one message for the session, one transaction, the deposit', async () => {
+  it('lists an agent with one message for the session, one transaction and the deposit', async () => {
     const told: string[] = [];
     const onProgress = (line: string) => void told.push(line);
     const listed = await createListing(market.marketplace, { wallet: creator, signingKey, draft: draft(), onProgress });
@@ -174,7 +174,7 @@ describe('a wallet that is no keypair', function () {
     expect(await untilShown(market.marketplace, listed.agent_id)).to.equal(true);
   });
 
-  it('opens, has it run by a signed message, and disputes the result', async () => {
+  it('opens an execution, starts it with a signed message, and disputes the result', async () => {
     const before = await held();
     const { execution_id } = await open(caller);
     expect((await held()).caller).to.equal(before.caller - PRICE);
@@ -190,7 +190,7 @@ describe('a wallet that is no keypair', function () {
     expect(caller.signed).to.deep.equal({ transactions: 2, messages: 1 });
   });
 
-  it('opens, and takes the price back when its time is up', async () => {
+  it('opens an execution, and gets the price back after its time is up', async () => {
     const before = await held();
     const { execution_id } = await open(caller);
     const { refundAt } = (await market.record(execution_id))!;
@@ -231,7 +231,7 @@ describe('a wallet that is no keypair', function () {
     ],
   ];
   for (const [what, wallet, reason] of cases) {
-    it(`one that ${what}: nothing is sent, and the refusal says why`, async () => {
+    it(`sends nothing and explains the refusal when the wallet ${what}`, async () => {
       const before = await held();
       const refusal = await open(wallet()).catch((error) => error);
       expect(refusal).to.be.instanceOf(Refusal).and.include({ code: 'not_signed' });
@@ -242,7 +242,7 @@ describe('a wallet that is no keypair', function () {
     });
   }
 
-  it('one that refuses the message of a session lists nothing and makes no key', async () => {
+  it('lists nothing and creates no key when the wallet refuses the session message', async () => {
     const before = await held();
     const wallet = refusing(creator.publicKey, new Error('User rejected the request.'));
     const refusal = await createListing(market.marketplace, { wallet, signingKey, draft: draft() }).catch((e) => e);
@@ -257,7 +257,7 @@ describe('a wallet that is no keypair', function () {
     expect(await held()).to.deep.equal(before);
   });
 
-  it('one whose signature of a message has the wrong length is refused here, not by the service', async () => {
+  it('refuses a message signature of the wrong length here, not at the service', async () => {
     const wallet = { ...refusing(creator.publicKey, ''), signMessage: async () => new Uint8Array(63) };
     const refusal = await createListing(market.marketplace, { wallet, signingKey, draft: draft() }).catch((e) => e);
     expect(refusal).to.be.instanceOf(Refusal);

@@ -20,7 +20,7 @@ const EVIDENCE = 'the sums are wrong';
 const EVIDENCE_HASH = '9186a15c328d503aae27658ec7492e846eda713c6a52081797ef579bea8cfb93';
 
 describe('the command line without the service: the life of an agent', function () {
-  this.timeout(90_000);
+  this.timeout(600_000);
   // Each chapter stands on the one before it.
   this.bail(true);
   let market: TestMarketplace;
@@ -75,7 +75,7 @@ describe('the command line without the service: the life of an agent', function 
     await market.stop();
   });
 
-  it('lists an agent and makes a key, beside the service', async () => {
+  it('lists an agent and creates a key, beside the service', async () => {
     saveSigningKey(terminal.path('signing.json'), signingKey);
     const description = {
       name: 'sums',
@@ -109,7 +109,7 @@ describe('the command line without the service: the life of an agent', function 
     });
   });
 
-  it('a dispute is opened by the caller alone, who pays bond and rent; rejected, its bond goes to the creator', async () => {
+  it('opens a dispute for the caller alone, who pays bond and rent; a rejection gives the creator the bond', async () => {
     const id = await pay();
     const open = ['dispute', 'open', id, '--evidence', evidence];
     expect(await terminal.refused(stranger!, ...open)).to.include(
@@ -119,7 +119,7 @@ describe('the command line without the service: the life of an agent', function 
       `${evidence}.gone does not exist.\n`,
     );
     expect(await terminal.refused(caller!, 'dispute', 'lapse', id)).to.equal(
-      `There is no dispute of execution ${id} on this chain.\n`,
+      `No dispute of execution ${id} exists on this chain.\n`,
     );
     const before = await held();
     const lamports = await lamportsOf(caller!.publicKey);
@@ -150,7 +150,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.look('execution', 'show', id)).to.include({ status: 'disputed', escrow_usdc: null });
     expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
 
-    expect(await resolveRefused(id)).to.equal('Say --reject, or --uphold USDC.\n');
+    expect(await resolveRefused(id)).to.equal('Give --reject, or --uphold USDC.\n');
     const impostor = ['admin', 'resolve-dispute', id, '--reject', '--reason-file', reason];
     expect(await terminal.refused(stranger!, ...impostor)).to.include(
       `(NotAdmin). The admin is ${admin!.publicKey}; this wallet is ${stranger!.publicKey}.`,
@@ -165,7 +165,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
   });
 
-  it('upheld with a part of the price, the slash pauses the agent until its collateral is topped up', async () => {
+  it('upholds a dispute with a part of the price, and the slash pauses the agent until a top-up', async () => {
     const id = await pay();
     await dispute(id);
     const before = await held();
@@ -184,7 +184,7 @@ describe('the command line without the service: the life of an agent', function 
     });
     expect(await show()).to.include({ status: 'paused', collateral_usdc: '4.9', slashed_usdc: '0.1' });
     expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include(
-      '(CollateralBelowTier). It holds 4.9 USDC. `listing top-up` adds to it.',
+      '(CollateralBelowTier). It holds 4.9 USDC. To add collateral, use `listing top-up`.',
     );
 
     expect(await terminal.refused(stranger!, 'listing', 'top-up', agentId, '1')).to.include('belongs to');
@@ -200,7 +200,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await show()).to.include({ status: 'active', collateral_usdc: '5', deposited_usdc: '5.1' });
   });
 
-  it('a slash never exceeds the collateral nor starves other disputes; what is above the price is the treasury’s', async () => {
+  it('limits a slash to the collateral and reserves other disputes; the part above the price goes to the treasury', async () => {
     const [id, other] = [await pay(), await pay()];
     await dispute(id);
     await dispute(other);
@@ -209,7 +209,7 @@ describe('the command line without the service: the life of an agent', function 
       '(SlashAboveCollateral). The collateral holds 5 USDC.',
     );
     expect(await resolveRefused(id, '--uphold', '4.9')).to.include(
-      '(OtherDisputesStarved). The collateral holds 5 USDC; 0.25 USDC of it is for other open disputes.',
+      '(OtherDisputesStarved). The collateral holds 5 USDC; 0.25 USDC of it is reserved for other open disputes.',
     );
     expect(await held()).to.deep.equal(before);
     await resolve(id, '--uphold', '0.6');
@@ -248,7 +248,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(stranger!, 'dispute', 'claim', other)).to.include('(NothingOwed).');
   });
 
-  it('another key signs from now on, which no other agent may have', async () => {
+  it('rotates the signing key, and refuses a key of another agent', async () => {
     const next = generateSigningKey();
     const path = terminal.path('next.json');
     saveSigningKey(path, next);
@@ -256,7 +256,7 @@ describe('the command line without the service: the life of an agent', function 
     const rotate = ['listing', 'rotate-key', agentId, '--signing-key'];
     expect(await terminal.refused(stranger!, ...rotate, path)).to.include('belongs to');
     expect(await terminal.refused(creator!, ...rotate, taken)).to.include(
-      '(SigningKeyTaken). `npm run cli -- keys new FILE` makes another.',
+      '(SigningKeyTaken). To create another key file, run `npm run cli -- keys new FILE`.',
     );
     expect(await terminal.refused(creator!, ...rotate, `${path}.gone`)).to.include('Cannot read the signing key');
     const rotated = await terminal.done(creator!, ...rotate, path);
@@ -264,7 +264,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(new Address(rotated.signing_key).toBytes()).to.deep.equal(new Uint8Array(next.subarray(32)));
   });
 
-  it('delisted for ever, the collateral comes back when its time is up and no dispute is open', async () => {
+  it('returns the collateral of a delisted agent after its time, when no dispute is open', async () => {
     // Back to the key that the endpoint signs with.
     await terminal.done(creator!, 'listing', 'rotate-key', agentId, '--signing-key', terminal.path('signing.json'));
     await terminal.done(creator!, 'listing', 'top-up', agentId, '1');
@@ -314,7 +314,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include('It is delisted.');
   });
 
-  it('refuses a dispute that is told wrongly as wrong usage', async () => {
+  it('refuses a malformed dispute as wrong usage', async () => {
     const id = '00000000-0000-8000-8000-000000000000';
     for (const words of [
       ['dispute', 'open', id],

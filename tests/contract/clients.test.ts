@@ -18,7 +18,7 @@ function expectDone({ code, output }: Finished): string {
 }
 
 describe('generated clients', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   let folder: string;
   let python: string;
   let target: { baseUrl: string; apiKey: string; agentId: string };
@@ -78,7 +78,7 @@ describe('generated clients', function () {
     expect(said.timeout_seconds).to.be.greaterThan(0);
   }
 
-  it('by openapi-typescript and openapi-fetch', async () => {
+  it('work when made by openapi-typescript and openapi-fetch', async () => {
     expectDone(await tool('openapi-typescript', 'openapi.json', '-o', 'schema.ts'));
     const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck'];
     expectDone(await tool('tsc', ...strict, '--target', 'es2022', '--module', 'nodenext', 'call.ts'));
@@ -86,14 +86,14 @@ describe('generated clients', function () {
     await expectPaidCall(process.execPath, 'call.js');
   });
 
-  it('by openapi-python-client', async () => {
+  it('work when made by openapi-python-client', async () => {
     const generate = ['generate', '--path', 'openapi.json', '--meta', 'none', '--fail-on-warning'];
     expectDone(await runHere('openapi-python-client', ...generate, '--output-path', 'agent_marketplace_client'));
     expectDone(await runHere('mypy', 'call.py', 'agent_marketplace_client'));
     await expectPaidCall('python', 'call.py');
   });
 
-  it('Spectral and Redocly find nothing, not even to warn of', async () => {
+  it('come from a document without errors or warnings in Spectral and Redocly', async () => {
     const spectral = await tool(
       'spectral',
       'lint',
@@ -108,7 +108,7 @@ describe('generated clients', function () {
     expect(expectDone(redocly)).to.not.match(/\d+ warning/);
   });
 
-  it('would find what is wrong', async () => {
+  it('detects mistakes with the same linters', async () => {
     const broken = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/x': { get: {} } } };
     writeFileSync(join(folder, 'broken.json'), JSON.stringify(broken));
     const spectral = await tool(

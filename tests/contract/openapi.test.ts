@@ -43,13 +43,13 @@ describe('/openapi.json', () => {
     expect(validator.version).to.equal('3.1');
   });
 
-  it('is refused by the validator where it is broken', async () => {
+  it('is rejected by the validator when it is broken', async () => {
     const broken = structuredClone(document) as unknown as { paths: Record<string, { get: { responses?: unknown } }> };
     broken.paths['/v1/agents']!.get.responses = { nonsense: {} };
     expect((await new Validator().validate(broken)).valid).to.equal(false);
   });
 
-  it('names the deployment it comes from', () => {
+  it('names its deployment', () => {
     expect(document.servers).to.deep.equal([{ url: world.url, description: 'Test, no real USDC' }]);
   });
 
@@ -62,14 +62,14 @@ describe('/openapi.json', () => {
     expect([...routesOf(app), `get ${CONFIG_PATH}`].sort()).to.deep.equal(documented.sort());
   });
 
-  it('leaves out nothing that the server answers', () => {
+  it('contains every field that the server answers', () => {
     const [app] = createHttpServer(world.deps).listeners('request') as unknown as [express.Application];
     const paths = layersOf(app).flatMap((layer) => (layer.route ? [layer.route.path] : []));
     const documented = Object.keys(document.paths).map((path) => path.replaceAll('{', ':').replaceAll('}', ''));
     expect(paths.filter((path) => !documented.includes(path) && !BESIDE_THE_TABLE.includes(path))).to.deep.equal([]);
   });
 
-  describe('every example fits its schema', () => {
+  describe('every example', () => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     addFormats.default(ajv);
     before(() => ajv.addSchema({ $id: 'doc', components: document.components }));
@@ -79,7 +79,7 @@ describe('/openapi.json', () => {
       expect(validate(value), `${where}: ${JSON.stringify(validate.errors)} ${JSON.stringify(value)}`).to.equal(true);
     };
 
-    it('as it is published', () => {
+    it('fits the published schema', () => {
       let count = 0;
       for (const operations of Object.values(document.paths)) {
         for (const { operationId, requestBody, responses } of Object.values(operations)) {
@@ -97,7 +97,7 @@ describe('/openapi.json', () => {
       expect(count).to.be.greaterThan(80);
     });
 
-    it('as it is enforced', () => {
+    it('fits the enforced schema', () => {
       for (const id of ROUTE_IDS) {
         const { answers, body } = routeOf(id);
         if (body) body.schema.parse(body.example);
@@ -112,7 +112,7 @@ describe('/openapi.json', () => {
       }
     });
 
-    it('and what does not fit is refused', () => {
+    it('is rejected when it is changed and does not fit', () => {
       const value = errorExample('insufficient_balance') as { error: { details: unknown } };
       value.error.details = { limit: 'patience' };
       expect(() => check({ $ref: '#/components/schemas/error_insufficient_balance' }, value, 'bad')).to.throw('limit');
@@ -137,12 +137,12 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('has every error code somewhere, but for that of procedures alone', () => {
+  it('has every error code, except the one of procedures alone', () => {
     const documented = new Set(ROUTE_IDS.map(routeOf).flatMap(errorsOf));
     expect(ERROR_CODES.filter((code) => !documented.has(code))).to.deep.equal(['not_admin']);
   });
 
-  it('has what config.get really answers, right and wrong', async () => {
+  it('describes the real answers of config.get, success and error', async () => {
     const read = (path: string, init = {}) => world.call(path, init);
     ConfigAnswer.parse((await read(CONFIG_PATH)).json);
     const wrong = [await read(CONFIG_PATH, { method: 'POST' }), await read(`${CONFIG_PATH}?batch=1`)];
@@ -157,7 +157,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('tells of every operation that its address can refuse a method, and too many requests', () => {
+  it('documents 405 and 429 for every operation', () => {
     for (const operations of Object.values(document.paths)) {
       for (const { operationId, responses } of Object.values(operations)) {
         expect(Object.keys(responses[405]!.headers), operationId).to.include('Allow');
@@ -167,7 +167,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('demands of a caller nothing that may be left out', () => {
+  it('requires no field that a caller may omit', () => {
     const { ExecuteBody, StartBody } = document.components.schemas;
     expect(ExecuteBody!.required).to.deep.equal(['task']);
     expect(StartBody!.required).to.deep.equal(['task']);
@@ -176,7 +176,7 @@ describe('/openapi.json', () => {
     expect(JSON.stringify(requests)).to.not.include('"default"');
   });
 
-  it('has patterns that ECMA-262 and Python read, also without Unicode’s classes, and as they are enforced', () => {
+  it('has patterns that ECMA-262 and Python read, also without Unicode classes, equal to the enforced ones', () => {
     const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map((match) =>
       JSON.parse(match[1]!),
     );
@@ -197,7 +197,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('says of each agent the times that it may be given', async () => {
+  it('documents the allowed timeouts of each agent', async () => {
     const listing = await world.addListing({ timeout_seconds: 90n, min_timeout_seconds: 7n });
     const { json } = await world.get(`/v1/agents/${listing}`);
     expect(json).to.include({ timeout_seconds: 90, min_timeout_seconds: 7 });
@@ -207,7 +207,7 @@ describe('/openapi.json', () => {
     ]);
   });
 
-  it('says what every field and parameter means, once', () => {
+  it('documents every field and parameter once', () => {
     const used = new Set<string>();
     const missing: string[] = [];
     const visit = (owner: string, schema: Record<string, unknown>): void => {
@@ -234,7 +234,7 @@ describe('/openapi.json', () => {
     expect(Object.keys(GLOSSARY).filter((name) => !used.has(name))).to.deep.equal([]);
   });
 
-  it('needs a key exactly where the relay asks for one', async () => {
+  it('requires a key exactly where the relay requires one', async () => {
     for (const [path, operations] of Object.entries(document.paths)) {
       for (const [method, { security, operationId }] of Object.entries(operations)) {
         const url = path.replace('{execution_id}', 'b566c309-b734-86c3-aa14-0eba1f5ff01a').replace(/\{\w+\}/g, 'x');

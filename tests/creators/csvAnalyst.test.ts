@@ -150,7 +150,7 @@ describe('demo creators: csv-analyst', () => {
     });
   });
 
-  describe('runs one SELECT or WITH', () => {
+  describe('accepts one SELECT or WITH', () => {
     const QUERIES: [string, unknown[][]][] = [
       ['SELECT a FROM csv', [[1], [2]]],
       ['select a from csv;', [[1], [2]]],
@@ -205,7 +205,7 @@ describe('demo creators: csv-analyst', () => {
     const numbers = (count: number): string =>
       `WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < ${count}) SELECT x FROM c`;
 
-    it('answers 10,000 rows and not 10,001', async () => {
+    it('answers 10,000 rows, and refuses 10,001', async () => {
       const { rows, row_count } = await ask('a\n1\n', numbers(10_000));
       expect([rows.length, rows[9999], row_count]).to.deep.equal([10_000, [10_000], 10_000]);
       expect(await refuse('a\n1\n', numbers(10_001))).to.equal(
@@ -213,12 +213,12 @@ describe('demo creators: csv-analyst', () => {
       );
     });
 
-    it('answers no more than 4 MiB', async () => {
+    it('answers at most 4 MiB', async () => {
       const query = `SELECT hex(zeroblob(500000)) FROM (${numbers(5)})`;
       expect(await refuse('a\n1\n', query)).to.equal('SQL: the rows are more than 4 MiB of JSON; select less');
     });
 
-    it('ends an endless query after 2 s, while others are answered', async () => {
+    it('stops an endless query after 2 s, while others are answered', async () => {
       const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
       const started = performance.now();
       const ended = refuse('a\n1\n', endless);
@@ -228,14 +228,14 @@ describe('demo creators: csv-analyst', () => {
       expect(performance.now() - started).to.be.within(2000, 10_000);
     });
 
-    it('survives a query that wants all memory', async () => {
+    it('survives a query that requests all memory', async () => {
       const hungry =
         'WITH RECURSIVE c(x, y) AS (SELECT 1, zeroblob(20000000) UNION SELECT x + 1, zeroblob(20000000 + x) FROM c) ' +
         'SELECT count(*) FROM c';
       expect(await refuse('a\n1\n', hungry)).to.match(/^SQL: (out of memory|the query was ended after 2 s)/);
     });
 
-    it('answers more requests at once than it runs', async () => {
+    it('answers more concurrent requests than it runs', async () => {
       const results = await Promise.all(
         Array.from({ length: 6 }, (_, index) => ask(`a\n${index}\n`, 'SELECT a FROM csv')),
       );
@@ -245,7 +245,7 @@ describe('demo creators: csv-analyst', () => {
     it('gives up before the deadline of the execution', async () => {
       const endless = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
       const reason = await fail(agent, execution('x', { csv: 'a\n1\n', query: endless }, 1));
-      expect(reason).to.equal('not finished within the 1 s allowed');
+      expect(reason).to.equal('not finished within the timeout of 1 s');
     });
   });
 });

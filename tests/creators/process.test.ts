@@ -18,7 +18,7 @@ async function refusesConnections(url: string): Promise<boolean> {
 }
 
 describe('demo creators: process', () => {
-  it('makes keys of mode 0600, and on the next start has the same keys and ports', async () => {
+  it('creates keys of mode 0600, and keeps keys and ports on the next start', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'creators-'));
     const first = forkCreators(dataDir);
     const names = ['sandbox-echo', 'sandbox-fails', 'sandbox-offline'];
@@ -43,7 +43,7 @@ describe('demo creators: process', () => {
     rmSync(dataDir, { recursive: true });
   });
 
-  it('names the agent whose port is taken, leaves nothing listening, and starts when asked again', async () => {
+  it('names the agent whose port is in use, leaves nothing listening, and starts on the next attempt', async () => {
     const occupant = createServer().listen(0, '127.0.0.1');
     await once(occupant, 'listening');
     const { port } = occupant.address() as AddressInfo;
@@ -73,7 +73,7 @@ describe('demo creators: process', () => {
     await creators.stop();
   });
 
-  it('answers anyone until it is told whom to trust, and then only what that marketplace signed', async () => {
+  it('answers anyone until trust is configured, and then only requests that the marketplace signed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'creators-'));
     const keys = loadCallKeys(join(folder, 'call-keys.json'));
     const strangers = loadCallKeys(join(folder, 'strangers.json'));
@@ -112,7 +112,7 @@ describe('demo creators: process', () => {
       ['on SIGTERM', (child) => child.kill('SIGTERM')],
     ];
     for (const [when, end] of ENDS) {
-      it(`${when}, at once, after ignoring SIGINT, and takes a running query along`, async () => {
+      it(`immediately ${when}, after ignoring SIGINT, and stops a running query`, async () => {
         const creators = forkCreators();
         const agents = await creators.start([{ name: 'csv-analyst' }]);
         const { url } = agents.get('csv-analyst')!;

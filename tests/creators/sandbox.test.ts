@@ -88,7 +88,7 @@ describe('demo creators: sandbox', () => {
     }
   });
 
-  describe('from then on', () => {
+  describe('after they are listed', () => {
     before(async () => {
       for (const { name } of demoAgents) {
         expect(await creators.ask({ type: 'listed', name })).to.deep.equal({ type: 'listed', name });
@@ -109,7 +109,7 @@ describe('demo creators: sandbox', () => {
       });
     }
 
-    it('sandbox-slow waits the seconds asked for, past the deadline too', async () => {
+    it('sandbox-slow waits the requested seconds, even past the deadline', async () => {
       for (const [seconds, timeout] of [
         [0, 60],
         [0.5, 60],
@@ -139,7 +139,7 @@ describe('demo creators: sandbox', () => {
       expect(JSON.parse(text).error.code).to.equal('internal_error');
     });
 
-    it('sandbox-bad-signature is right in all but its signature', async () => {
+    it('sandbox-bad-signature is correct except for its signature', async () => {
       const request = execution('the task');
       const { status, text } = await postTwice('sandbox-bad-signature', request);
       const answer = JSON.parse(text);
@@ -149,7 +149,7 @@ describe('demo creators: sandbox', () => {
       expect(isSigned(agent('sandbox-bad-signature'), answer.result_hash, answer.signature)).to.equal(false);
     });
 
-    it('sandbox-wrong-hash signs rightly a hash that is not the result’s', async () => {
+    it('sandbox-wrong-hash correctly signs a hash that is not the hash of the result', async () => {
       const request = execution('the task');
       const { status, text } = await postTwice('sandbox-wrong-hash', request);
       const answer = JSON.parse(text);
@@ -161,7 +161,7 @@ describe('demo creators: sandbox', () => {
       expect(isSigned(agent('sandbox-wrong-hash'), answer.result_hash, answer.signature)).to.equal(true);
     });
 
-    it('sandbox-wrong-id is right in all but the execution_id', async () => {
+    it('sandbox-wrong-id is correct except for the execution_id', async () => {
       const request = execution('the task');
       const { status, text } = await postTwice('sandbox-wrong-id', request);
       const answer = JSON.parse(text);
@@ -173,13 +173,13 @@ describe('demo creators: sandbox', () => {
       expect(isSigned(agent('sandbox-wrong-id'), answer.result_hash, answer.signature)).to.equal(true);
     });
 
-    it('sandbox-malformed answers 200 with what is not JSON', async () => {
+    it('sandbox-malformed answers 200 with a body that is not JSON', async () => {
       const { status, text } = await postTwice('sandbox-malformed');
       expect(status).to.equal(200);
       expect(() => JSON.parse(text)).to.throw(SyntaxError);
     });
 
-    it('sandbox-huge answers a good result of 6 MiB', async () => {
+    it('sandbox-huge answers a valid result of 6 MiB', async () => {
       const result = await complete(agent('sandbox-huge'), execution('the task'));
       expect(Buffer.byteLength(result)).to.equal(6 * 1024 * 1024);
       await postTwice('sandbox-huge');
@@ -191,13 +191,13 @@ describe('demo creators: sandbox', () => {
       expect(((error as Error).cause as NodeJS.ErrnoException).code).to.equal('ECONNREFUSED');
     });
 
-    it('the useful ones work on', async () => {
+    it('useful agents keep working', async () => {
       for (const { name, example } of demoAgents.slice(0, 2)) {
         await complete(agent(name), execution(example.task, example.parameters));
       }
     });
 
-    it('a misbehaving server still refuses a request that is none', async () => {
+    it('misbehaving agents still refuse an invalid request', async () => {
       for (const name of ['sandbox-fails', 'sandbox-bad-signature', 'sandbox-huge']) {
         expect((await post(agent(name).url, { task: 'x' })).status, name).to.equal(400);
       }

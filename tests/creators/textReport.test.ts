@@ -71,7 +71,7 @@ describe('demo creators: text-report', () => {
     ]);
   });
 
-  it('finds headings in each form and takes nothing else for one', async () => {
+  it('finds headings in each form, and nothing else', async () => {
     const text =
       'Title line\n\nFirst.\r\n\r\n## Part ##\nText of part.\n\nUnder\n=====\n\nBelow it.\n\nMinor\n---\nAfter.\n\n' +
       '---\n\n- a list item\n\nThis ends with a colon:\n\nlast line';
@@ -95,7 +95,7 @@ describe('demo creators: text-report', () => {
     ]);
   });
 
-  it('gives as many key sentences as asked for, or all there are', async () => {
+  it('returns the requested number of key sentences, or all of them', async () => {
     const text = 'One is here. Two is here. Three is here. Four is here.';
     expect((await report(text, { sentences: 1 })).key_sentences.sentences).to.have.length(1);
     expect(
@@ -105,7 +105,7 @@ describe('demo creators: text-report', () => {
     ).to.deep.equal([1, 2, 3, 4]);
   });
 
-  it('reports on 1,000 sentences and on lines made to stall a pattern', async () => {
+  it('reports on 1,000 sentences and on lines that would stall a regular expression', async () => {
     const words = Array.from({ length: 1000 }, (_, index) => `Sentence number ${index} is about topic ${index % 7}.`);
     expect((await report(words.join(' '))).statistics.sentences).to.equal(1000);
     const started = performance.now();
@@ -114,7 +114,7 @@ describe('demo creators: text-report', () => {
     expect(performance.now() - started).to.be.below(10_000);
   });
 
-  it('rejects: parameters it cannot take', async () => {
+  it('rejects: invalid parameters', async () => {
     const cases: [object, string][] = [
       [{}, 'parameters.text must be a text'],
       [{ text: '  \n' }, 'parameters.text must be a text'],
@@ -133,7 +133,7 @@ describe('demo creators: text-report', () => {
 });
 
 describe('demo creators: LexRank', () => {
-  it('ranks the middle of a star highest, with the value of its closed form', () => {
+  it('ranks the centre of a star highest, with the value of its closed form', () => {
     // Three leaves share a word with the middle and none with each other. With jump j, N = 4, leaf degree 2 and
     // middle degree 4 (each with itself): leaf = (j/N + (1-j)*m/4) / (1 - (1-j)/2) and m = 1 - 3 * leaf.
     const scores = lexRank([
@@ -148,7 +148,7 @@ describe('demo creators: LexRank', () => {
     for (const score of scores.slice(1)) expect(score).to.be.closeTo(leaf, 1e-5);
   });
 
-  it('ranks sentences equally that share nothing, or everything', () => {
+  it('ranks sentences equally when they share nothing, or everything', () => {
     for (const sentences of [
       [['a'], ['b'], ['c']],
       [

@@ -17,7 +17,7 @@ const EVIDENCE = 'I asked for an echo <img src=x onerror=alert(1)> and got a whi
 const REASON = 'It echoed what it was given, and no more was promised.';
 
 describe('the admin', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const site = useSite();
 
   const dialog = (page: Page) => page.getByRole('dialog');
@@ -28,10 +28,10 @@ describe('the admin', function () {
   }
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
 
-  it('sees the state of the whole', () =>
+  it('sees the state of the marketplace', () =>
     site.visit(ADMIN, async (page) => {
       await page.goto('/admin');
-      await page.getByText('Everything is in order').waitFor();
+      await page.getByText('Everything works').waitFor();
       const { relay_authorities } = await showConfig();
       const row = page.getByRole('region', { name: 'Relay authorities' }).getByRole('row', { name: 'this relay' });
       await row.locator(`[title="${relay_authorities[0]}"]`).waitFor();
@@ -39,7 +39,7 @@ describe('the admin', function () {
       expect(await row.textContent()).to.include(`${Number(lamports) / 1e9} SOL`);
     }));
 
-  it('pauses new executions, which then are refused, and takes them again', () =>
+  it('pauses new executions, which are then refused, and resumes them', () =>
     site.visit(ADMIN, async (page) => {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;
       await page.goto('/admin?tab=settings');
@@ -54,7 +54,7 @@ describe('the admin', function () {
       await until('the relay takes executions again', async () => (await refusal()) === 200);
     }));
 
-  it('changes settings within their bounds, after a review of old and new; the others stay', () =>
+  it('changes settings within their bounds after a review of old and new values; the others stay', () =>
     site.visit(ADMIN, async (page) => {
       const before = await showConfig();
       await page.goto('/admin?tab=settings');
@@ -91,7 +91,7 @@ describe('the admin', function () {
       expect(await showConfig()).to.include({ dispute_bond_lamports: `${BOND_LAMPORTS}` });
     }));
 
-  it('gives a creator the badge and takes it, which callers see', () =>
+  it('grants a creator the badge and removes it, and callers see both', () =>
     site.visit(ADMIN, async (page) => {
       const { creator, agent_id } = site.visitor.agent('sandbox-echo');
       const isVerified = async () => (await site.visitor.send(`/v1/agents/${agent_id}`, null)).body.creator.verified;
@@ -108,7 +108,7 @@ describe('the admin', function () {
       }
     }));
 
-  it('withdraws fees: what the treasury loses is what the account gets, and nothing moves where it cannot', () =>
+  it('withdraws fees: treasury and account change by the same amount, and a failed withdrawal moves nothing', () =>
     site.visit(ADMIN, async (page) => {
       const { demo, units, usdcOf, exists, execute } = site.visitor;
       await execute('csv-analyst', { task: 'x', parameters: { csv: 'a\n1\n', query: 'SELECT a FROM csv' } });
@@ -125,7 +125,7 @@ describe('the admin', function () {
       // The demo's admin has no USDC account of its own.
       expect(await exists(usdcOf((await showConfig()).admin))).to.equal(false);
       await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).click();
-      await dialog(page).getByText('It was not done').waitFor();
+      await dialog(page).getByText('It failed').waitFor();
       await dialog(page).getByText('DestinationUnusable').waitFor();
       expect([await units(treasury), await units(account)]).to.deep.equal([held, had]);
 
@@ -134,7 +134,7 @@ describe('the admin', function () {
       expect([await units(treasury), await units(account)]).to.deep.equal([held - 1_000n, had + 1_000n]);
     }));
 
-  it('hands over in two steps, and gets it back', async () => {
+  it('transfers the role in two steps, and gets it back', async () => {
     const { admin } = await showConfig();
     const next = site.visitor.demo.callers[1]!.wallet;
     const propose = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
@@ -163,7 +163,7 @@ describe('the admin', function () {
     const cases: Record<'rejected' | 'upheld', string> = { rejected: '', upheld: '' };
 
     before(async function () {
-      this.timeout(240_000);
+      this.timeout(600_000);
       const { visitor } = site;
       const file = join(site.dataDir, 'evidence.txt');
       writeFileSync(file, EVIDENCE);
@@ -204,7 +204,7 @@ describe('the admin', function () {
       };
     }
 
-    it('is in the queue, with the evidence shown as text and the receipt verified again', () =>
+    it('appears in the queue, with the evidence as text and the receipt verified again', () =>
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=disputes&outcome=open');
         const row = page.locator(`a[href*="${cases.rejected}"]`);
@@ -212,13 +212,13 @@ describe('the admin', function () {
         await row.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
         await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').waitFor();
-        await page.getByRole('heading', { name: 'This receipt holds' }).waitFor();
+        await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
         expect(await page.locator('main img').count()).to.equal(0);
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByText('The evidence is not kept here').waitFor();
       }));
 
-    it('is rejected: the creator gets the bond, and nobody’s USDC moves', () =>
+    it('gives the creator the bond when it is rejected, and no USDC moves', () =>
       site.visit(ADMIN, async (page) => {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
@@ -235,7 +235,7 @@ describe('the admin', function () {
         await page.getByText(REASON).waitFor();
       }));
 
-    it('is upheld: collateral pays the price to the caller and what is above it to the treasury', () =>
+    it('pays the caller the price from the collateral when it is upheld, and the treasury the rest', () =>
       site.visit(ADMIN, async (page) => {
         const before = await held();
         const amount = 25_000n;
@@ -265,7 +265,7 @@ describe('the admin', function () {
       }));
 
     for (const phone of [false, true]) {
-      it(`keeps nobody out, nor does the rest of the admin’s part: ${phone ? 'phone' : 'desktop'}`, () =>
+      it(`is accessible, like the rest of the admin's part: ${phone ? 'phone' : 'desktop'}`, () =>
         site.visit({ ...ADMIN, phone }, async (page) => {
           const tabs = ['', '?tab=disputes', '?tab=creators', '?tab=settings'].map((tab) => `/admin${tab}`);
           for (const address of [...tabs, `/admin/disputes/${cases.rejected}`]) {

@@ -23,7 +23,7 @@ async function sign(page: Page, name: string): Promise<void> {
   await dialog(page).waitFor({ state: 'detached' });
 }
 
-describe('what comes later', function () {
+describe('later events', function () {
   this.timeout(600_000);
   // The later ones are of what the earlier ones left.
   this.bail(true);
@@ -46,7 +46,7 @@ describe('what comes later', function () {
   const freeze = (isFrozen: boolean) =>
     setFrozen(site.visitor.connection, site.visitor.usdcOf(caller().wallet), isFrozen);
 
-  it('an award that a frozen account could not take is claimed once it is thawed', async () => {
+  it('shows an award that a frozen account could not receive, and claims it after the thaw', async () => {
     const { visitor } = site;
     archivedId = (await visitor.execute('sandbox-echo', { task: 'Kept' })).body.execution_id;
     const executionId = (await visitor.execute('sandbox-echo', { task: 'Disputed' })).body.execution_id;
@@ -78,7 +78,7 @@ describe('what comes later', function () {
     });
   });
 
-  it('a refund that a frozen account cannot take says so, and waits', async () => {
+  it('shows that a refund to a frozen account waits', async () => {
     const { visitor } = site;
     const before = await visitor.balances();
     const call = visitor.execute('sandbox-slow', {
@@ -101,7 +101,7 @@ describe('what comes later', function () {
     expect(await visitor.balances()).to.deep.equal(before);
   });
 
-  it('a delisted agent’s collateral is returned when its windows are over, by the chain’s clock', async () => {
+  it('returns the collateral of a delisted agent after its windows, by the clock of the chain', async () => {
     const { visitor } = site;
     const agent = visitor.agent('sandbox-echo');
     const letter = agent.creator === visitor.agent('csv-analyst').creator ? 'A' : 'B';
@@ -125,7 +125,7 @@ describe('what comes later', function () {
     expect(await visitor.balances()).to.deep.equal({ ...before, [agent.creator]: before[agent.creator]! + held });
   });
 
-  it('an archived execution is shown with its place in the tree, and verified by it', async () => {
+  it('shows an archived execution with its place in the tree, and verifies it', async () => {
     const { visitor } = site;
     const archived = ({ body }: { body: { archive?: unknown } }) => Boolean(body.archive);
     const { body } = await visitor.sendUntil(`/v1/executions/${archivedId}`, 0, archived);
@@ -152,7 +152,7 @@ describe('what comes later', function () {
         buffer: Buffer.from(JSON.stringify(receipt)),
       });
       const result = page.getByRole('region', { name: 'Result' });
-      await result.getByRole('heading', { level: 2 }).filter({ hasText: 'This receipt holds' }).waitFor();
+      await result.getByRole('heading', { level: 2 }).filter({ hasText: 'This receipt is valid' }).waitFor();
     });
   });
 });

@@ -10,7 +10,7 @@ const ECHO_PRICE = 10_000n;
 const CSV_PRICE = 250_000n;
 
 describe('agents', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const site = useSite();
 
   const pathOf = (name: string) => `/agents/${site.visitor.agent(name).agent_id}`;
@@ -28,7 +28,7 @@ describe('agents', function () {
     site.visitor.assertPaid(before, await site.visitor.balances(), name, price);
   }
 
-  it('are searched and filtered by the address, which can be shared and gone back to', () =>
+  it('are searched and filtered by the URL, which can be shared and works with Back', () =>
     site.visit({}, async (page) => {
       await page.goto('/');
       await cards(page).first().waitFor();
@@ -64,7 +64,7 @@ describe('agents', function () {
       await cards(page).first().waitFor();
     }));
 
-  it('one is called by a key: the result, what was paid, and its receipt', () =>
+  it('can be called with a key: shows the result, the payment and its receipt', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('csv-analyst')}?tab=run`);
@@ -98,10 +98,10 @@ describe('agents', function () {
       const id = new URL(page.url()).pathname.split('/').at(-1);
       expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
       await page.getByRole('link', { name: 'Verify it yourself' }).click();
-      await page.getByRole('heading', { name: 'This receipt holds' }).waitFor();
+      await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
     }));
 
-  it('one is called by a wallet: one signature pays into escrow, another starts the work', () =>
+  it('can be called with a wallet: one signature pays into escrow, another starts the work', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
@@ -119,7 +119,7 @@ describe('agents', function () {
       await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
     }));
 
-  it('one that fails is refunded, and everybody has what they had', () =>
+  it('refund a failed call, and all balances are as before', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-fails')}?tab=run`);
@@ -134,20 +134,20 @@ describe('agents', function () {
       await page.getByLabel('Task').waitFor();
     }));
 
-  it('the code of one is for this very agent', () =>
+  it('show code for the selected agent', () =>
     site.visit({}, async (page) => {
       await page.goto(`${pathOf('csv-analyst')}?tab=code`);
       const code = page.getByRole('region', { name: 'curl that calls csv-analyst' });
       expect(await code.textContent()).to.include(`${site.baseUrl}/v1${pathOf('csv-analyst')}/execute`);
     }));
 
-  it('a paused one cannot be run, and says so', () =>
+  it('cannot be run while paused, and say so', () =>
     site.visit({}, async (page) => {
       await page.goto(`${pathOf('sandbox-paused')}?tab=run`);
       await page.getByText('This agent is paused').waitFor();
     }));
 
-  it('keep nobody out, in any look', () =>
+  it('are accessible in every theme and size', () =>
     site.visit({}, async (page) => {
       const agent = pathOf('csv-analyst');
       for (const address of ['/', '/?q=csv', agent, `${agent}?tab=run`, `${agent}?tab=code`]) {

@@ -19,7 +19,7 @@ const BOND_LAMPORTS = 10_000_000n;
 const SIGNATURE_LAMPORTS = 5_000n;
 
 describe('the caller', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const site = useSite();
   let executionId: string;
 
@@ -32,7 +32,7 @@ describe('the caller', function () {
   const dialog = (page: Page) => page.getByRole('dialog');
   const card = (page: Page) => page.getByRole('main').locator(`[aria-label="API key ${NAME}"]`);
 
-  it('makes a key, sees it once, calls with the very line that is shown, and ends it', () =>
+  it('creates a key, sees it once, calls with the exact command shown, and revokes it', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const { visitor } = site;
       await page.goto('/keys');
@@ -50,7 +50,7 @@ describe('the caller', function () {
       // To make a key moves no USDC.
       expect(await visitor.balances()).to.deep.equal(before);
       await shown.getByRole('button', { name: 'Done' }).click();
-      await shown.getByText('Without it the key is of no use').waitFor();
+      await shown.getByText('without it you cannot use it').waitFor();
       await shown.getByRole('button', { name: 'Stay' }).click();
       await shown.getByRole('button', { name: 'Copy', exact: true }).first().click();
       expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(apiKey);
@@ -86,7 +86,7 @@ describe('the caller', function () {
       await card(page).getByText('revoked', { exact: true }).waitFor();
     }));
 
-  it('finds an execution again, and disputes it in words: their hash is signed, and a bond held', () =>
+  it('finds an execution again and disputes it: the hash of the reason is signed, and a bond held', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const { visitor } = site;
       const wallet = new PublicKey(visitor.demo.callers[0]!.wallet);
@@ -119,7 +119,7 @@ describe('the caller', function () {
       await shown.locator(`[title*="${hash}"]`).waitFor();
     }));
 
-  it('is told that another program has taken the keys’ allowance, and gives it back', () =>
+  it('sees that another program replaced the allowance of the keys, and restores it', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const { demo, usdcOf, balances } = site.visitor;
       const { wallet, keypair_path } = demo.callers[1]!;
@@ -138,7 +138,7 @@ describe('the caller', function () {
       await dialog(page).getByText('taken by another program').waitFor();
       const sign = dialog(page).getByRole('button', { name: 'Sign the allowance' });
       expect(await sign.isDisabled()).to.equal(true);
-      await dialog(page).getByLabel('Take the place of the present delegate').check();
+      await dialog(page).getByLabel('Replace the present delegate').check();
       await dialog(page).getByLabel('Allowance, USDC').fill('7');
       await sign.click();
       await dialog(page).waitFor({ state: 'detached' });
@@ -152,13 +152,13 @@ describe('the caller', function () {
       expect(await balances()).to.deep.equal(before);
     }));
 
-  it('is shown nobody else’s executions', () =>
+  it('sees no execution of another wallet', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       await page.goto(`/executions/${executionId}`);
       await page.getByText('This wallet has no such execution').waitFor();
     }));
 
-  it('is kept out by nothing, in any look', () =>
+  it('can access every page in every theme and size', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       for (const address of ['/keys', '/executions', `/executions/${executionId}`, '/disputes']) {
         await page.goto(address);

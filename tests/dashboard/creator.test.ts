@@ -37,7 +37,7 @@ const PRICE = 50_000n;
 const FEE = PRICE / 100n;
 
 describe('the creator', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const site = useSite();
   let server: Server;
   let endpoint: string;
@@ -100,7 +100,7 @@ describe('the creator', function () {
     return asked;
   }
 
-  it('lists an agent in steps: described, its key made here, tested, and signed', () =>
+  it('lists an agent in steps: describes it, creates its key, tests and signs', () =>
     site.visit({ ...CREATOR, expected: EDITED }, async (page) => {
       const { visitor } = site;
       const asked = watch(page);
@@ -139,7 +139,7 @@ describe('the creator', function () {
       await next(page, 'Test');
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('button', { name: 'Run the test' }).click();
-      await page.getByText('The endpoint did not pass').waitFor();
+      await page.getByText('The endpoint failed').waitFor();
       signWith(loadSigningKey(file));
       await page.getByRole('button', { name: 'Test again' }).click();
       await page.getByText('The endpoint passed').waitFor();
@@ -177,7 +177,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('has it bought by a wallet: the share is paid, and the result is shown as it is', () =>
+  it('sees a wallet call the agent: the share is paid, and the result is shown unchanged', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const { visitor } = site;
       const asked = watch(page);
@@ -204,7 +204,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('says why it failed in words of its own, which stay words', () =>
+  it('reports the reason of a failure, and the page shows it as text only', () =>
     site.visit({ as: 'Demo caller 1', expected: /status of 500/ }, async (page) => {
       const { visitor } = site;
       const asked = watch(page);
@@ -219,7 +219,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('changes its price, pauses it and resumes it', () =>
+  it('changes the price of the agent, pauses it and resumes it', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
       await figure(page, 'Earned', '0.0495 USDC').waitFor();
@@ -248,7 +248,7 @@ describe('the creator', function () {
       }
     }));
 
-  it('answers for it: a dispute that is upheld takes the price from its collateral', async () => {
+  it('pays for an upheld dispute from the collateral', async () => {
     const { visitor } = site;
     const evidence = join(site.dataDir, 'shouter.txt');
     writeFileSync(evidence, 'It was not loud.\n');
@@ -278,7 +278,7 @@ describe('the creator', function () {
     });
   });
 
-  it('delists it: nobody can buy it any more, and its collateral waits', () =>
+  it('delists the agent: nobody can call it any more, and its collateral waits', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
       await page.getByRole('tab', { name: 'Settings' }).click();
@@ -293,7 +293,7 @@ describe('the creator', function () {
       expect(await back.isDisabled()).to.equal(true);
     }));
 
-  it('is kept out by nothing, in any look', () =>
+  it('can access every page in every theme and size', () =>
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator');
       await untilLoaded(page);
@@ -306,7 +306,7 @@ describe('the creator', function () {
       }
     }));
 
-  it('nor by any step of a new listing', () =>
+  it('can access every step of a new listing', () =>
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator/new');
       for (const step of ['Details', 'Schemas', 'Price', 'Endpoint', 'Signing key', 'Test', 'Sign']) {

@@ -18,10 +18,10 @@ const progress = (page: Page, title: string) =>
   page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
 
 describe('a node that does not answer', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const site = useSite();
 
-  it('leaves unchecked what it was asked for', () =>
+  it('leaves its checks open in a verification', () =>
     site.visit({ expected: CUT_OFF }, async (page) => {
       const { body } = await site.visitor.execute('sandbox-echo', { task: 'x' });
       await page.route(`${site.visitor.demo.rpc_url}/**`, (route) => route.abort());
@@ -35,7 +35,7 @@ describe('a node that does not answer', function () {
       expect(await result.getByText('Failed', { exact: true }).count()).to.equal(0);
     }));
 
-  it('lets nothing be signed: the reason is said, nothing is paid, and the same dialog goes on later', () =>
+  it('blocks signing with the reason, pays nothing, and lets the same dialog continue later', () =>
     site.visit({ ...CALLER, expected: CUT_OFF }, async (page) => {
       const { visitor } = site;
       const before = await visitor.balances();
@@ -46,7 +46,7 @@ describe('a node that does not answer', function () {
       const node = `${visitor.demo.rpc_url}/**`;
       await page.route(node, (route) => route.abort());
       await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
-      await dialog(page).getByText('It was not done').waitFor();
+      await dialog(page).getByText('It failed').waitFor();
       await dialog(page)
         .getByText(/No Solana node answers/)
         .waitFor();
@@ -60,7 +60,7 @@ describe('a node that does not answer', function () {
 });
 
 describe('a marketplace that does not answer', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   let site: Site;
 
   before(async function () {
@@ -70,7 +70,7 @@ describe('a marketplace that does not answer', function () {
   });
   after(() => site?.browser.close());
 
-  it('keeps nobody’s money: what a wallet opened and nobody started is taken back when its time is over', () =>
+  it('lets a wallet refund an execution that was never started, after its time', () =>
     visit(site, CALLER, async (page) => {
       const { visitor } = site;
       const { wallet } = visitor.demo.callers[0]!;
@@ -99,7 +99,7 @@ describe('a marketplace that does not answer', function () {
       await page.getByRole('main').getByText('failed', { exact: true }).first().waitFor();
     }));
 
-  it('is said where agents are looked for, and they are found once it is back', () =>
+  it('is reported in the agent search, which works again when it is back', () =>
     visit(site, { expected: CUT_OFF }, async (page) => {
       await page.goto('/');
       await page.getByRole('link', { name: 'sandbox-echo' }).waitFor();
@@ -112,7 +112,7 @@ describe('a marketplace that does not answer', function () {
       await page.getByRole('link', { name: 'csv-analyst' }).waitFor();
     }));
 
-  it('is said of a call that nothing is known of any more, which goes on where it was', () =>
+  it('is reported for a call whose state is unknown, which continues where it was', () =>
     visit(site, { ...CALLER, expected: CUT_OFF }, async (page) => {
       const { visitor } = site;
       await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
@@ -122,7 +122,7 @@ describe('a marketplace that does not answer', function () {
       await page.route('**/v1/executions/**', (route) => route.abort('connectionrefused'));
       await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Not known yet').waitFor();
-      await page.getByText('What came of it is not known yet').waitFor();
+      await page.getByText('The outcome is not known yet').waitFor();
       await page.unroute('**/v1/executions/**');
       const known = progress(page, 'Not known yet').waitFor({ state: 'detached' });
       // The page asks by itself too, and may be first: then there is nothing left to click.
@@ -139,7 +139,7 @@ describe('a marketplace that does not answer', function () {
       site.visitor.assertPaid(before, await visitor.balances(), 'sandbox-echo', PRICE);
     }));
 
-  it('is said, and does not lose what was filled in: the same call is made once it is back, and paid once', () =>
+  it('is reported without losing the form: the same call is made once later, and paid once', () =>
     visit(site, { ...CALLER, expected: CUT_OFF }, async (page) => {
       const { demo } = site.visitor;
       await page.goto('/');

@@ -32,18 +32,18 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Plain> 
 }
 
 describe('the addresses of the page', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   const site = useSite();
   const get = (path: string, headers: Record<string, string> = { accept: BROWSER }) =>
     ask(site.baseUrl + path, headers);
 
-  it('there are as many as views', () => {
+  it('are as many as the views', () => {
     expect(ROUTES).to.include.members(['/', '/agents/$agentId', '/verify', '/admin', '/admin/disputes/$executionId']);
     expect(ROUTES).to.have.length.greaterThan(11);
   });
 
   for (const route of ROUTES) {
-    it(`${route}: the page, with its policy, when it is gone to directly`, async () => {
+    it(`${route}: returns the page with its policy when it is opened directly`, async () => {
       const address = addressOf(route, site.visitor.agent('csv-analyst').agent_id);
       const { status, headers, body } = await get(address);
       expect([status, headers['content-type']]).to.deep.equal([200, 'text/html; charset=utf-8']);
@@ -61,7 +61,7 @@ describe('the addresses of the page', function () {
       expect(body.toString()).to.not.match(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=/);
     });
 
-    it(`${route}: has one heading of the first rank, and nothing goes wrong in it`, () =>
+    it(`${route}: has one first-level heading and no errors`, () =>
       site.visit({}, async (page) => {
         await page.goto(addressOf(route, site.visitor.agent('csv-analyst').agent_id));
         await untilLoaded(page);
@@ -69,7 +69,7 @@ describe('the addresses of the page', function () {
       }));
   }
 
-  it('a document brings its view drawn, and names what the view will ask for', async () => {
+  it('return a document with its view rendered and the list of its requests', async () => {
     const bodyOf = async (path: string) => (await get(path)).body.toString();
     const asks = (html: string) =>
       [...html.matchAll(/<link rel="preload" as="fetch"[^>]* href="([^"]+)"/g)].map(([, path]) => path);
@@ -94,7 +94,7 @@ describe('the addresses of the page', function () {
     }
   });
 
-  it('what a document asks for at once is what the page then takes', () =>
+  it('request in a document what the page then uses', () =>
     site.visit({}, async (page) => {
       const asked: string[] = [];
       page.on('request', (request) => void asked.push(new URL(request.url()).pathname + new URL(request.url()).search));
@@ -108,7 +108,7 @@ describe('the addresses of the page', function () {
         ).to.have.length(1);
     }));
 
-  it('documents come in Brotli to those who take it, the same to others', async () => {
+  it('send documents in Brotli to clients that accept it, with the same content for others', async () => {
     const small = await get('/keys', { accept: BROWSER, 'accept-encoding': 'br' });
     const plain = await get('/keys');
     expect([small.headers['content-encoding'], plain.headers['content-encoding']]).to.deep.equal(['br', undefined]);
@@ -116,7 +116,7 @@ describe('the addresses of the page', function () {
     expect(withoutNonce(brotliDecompressSync(small.body))).to.equal(withoutNonce(plain.body));
   });
 
-  it('a tab of an earlier build, whose parts are gone, is loaded anew', () =>
+  it('reload a tab of an earlier build whose files are gone', () =>
     site.visit({ expected: /dynamically imported module/ }, async (page) => {
       await page.goto(`/agents/${site.visitor.agent('csv-analyst').agent_id}`);
       const code = page.getByRole('tab', { name: 'Code' });
@@ -128,7 +128,7 @@ describe('the addresses of the page', function () {
       await page.getByRole('region', { name: 'curl that calls csv-analyst' }).waitFor();
     }));
 
-  it('each answer has a nonce of its own', async () => {
+  it('send a new nonce with each answer', async () => {
     const nonceOf = ({ headers }: Plain) => /'nonce-([^']+)'/.exec(String(headers['content-security-policy']))?.[1];
     const [first, second] = [await get('/'), await get('/')];
     expect(nonceOf(first)).to.match(/^[A-Za-z0-9+/]{22}==$/);
@@ -136,7 +136,7 @@ describe('the addresses of the page', function () {
     expect(first.body.toString()).to.include(nonceOf(first)!);
   });
 
-  it('an address that is no view is none of the page’s: JSON, and 404', async () => {
+  it('return 404 as JSON for an address without a view', async () => {
     for (const path of [
       '/nothing',
       '/agents',
@@ -152,7 +152,7 @@ describe('the addresses of the page', function () {
     }
   });
 
-  it('programs are answered as before: JSON at /, and the API and its guide for everybody', async () => {
+  it('return JSON at / for programs, and the API and its guide for everybody', async () => {
     for (const accept of ['*/*', 'application/json']) {
       const { status, body, headers } = await get('/', { accept });
       expect([status, headers.vary]).to.deep.equal([200, 'Accept']);
@@ -167,7 +167,7 @@ describe('the addresses of the page', function () {
     expect((await ask(`${site.baseUrl}/trpc/config.get`)).status).to.equal(200);
   });
 
-  it('its files never change under their names, and come in Brotli but for fonts, which are compressed', async () => {
+  it('serve files with fixed names that never change, in Brotli except compressed fonts', async () => {
     const html = (await get('/')).body.toString();
     const files = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => match[1]!);
     expect(files.filter((path) => path.endsWith('.js'))).to.have.length.greaterThan(0);
@@ -183,7 +183,7 @@ describe('the addresses of the page', function () {
     expect((await get('/assets/%2e%2e/.sources')).status).to.equal(404);
   });
 
-  it('the development wallets are this computer’s alone', async () => {
+  it('offer the development wallets on this computer only', async () => {
     const { status, headers, body } = await ask(site.baseUrl + WALLETS);
     expect([status, headers['cache-control']]).to.deep.equal([200, 'no-store']);
     expect(headers['cross-origin-resource-policy']).to.equal('same-origin');
@@ -214,7 +214,7 @@ describe('the page of a network that is not local', () => {
   });
   after(() => world?.stop());
 
-  it('is there, and has no development wallets', async () => {
+  it('is served without development wallets', async () => {
     const { status, body } = await ask(world.url, { accept: BROWSER });
     expect(status).to.equal(200);
     expect(body.toString()).to.include('<meta name="development-wallets" content="">').and.not.include(WALLETS);

@@ -4,10 +4,10 @@ import { signInAs, signOut } from './browser.ts';
 import { useSite } from './site.ts';
 
 describe('signing in', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   const site = useSite();
 
-  it('takes one signature, which the cookie keeps over a reload, and the wallet is connected again', () =>
+  it('takes one signature, survives a reload by its cookie, and connects the wallet again', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
       expect(await page.getByRole('link', { name: 'API keys' }).count()).to.equal(0);
@@ -31,7 +31,7 @@ describe('signing in', function () {
       await page.getByText('Signs with Demo caller 1').waitFor();
     }));
 
-  it('shows the admin the admin’s part, and nobody else', async () => {
+  it('shows the admin part to the admin, and to nobody else', async () => {
     await site.visit({ as: 'Demo admin' }, async (page) => {
       await page.getByRole('link', { name: 'Admin' }).click();
       await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
@@ -47,7 +47,7 @@ describe('signing in', function () {
     });
   });
 
-  it('is over after signing out: the cookie is gone, and what needs it is asked for anew', () =>
+  it('ends after signing out: the cookie is gone, and protected pages ask for a new sign-in', () =>
     site.visit({ as: 'Demo caller 1' }, async (page, { context }) => {
       await signOut(page);
       expect(await context.cookies()).to.deep.equal([]);
@@ -57,7 +57,7 @@ describe('signing in', function () {
       await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
     }));
 
-  it('a sign-in that has ended meanwhile is noticed by the next thing that needs it', () =>
+  it('detects an expired session at the next protected request', () =>
     site.visit({ as: 'Demo admin' }, async (page, { context }) => {
       await page.goto('/admin');
       await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
@@ -69,7 +69,7 @@ describe('signing in', function () {
       await page.getByRole('row', { name: 'Remove the badge of' }).first().waitFor();
     }));
 
-  it('a service that does not answer leaves one where one was, and is said', () =>
+  it('keeps the page and reports it when the service does not answer', () =>
     // The console names a request that was cut off, as it is here on purpose.
     site.visit({ expected: /net::ERR_FAILED/ }, async (page) => {
       await page.goto('/verify');

@@ -27,7 +27,7 @@ async function closedPort(): Promise<number> {
 }
 
 describe('verify', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   const site = useSite();
   let receipt: Receipt;
 
@@ -53,13 +53,13 @@ describe('verify', function () {
     return Object.fromEntries(CHECKS.map((name, index) => [name, states[index]!]));
   }
 
-  it('a receipt of the marketplace holds, every check that it can pass is passed, and nothing is uploaded', () =>
+  it('passes every possible check of a marketplace receipt, and uploads nothing', () =>
     site.visit({}, async (page) => {
       await page.goto('/verify');
       const asked: string[] = [];
       page.on('request', (sent) => asked.push(`${sent.method()} ${sent.url()} ${sent.postData() ?? ''}`));
       await choose(page, receipt);
-      await untilVerdict(page, 'This receipt holds');
+      await untilVerdict(page, 'This receipt is valid');
       const { execution_signature, ...others } = await statesOf(page);
       expect(Object.values(others)).to.deep.equal(Object.values(others).map(() => 'Passed'));
       expect(execution_signature).to.equal(receipt.execution_signature ? 'Passed' : 'Not checked');
@@ -69,14 +69,14 @@ describe('verify', function () {
       expect(asked.filter((line) => line.startsWith('POST') && !line.includes(site.visitor.demo.rpc_url))).to.be.empty;
     }));
 
-  it('says what was compared and with whom, and gives the result as a file', () =>
+  it('shows the compared values and the nodes, and offers the result as a file', () =>
     site.visit({}, async (page) => {
       await page.goto('/verify');
       await choose(page, receipt);
-      await untilVerdict(page, 'This receipt holds');
+      await untilVerdict(page, 'This receipt is valid');
       await page.getByText(TITLES.settlement).click();
       const settled = page.locator('details').filter({ hasText: TITLES.settlement });
-      await settled.getByText(`Asked: ${site.visitor.demo.rpc_url}`).waitFor();
+      await settled.getByText(`Source: ${site.visitor.demo.rpc_url}`).waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('button', { name: 'Download the result' }).click(),
@@ -93,11 +93,11 @@ describe('verify', function () {
     ['a lower price', (whole) => ({ ...whole, price_usdc: 0.001 }), 'record'],
   ];
   for (const [what, alter, check] of altered) {
-    it(`${what}: it does not hold, and the check that says why is open`, () =>
+    it(`fails for ${what}, and opens the check that explains it`, () =>
       site.visit({}, async (page) => {
         await page.goto('/verify');
         await choose(page, alter(receipt));
-        await untilVerdict(page, 'This does not hold');
+        await untilVerdict(page, 'This is not valid');
         await page
           .getByRole('status')
           .filter({ hasText: `“${TITLES[check]}”` })
@@ -109,48 +109,48 @@ describe('verify', function () {
       }));
   }
 
-  it('without a node, hash and signature are still checked, and the rest is said to be open', () =>
+  it('checks hash and signature without a node, and reports the other checks as open', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
-      await page.getByLabel('Ask no node').check();
+      await page.getByLabel('Use no node').check();
       // What has been loaded once is enough.
       await choose(page, {});
-      await untilVerdict(page, 'This does not hold');
+      await untilVerdict(page, 'This is not valid');
       await context.setOffline(true);
       await choose(page, receipt);
-      await untilVerdict(page, 'The signature holds, but the chain is not fully checked');
+      await untilVerdict(page, 'The signature is valid, but the chain is not fully checked');
       const states = await statesOf(page);
       expect(states).to.include({ result_hash: 'Passed', signature: 'Passed', record: 'Not checked' });
       await choose(page, { ...receipt, result: 'something else' });
-      await untilVerdict(page, 'This does not hold');
+      await untilVerdict(page, 'This is not valid');
       expect(await statesOf(page)).to.include({ result_hash: 'Failed', signature: 'Passed', record: 'Not checked' });
     }));
 
-  it('a node that does not answer is never held against the receipt', () =>
+  it('does not count a node without an answer against the receipt', () =>
     site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
       await page.goto('/verify');
       await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await closedPort()}`);
       await choose(page, receipt);
-      await untilVerdict(page, 'The signature holds, but the chain is not fully checked');
+      await untilVerdict(page, 'The signature is valid, but the chain is not fully checked');
       expect(Object.values(await statesOf(page))).to.not.include('Failed');
     }));
 
-  it('by an id alone, what the chain has of it; with the receipt for its caller', async () => {
+  it("shows the chain's data for an id alone, and the receipt for its caller", async () => {
     await site.visit({}, async (page) => {
       await page.goto('/verify');
       await page.getByLabel('Execution id').fill(receipt.execution_id);
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
-      await untilVerdict(page, 'The chain’s own account of it fits together');
+      await untilVerdict(page, 'The record on the chain is consistent');
       expect(await statesOf(page)).to.include({ result_hash: 'Not checked', record: 'Passed', settlement: 'Passed' });
       expect(new URL(page.url()).search).to.equal(`?id=${receipt.execution_id}`);
     });
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/verify?id=${receipt.execution_id}`);
-      await untilVerdict(page, 'This receipt holds');
+      await untilVerdict(page, 'This receipt is valid');
     });
   });
 
-  it('a file can be dropped; what is no receipt is refused in words', () =>
+  it('accepts a dropped file, and explains why another file is not a receipt', () =>
     site.visit({}, async (page) => {
       await page.goto('/verify');
       const drop = async (content: string) => {
@@ -164,14 +164,14 @@ describe('verify', function () {
       await drop('no JSON at all');
       await page.getByText('dropped.json is not JSON').waitFor();
       await drop('"a string"');
-      await untilVerdict(page, 'This does not hold');
+      await untilVerdict(page, 'This is not valid');
       expect(await statesOf(page)).to.include({ shape: 'Failed', result_hash: 'Not checked' });
       await drop(JSON.stringify(receipt));
-      await untilVerdict(page, 'This receipt holds');
+      await untilVerdict(page, 'This receipt is valid');
       await page.getByText('The receipt is the file dropped.json.').waitFor();
     }));
 
-  it('wrong ids and nodes are named at their fields', () =>
+  it('reports wrong ids and nodes at their fields', () =>
     site.visit({}, async (page) => {
       await page.goto('/verify');
       await page.getByLabel('Execution id').fill('nonsense');
@@ -190,13 +190,13 @@ describe('verify', function () {
 
   for (const phone of [false, true]) {
     for (const dark of [false, true]) {
-      it(`keeps nobody out: ${phone ? 'phone' : 'desktop'}, ${dark ? 'dark' : 'light'}`, () =>
+      it(`is accessible: ${phone ? 'phone' : 'desktop'}, ${dark ? 'dark' : 'light'}`, () =>
         site.visit({ phone, dark }, async (page) => {
           await page.goto('/verify');
           await page.getByLabel('Solana node').waitFor();
           await assertAccessible(page);
           await choose(page, { ...receipt, result: 'something else' });
-          await untilVerdict(page, 'This does not hold');
+          await untilVerdict(page, 'This is not valid');
           await assertAccessible(page);
         }));
     }

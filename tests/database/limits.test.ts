@@ -12,7 +12,7 @@ const LIMIT = 10;
 const ENDPOINT = `https://creator.example/${'long/'.repeat(40)}execute`;
 
 describe('limits of two relays on one PostgreSQL', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let url: string;
   /** Before the second relay's database. */
   let proxy: TcpProxy;
@@ -59,7 +59,7 @@ describe('limits of two relays on one PostgreSQL', function () {
     await untilHeard(1, 0, what);
   }
 
-  it('let in together what one would', async () => {
+  it('admit together as much as one relay would', async () => {
     for (let n = 0; n < 6; n += 1) expect(await take(0)).to.equal('taken');
     for (let n = 6; n < LIMIT; n += 1) expect(await take(1)).to.equal('taken');
     const hash = await nameOfLong();
@@ -68,7 +68,7 @@ describe('limits of two relays on one PostgreSQL', function () {
     expect([await take(0, 'another'), await take(1, 'another')]).to.deep.equal(['taken', 'taken']);
   });
 
-  it('go on when their connections were cut', async () => {
+  it('continue after their connections were cut', async () => {
     const database = new URL(url).pathname.slice(1);
     await administer(
       await sharedPostgres(),
@@ -77,7 +77,7 @@ describe('limits of two relays on one PostgreSQL', function () {
     await untilBothHear('again');
   });
 
-  it('notice that the way to the database has gone silent, also where they have nothing to tell', async () => {
+  it('notice that the connection to the database is silent, even when they have nothing to write', async () => {
     proxy.stall();
     proxy.restore();
     await untilHeard(0, 1, 'nothing told');

@@ -20,7 +20,7 @@ describe('PostgreSQL', () => {
   let url: string;
   let opened: ReturnType<typeof openPostgres<LedgerDatabase>>;
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     url = await freshPostgres();
     opened = openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger });
     await opened.pool.query('CREATE TABLE moves (name TEXT COLLATE "C" PRIMARY KEY, count BIGINT NOT NULL DEFAULT 0)');
@@ -35,7 +35,7 @@ describe('PostgreSQL', () => {
   }
 
   describe('values', () => {
-    it('whole numbers of every kind are bigint, others numbers, bytes a Buffer', async () => {
+    it('are bigint for whole numbers, number for others and Buffer for bytes', async () => {
       const { rows } = await sql`SELECT 9223372036854775807 AS large, 1 AS small, count(*) AS counted,
         sum(9223372036854775807) AS sum, 0.5 AS fraction, CAST(0.25 AS DOUBLE PRECISION) AS half,
         CAST('\\x00ff' AS BYTEA) AS bytes, CASE WHEN true THEN 1 ELSE 0 END AS flag`.execute(opened.db);
@@ -53,7 +53,7 @@ describe('PostgreSQL', () => {
       ]);
     });
 
-    it('text with U+0000, and with what stands for it, comes back as it was, by whatever way it is written', async () => {
+    it('keep text with U+0000 and with its escape unchanged, whichever way it is written', async () => {
       const texts = ['\0', 'a\0b', '\uE000', '\uE0000', '\uE0001', '\uE000\0', '\0\uE000', 'plain \\x00', ''];
       const writes = createPostgresWrites(opened.pool, opened.pool);
       for (const [at, text] of texts.entries()) {
@@ -67,25 +67,25 @@ describe('PostgreSQL', () => {
       }
     });
 
-    it('text is in the order of its bytes, though the locale of the database is another', async () => {
+    it('order text by its bytes, although the locale of the database differs', async () => {
       for (const name of ['b', 'B', 'a', 'A', '_', '1']) await opened.run(insert(name));
       expect(await stored()).to.deep.equal(['1', 'A', 'B', '_', 'a', 'b']);
       const { rows } = await opened.pool.query(`SELECT 'B' COLLATE "default" < 'a' COLLATE "default" AS bytes`);
       expect(rows).to.deep.equal([{ bytes: false }]);
     });
 
-    it('names the tables of the index by `chain`, and its own without', async () => {
+    it("prefix the tables of the index with `chain`, and not the relay's own", async () => {
       expect(await opened.db.selectFrom('chain.listings').selectAll().execute()).to.deep.equal([]);
       expect(await opened.db.selectFrom('executions').selectAll().execute()).to.deep.equal([]);
     });
 
-    it('lets a reader write nothing', async () => {
+    it('let a reader write nothing', async () => {
       const reader = openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger, readonly: true });
       expect((await thrown(reader.run(insert('a')))).message).to.include('read-only');
       await reader.close();
     });
 
-    it('goes on where a migration changed what a prepared statement returns', async () => {
+    it('continue after a migration changed the result of a prepared statement', async () => {
       const all = CompiledQuery.raw('SELECT * FROM moves WHERE name <> $1', ['x']);
       await opened.run(insert('a'));
       expect((await opened.run(all)).rows).to.deep.equal([{ name: 'a', count: 0n }]);
@@ -103,7 +103,7 @@ describe('PostgreSQL', () => {
     });
     after(() => notes.close());
 
-    it('an intent waits for the disk and a note does not; both say what they did', async () => {
+    it('wait for the disk for an intent but not for a note; both return their result', async () => {
       const both = writes();
       const how = CompiledQuery.raw("SELECT current_setting('synchronous_commit') AS way WHERE $1 = 1", [1]);
       expect((await both.intend(how)).rows).to.deep.equal([{ way: 'on' }]);
@@ -115,14 +115,14 @@ describe('PostgreSQL', () => {
       expect(both.commits()).to.equal(2);
     });
 
-    it('one that fails harms no other', async () => {
+    it('keep other writes when one fails', async () => {
       const group = [insert('a'), insert('a'), insert('b')].map((query) => writes().intend(query));
       const results = await Promise.allSettled(group);
       expect(results.filter(({ status }) => status === 'rejected')).to.have.length(1);
       expect(await stored()).to.deep.equal(['a', 'b']);
     });
 
-    it('several under a lock are all or nothing, and nothing under the same lock runs beside', async () => {
+    it('are all or nothing under a lock, and no other write under the same lock runs beside them', async () => {
       const alone = writes();
       const failed = await thrown(alone.alone(['x'], [insert('a'), insert('a')]));
       expect(failed.code).to.equal('23505');
@@ -147,7 +147,7 @@ describe('PostgreSQL', () => {
       expect(await stored()).to.deep.equal(['n0', 'n1', 'n2', 'n3', 'n4', 'sum']);
     });
 
-    it('those that wait for a lock leave the connections to those that need none', async () => {
+    it('leave connections free for writes without a lock while others wait for a lock', async () => {
       const [few, one] = [2, 1].map((max) => openPostgres<LedgerDatabase>(url, { schema: SCHEMAS.ledger, max }));
       const holder = await opened.pool.connect();
       try {
@@ -168,9 +168,9 @@ describe('PostgreSQL', () => {
   });
 
   describe('a process that stands still with a lock', function () {
-    this.timeout(60_000);
+    this.timeout(600_000);
 
-    it('loses it, with what it had written, to those that wait for it', async () => {
+    it('loses the lock and its uncommitted writes to the waiting processes', async () => {
       const writes = createPostgresWrites(opened.pool, opened.pool);
       const how = CompiledQuery.raw("SELECT current_setting('idle_in_transaction_session_timeout') AS most", []);
       const [written] = await writes.alone(['held'], [how]);
@@ -204,7 +204,7 @@ describe('PostgreSQL', () => {
   });
 
   describe('faults', () => {
-    it('a connection that is cut is replaced, and the process lives', async () => {
+    it('replace a cut connection, and keep the process alive', async () => {
       const lost: string[] = [];
       const pool = openPostgres(url, { schema: SCHEMAS.ledger, onLost: (error) => lost.push(error.message) });
       await pool.run(insert('a'));
@@ -216,7 +216,7 @@ describe('PostgreSQL', () => {
       await pool.close();
     });
 
-    it('what passes by itself is temporary; what is wrong is not', async () => {
+    it('are temporary when they end alone, and permanent when something is wrong', async () => {
       const refused = openPostgres('postgres://postgres@127.0.0.1:1/none', { schema: SCHEMAS.ledger });
       expect(isTemporary(await thrown(refused.run(insert('a'))))).to.equal(true);
       await refused.close();
@@ -250,7 +250,7 @@ describe('PostgreSQL', () => {
       expect(() => openPostgres('mysql://x', { schema: SCHEMAS.ledger })).to.throw('postgres://');
     });
 
-    it('what two transactions deadlock on is temporary for the one that is undone', async () => {
+    it('count a deadlock as temporary for the transaction that is rolled back', async () => {
       await opened.run(insert('a'));
       await opened.run(insert('b'));
       const clients = await Promise.all([opened.pool.connect(), opened.pool.connect()]);
@@ -289,16 +289,16 @@ describe('PostgreSQL', () => {
       place = server.url('migrations');
     });
 
-    it('begin at the lowest number, are applied once, also by processes that start together', async () => {
-      put('0001_first.sqlite.sql', 'CREATE TABLE nothing (a INTEGER) STRICT;');
-      put('0003_base.pg.sql', 'CREATE TABLE first (a BIGINT); INSERT INTO first VALUES (1);');
-      put('0004_more.pg.sql', 'UPDATE first SET a = a + 1;');
+    it('are applied once and in order, also by processes that start together', async () => {
+      put('0001_base.sqlite.sql', 'CREATE TABLE nothing (a INTEGER) STRICT;');
+      put('0001_base.pg.sql', 'CREATE TABLE first (a BIGINT); INSERT INTO first VALUES (1);');
+      put('0002_more.pg.sql', 'UPDATE first SET a = a + 1;');
       await Promise.all([run(), run(), run()]);
       await run();
-      expect(await applied()).to.deep.equal(['0003_base.pg.sql', '0004_more.pg.sql']);
+      expect(await applied()).to.deep.equal(['0001_base.pg.sql', '0002_more.pg.sql']);
     });
 
-    it('ask for no rights where nothing is to be done, and fail for want of them where something is', async () => {
+    it('need no rights when nothing is to be done, and fail without them when something is', async () => {
       const client = new pg.Client({ connectionString: place });
       await client.connect();
       await client.query(`CREATE ROLE onlooker LOGIN; GRANT USAGE ON SCHEMA chain TO onlooker;
@@ -306,26 +306,26 @@ describe('PostgreSQL', () => {
       await client.end();
       const look = () => migratePostgres(place.replace('postgres@', 'onlooker@'), SCHEMAS.index, folder);
       await look();
-      put('0005_further.pg.sql', 'UPDATE first SET a = 8;');
+      put('0003_further.pg.sql', 'UPDATE first SET a = 8;');
       expect((await thrown(look())).message).to.include('permission denied for table migrations');
-      rmSync(join(folder, '0005_further.pg.sql'));
+      rmSync(join(folder, '0003_further.pg.sql'));
       expect(await applied()).to.have.length(2);
     });
 
-    it('leave nothing of a file that fails half-way', async () => {
-      put('0005_broken.pg.sql', 'UPDATE first SET a = 7; INSERT INTO nowhere VALUES (1);');
+    it('leave nothing of a file that fails in the middle', async () => {
+      put('0003_broken.pg.sql', 'UPDATE first SET a = 7; INSERT INTO nowhere VALUES (1);');
       expect((await thrown(run())).message).to.include('nowhere');
       expect(await applied()).to.have.length(2);
-      rmSync(join(folder, '0005_broken.pg.sql'));
+      rmSync(join(folder, '0003_broken.pg.sql'));
     });
 
     it('refuse an edited file, a missing one, and a number out of order', async () => {
-      put('0004_more.pg.sql', 'UPDATE first SET a = a + 2;');
-      expect((await thrown(run())).message).to.include('0004_more.pg.sql was edited');
-      rmSync(join(folder, '0004_more.pg.sql'));
+      put('0002_more.pg.sql', 'UPDATE first SET a = a + 2;');
+      expect((await thrown(run())).message).to.include('0002_more.pg.sql was edited');
+      rmSync(join(folder, '0002_more.pg.sql'));
       expect((await thrown(run())).message).to.include('newer version');
-      put('0005_more.pg.sql', '');
-      expect((await thrown(run())).message).to.include('should be number 0004');
+      put('0003_more.pg.sql', '');
+      expect((await thrown(run())).message).to.include('should be number 0002');
     });
   });
 });

@@ -23,7 +23,7 @@ async function eventually(what: string, condition: () => Promise<boolean> | bool
 describe('several processes on one PostgreSQL', () => {
   let url: string;
   before(async function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     url = await freshPostgres();
   });
 
@@ -45,7 +45,7 @@ describe('several processes on one PostgreSQL', () => {
     const leasesOf = (owner: string) => createSharedLeases(url, ledger.pool, owner, LEASE_MS);
     const aliveNow = async () => leasesOf('watcher').alive(0);
 
-    it('that keep a lease are alive for the others, whatever their own clocks say, and gone at once after their end', async () => {
+    it('are alive for the others while they renew a lease, whatever their clocks say, and dead after their end', async () => {
       const end = await leasesOf('one').keep(log);
       expect(await aliveNow()).to.deep.equal(['one']);
       expect(await leasesOf('one').alive(0)).to.deep.equal([]);
@@ -53,7 +53,7 @@ describe('several processes on one PostgreSQL', () => {
       expect(await aliveNow()).to.deep.equal([]);
     });
 
-    it('that begin soon after the database did leave those who could not renew theirs the time to', async () => {
+    it('give others time to renew their lease when they start soon after the database', async () => {
       const DAY_MS = 24 * 60 * 60_000;
       for (const [leaseMs, alive] of [
         [LEASE_MS, []],
@@ -68,7 +68,7 @@ describe('several processes on one PostgreSQL', () => {
       }
     });
 
-    it('renew it, and take their lock again after the connection was cut', async () => {
+    it('renew their lease, and take their lock again after the connection was cut', async () => {
       const end = await leasesOf('cut').keep(log);
       const renewed = async () =>
         (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
@@ -79,7 +79,7 @@ describe('several processes on one PostgreSQL', () => {
       await end();
     });
 
-    it('renew it while their own lost connection still holds the lock, and take that as soon as it is free', async () => {
+    it('renew their lease while their lost connection holds the lock, and take it when it is free', async () => {
       const lost = await connectPostgres(url, SCHEMAS.ledger);
       const lock = String(lockNumber('relay patient'));
       await lost.query('SELECT pg_advisory_lock($1)', [lock]);
@@ -96,7 +96,7 @@ describe('several processes on one PostgreSQL', () => {
       await eventually('it leaves the lock', isFree);
     });
 
-    it('that were away from the database themselves give the others time to come back to it', async () => {
+    it('give others time to reconnect after their own connection was lost', async () => {
       const leases = leasesOf('one');
       const end = await leases.keep(log);
       await ledger.db.insertInto('relays').values({ owner: 'two', alive_until_ms: 0n }).execute();
@@ -109,7 +109,7 @@ describe('several processes on one PostgreSQL', () => {
       await ledger.db.deleteFrom('relays').execute();
     });
 
-    it('that were killed are dead before their lease has run out, because nobody holds the lock', async () => {
+    it('are dead before their lease has expired after a kill, because nobody holds the lock', async () => {
       // A lease of a process whose connection is gone, renewed a while ago.
       const until = Date.now() + LEASE_MS * 0.55;
       await ledger.db
@@ -130,7 +130,7 @@ describe('several processes on one PostgreSQL', () => {
     });
     beforeEach(() => void events.splice(0));
 
-    it('one keeps the index, the second waits, and takes over when the first has ended', async () => {
+    it('keep the index in one process; the second waits, and takes over after the first has ended', async () => {
       const first = await openAlone(url, keeping('first'));
       let isOpen = false;
       const waiting = openAlone(url, keeping('second')).then((opened) => {
@@ -146,7 +146,7 @@ describe('several processes on one PostgreSQL', () => {
       expect(events).to.deep.equal(['second stands by']);
     });
 
-    it('one whose lock is gone with its connection is told, and the second takes over', async () => {
+    it('learn that their lock is lost with the connection, and the second takes over', async () => {
       const first = await openAlone(url, keeping('first'));
       const waiting = openAlone(url, keeping('second'));
       await eventually('the second stands by', () => events.includes('second stands by'));
@@ -170,7 +170,7 @@ describe('several processes on one PostgreSQL', () => {
       await first?.close();
     });
 
-    it('a standby that is stopped waits no longer', async () => {
+    it('stop waiting when the standby is stopped', async () => {
       const first = await openAlone(url, keeping('first'));
       const stopping = new AbortController();
       const waiting = openAlone(url, keeping('second', stopping.signal));

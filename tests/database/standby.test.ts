@@ -43,7 +43,7 @@ async function eventually(what: string, condition: () => Promise<boolean> | bool
 }
 
 describe('a standby indexer', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const children = new Set<ChildProcess>();
   let market: Market;
   let keyId: Uint8Array;
@@ -141,7 +141,7 @@ describe('a standby indexer', function () {
     await eventually('the tables are those of a clean backfill', async () => (await hashOf(url)) === whole);
   }
 
-  it('goes on when the one at work is killed', async () => {
+  it('takes over when the active indexer is killed', async () => {
     const { one, two } = await startTwo();
     await inTheMiddle(() => one.child.kill('SIGKILL'));
     await one.exited;
@@ -151,7 +151,7 @@ describe('a standby indexer', function () {
     expect(await two.exited).to.deep.equal([0, null]);
   });
 
-  it('goes on when the one at work has stopped, which writes nothing when it comes back, and stands by itself', async () => {
+  it('takes over from a stopped indexer, which writes nothing afterwards and becomes the standby', async () => {
     const { one, two } = await startTwo();
     await inTheMiddle(() => one.child.kill('SIGSTOP'));
     await eventually('the second one writes', async () => (await writesOf('two')) > 0);
@@ -174,7 +174,7 @@ describe('a standby indexer', function () {
     expect(await one.exited).to.deep.equal([0, null]);
   });
 
-  it('leaves the index to one alone after PostgreSQL was killed, stopped, and out of connections', async () => {
+  it('leaves one active indexer after PostgreSQL was killed, stopped, and out of connections', async () => {
     const server = await sharedPostgres();
     const both = Object.values(await startTwo());
     const outages: ((untilSeen: () => Promise<void>) => Promise<void>)[] = [

@@ -21,7 +21,7 @@ const STATES: Record<ExecutionState, true> = {
 };
 
 describe(PAGE, () => {
-  it('draws the rooms of the relay and the SDK in the order of .dependency-cruiser.mjs', async () => {
+  it('draws the modules of relay and SDK in the order of .dependency-cruiser.mjs', async () => {
     const file = pathToFileURL(join(ROOT, '.dependency-cruiser.mjs')).href;
     const { forbidden } = ((await import(file)) as { default: { forbidden: { name: string }[] } }).default;
     const rules = forbidden.map(({ name }) => /^(.*)-imports-downwards$/.exec(name)?.[1] ?? '');
@@ -38,7 +38,7 @@ describe(PAGE, () => {
     }
   });
 
-  it('has a row for each state of the journal, with what a repeat meets there', () => {
+  it('has a row for each state of the journal, with the answer to a repeated request', () => {
     const rows = [...proseOf(PAGE).matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)];
     const told = Object.fromEntries(rows.map(([, state, standing]) => [state, /^\w+/.exec(standing!)![0]]));
     const states = Object.keys(STATES) as ExecutionState[];

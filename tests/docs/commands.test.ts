@@ -1,7 +1,5 @@
 /** The commands of README.md and docs/, pasted by a reader in the order of a first day, while `npm start` runs. */
-import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
@@ -10,12 +8,13 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { installPython } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
+import { freePort } from '../harness/freePort.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { pagePaths, ROOT } from './markdown.ts';
 import { createTerminal } from './terminal.ts';
 
 describe('the commands of README.md and docs/', function () {
-  this.timeout(400_000);
+  this.timeout(600_000);
   // Each step stands on the one before it.
   this.bail(true);
   const [dataDir, folder] = [newDirectory(), newDirectory()];
@@ -31,7 +30,7 @@ describe('the commands of README.md and docs/', function () {
   before(async () => {
     demo = await startNetwork(dataDir).ready;
     terminal = createTerminal(folder, dataDir, 'tests/docs/commands.test.ts');
-    port = await freePort();
+    port = String(await freePort());
     api = { 'http://127.0.0.1:8787': demo.base_url };
     const file = join(folder, 'examples', 'agent.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace(':8080/', `:${port}/`));
@@ -55,11 +54,11 @@ describe('the commands of README.md and docs/', function () {
     expect(await tokensOf(demo.callers[0]!.wallet)).to.equal(before - 10_000n);
   });
 
-  it('docs/callers.md: a key of one’s own', async () => {
+  it('docs/callers.md: creates a key', async () => {
     expect(await terminal.paste('docs/callers.md')).to.match(/crtx_test_\w+/);
   });
 
-  it('docs/creators.md: two key files', async () => {
+  it('docs/creators.md: creates two key files', async () => {
     const output = await terminal.paste('docs/creators.md');
     const [, address] = output.match(/[1-9A-HJ-NP-Za-km-z]{43,44}/g) ?? [];
     creator = address!;
@@ -77,7 +76,7 @@ describe('the commands of README.md and docs/', function () {
     expect(output).to.include(agentId);
   });
 
-  it('docs/creators.md: it is called by examples/caller.ts, and paid', async () => {
+  it('docs/creators.md: the new agent is called by examples/caller.ts, and paid', async () => {
     const [caller, earned] = await held();
     const output = await terminal.paste('docs/creators.md', { ...api, AGENT_ID: agentId });
     expect(JSON.parse(output).words.slice(0, 2)).to.deep.equal([
@@ -87,7 +86,7 @@ describe('the commands of README.md and docs/', function () {
     expect(await held()).to.deep.equal([caller - 50_000n, earned + 49_500n]);
   });
 
-  it('docs/creators.md: its failure is refunded, and examples/caller.ts says why', async () => {
+  it('docs/creators.md: a failed call is refunded, and examples/caller.ts prints the reason', async () => {
     const before = await held();
     const output = await terminal.type(`! npx tsx examples/caller.ts ${agentId} x '{"text": "!?"}' 2>&1`);
     expect(output).to.include('the text has no words');
@@ -106,8 +105,9 @@ describe('the commands of README.md and docs/', function () {
     expect(await tokensOf(demo.callers[0]!.wallet)).to.equal(before + 50_000n);
   });
 
-  it('docs/creators.md: examples/creator.py in its place', async function () {
-    const tools = await installPython('examples', join(ROOT, 'examples', 'requirements.txt'));
+  it('docs/creators.md: examples/creator.py replaces examples/creator.ts', async function () {
+    // Not the folder of tests/cli/examples.test.ts, which may be installing at the same moment.
+    const tools = await installPython('examples-docs', join(ROOT, 'examples', 'requirements.txt'));
     python = tools.obstacle;
     if (python !== null && process.env.CI) throw new Error(python);
     if (python !== null) {
@@ -116,7 +116,7 @@ describe('the commands of README.md and docs/', function () {
     }
     // Where pip has installed it all before, it asks nobody.
     symlinkSync(tools.folder, join(dataDir, 'python'));
-    const other = await freePort();
+    const other = String(await freePort());
     await terminal.paste('docs/creators.md', { ...api, 8080: other });
     const unsigned = () =>
       fetch(`http://127.0.0.1:${other}/execute`, { method: 'POST', body: '{}' }).then(({ status }) => status);
@@ -128,13 +128,13 @@ describe('the commands of README.md and docs/', function () {
     );
   });
 
-  it('README.md: money out of nothing, and time that passes', async () => {
+  it('README.md: local fund adds USDC, and local travel moves the clock', async () => {
     const before = await tokensOf(creator);
     await terminal.paste('README.md', { WALLET: creator });
     expect(await tokensOf(creator)).to.equal(before + 100_000_000n);
   });
 
-  it('and no block that says it is run here is left', () => {
+  it('leave no block that is marked as run here', () => {
     expect(terminal.left(pagePaths())).to.have.length(python === null ? 0 : 1);
   });
 });
@@ -145,12 +145,4 @@ interface AgentPage {
 
 interface ExecutionPage {
   executions: { execution_id: string }[];
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return String(port);
 }

@@ -15,6 +15,7 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 import { describeConfig as describeRelay, readConfig as readRelay } from '../../app/relay/config.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
+import { freePort } from '../harness/freePort.ts';
 import { ROOT } from './markdown.ts';
 
 const DEPLOY = join(ROOT, 'deploy');
@@ -39,7 +40,7 @@ describe('deploy/', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('marketplace.env.example: settings that exist, with values that are accepted', () => {
+  it('marketplace.env.example has existing settings with accepted values', () => {
     const keypair = join(folder, 'relay.json');
     writeFileSync(keypair, JSON.stringify([...Keypair.generate().secretKey]));
     const given = variablesOf(read('marketplace.env.example'));
@@ -53,7 +54,7 @@ describe('deploy/', () => {
     expect(readIndexer(given).rpcUrl).to.equal(relay.rpcUrl);
   });
 
-  it('systemd: units that it takes, which stop later than the relay and the proxy do', () => {
+  it('systemd accepts the units, which stop later than the relay and the proxy do', () => {
     const files = (readdirSync(join(DEPLOY, 'systemd'), { recursive: true }) as string[]).filter((name) =>
       /\.\w+$/.test(name),
     );
@@ -98,7 +99,7 @@ describe('deploy/', () => {
     );
   });
 
-  it('compose.yaml: two relays and an indexer with a standby, of scripts and settings that exist', () => {
+  it('compose.yaml has two relays and an indexer with a standby, with existing scripts and settings', () => {
     const { services, secrets, volumes } = parse(read('compose.yaml'), { merge: true });
     expect(Object.keys(services)).to.have.members([
       'postgres',
@@ -139,7 +140,7 @@ describe('deploy/', () => {
     }
   });
 
-  it('compose.yaml: a relay that answers nothing is killed, one that does not listen is left alone', async () => {
+  it('compose.yaml kills a relay that does not answer, and leaves alone one that does not listen', async () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
     // All processes of a container, but here those of this machine: 9 stands for it.
     const script = (services['relay-1'].healthcheck.test[3] as string)
@@ -191,14 +192,6 @@ describe('deploy/', () => {
     }
     const addressOf = ({ server }: Behind) => `127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-    async function freePort(): Promise<number> {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      await new Promise((resolve) => server.close(resolve));
-      return port;
-    }
-
     before(async () => {
       const addresses = [addressOf(await relay()), addressOf(await relay())];
       url = `http://127.0.0.1:${await freePort()}`;
@@ -227,7 +220,7 @@ describe('deploy/', () => {
       }
     });
 
-    it('passes on who asks, but not the metrics', async () => {
+    it('forwards the client address, but not the metrics', async () => {
       // An address that the caller has made up is not passed on.
       const headers = { 'x-forwarded-for': '203.0.113.1' };
       expect(await (await fetch(`${url}/v1/agents`, { headers })).text()).to.equal('answered');
@@ -236,7 +229,7 @@ describe('deploy/', () => {
       expect(relays.flatMap(({ calls }) => calls).filter((call) => call.includes('metrics'))).to.deep.equal([]);
     });
 
-    it('leaves out a relay that is not ready, and takes it again', async () => {
+    it('skips a relay that is not ready, and uses it again later', async () => {
       relays[0]!.ready = false;
       const served = () => relays.map(({ calls }) => calls.length);
       await eventually(async () => {
@@ -252,14 +245,14 @@ describe('deploy/', () => {
       });
     });
 
-    it('never sends a paid call twice, when a relay dies with it', async () => {
+    it('never sends a paid call twice when its relay dies', async () => {
       for (const behind of relays) behind.answer = (request) => void request.socket.destroy();
       const answer = await fetch(`${url}/v1/agents/x/execute`, { method: 'POST', body: '{}' });
       expect(answer.status).to.equal(502);
       expect(relays.flatMap(({ calls }) => calls)).to.deep.equal(['POST /v1/agents/x/execute']);
     });
 
-    it('waits for an answer that takes long', async () => {
+    it('waits for a slow answer', async () => {
       for (const behind of relays) behind.answer = (_, response) => void setTimeout(() => response.end('late'), 3_000);
       expect(await (await fetch(`${url}/v1/agents/x/execute`, { method: 'POST', body: '{}' })).text()).to.equal('late');
     });

@@ -59,7 +59,7 @@ const PATH =
 describe('the pages', () => {
   const pages = pagePaths();
 
-  it('are all of them', () => {
+  it('are all listed', () => {
     expect(pages).to.include.members([
       'README.md',
       'ARCHITECTURE.md',
@@ -71,7 +71,7 @@ describe('the pages', () => {
   });
 
   for (const page of pages) {
-    it(`${page}: every block is run by a test, or says why not`, () => {
+    it(`${page}: every block is run by a test, or names a reason`, () => {
       const faults = blocksOf(page).flatMap((block) => {
         const fault = faultOf(block);
         return fault === null ? [] : [`${page}:${block.line} ${fault}`];
@@ -79,7 +79,7 @@ describe('the pages', () => {
       expect(faults).to.deep.equal([]);
     });
 
-    it(`${page}: every link leads somewhere`, () => {
+    it(`${page}: every link has a target`, () => {
       expect(linksOf(page).flatMap((link) => deadEnd(page, link) ?? [])).to.deep.equal([]);
     });
 
@@ -92,7 +92,7 @@ describe('the pages', () => {
     });
   }
 
-  it('README.md is short, and leads to every page', () => {
+  it('README.md is short, and links to every page', () => {
     expect(readPage('README.md').split('\n').length).to.be.lessThan(165);
     const links = linksOf('README.md');
     for (const page of pages.filter((path) => path.startsWith('docs/') || !path.includes('/'))) {

@@ -1,55 +1,42 @@
-/** The drawings of docs/measured.md, from figures as the bench prints them. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** The drawing of docs/measured.md, from figures as the bench measures them. */
 import { expect } from 'chai';
-import { drawFigures, readFigures } from '../../bench/plot.ts';
+import type { ListFigures } from '../../bench/lists.ts';
+import { drawLists } from '../../bench/plot.ts';
 
-describe('drawings of figures by size', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'plot-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
-  const fileOf = (name: string, content: object): string => {
-    const path = join(folder, name);
-    writeFileSync(path, JSON.stringify(content));
-    return path;
-  };
-  const fills = [
-    { executions: 1_000, per_second: 20_000 },
-    { executions: 1_000_000, per_second: 5_000 },
-  ];
-  const index = { fills };
+const figures = (executions: number, p99: number, held_ms: number): ListFigures => ({
+  ...{ executions, agents: executions / 10, ready_ms: 3_000, first_list_ms: 3_100, first_list_held_ms: 5, rss_mb: 200 },
+  lines: [
+    { name: 'quick', ms: { p50: 0.1, p99: 0.2 }, held_ms: 0.5 },
+    { name: 'slow', ms: { p50: p99 / 2, p99 }, held_ms },
+  ],
+});
 
-  it('put together what several files have, the last of each part', () => {
-    const older = fileOf('older.json', {
-      machine: {},
-      index: { fills: [{ executions: 1_000, per_second: 1 }] },
-      starts: null,
-    });
-    const starts = [{ executions: 1_000, ready_ms: 3_000, list_ms: 3_100, call_ms: 3_200 }];
-    const figures = readFigures([older, fileOf('index.json', { index }), fileOf('starts.json', { starts })]);
-    expect(figures.index).to.deep.equal(index);
-    const drawn = drawFigures(figures);
-    expect(drawn).to.contain('Indexed, a second').and.to.contain('Start to /ready, ms').and.to.contain('>3,000<');
-    expect(drawn).not.to.contain('Agent by id');
+/** Centres of the dots of one line, from left to right. */
+function dotsOf(svg: string, kind: 'slowest' | 'held'): { x: number; y: number }[] {
+  const dots = svg.matchAll(new RegExp(`<circle class="${kind}" cx="([\\d.]+)" cy="([\\d.]+)"`, 'g'));
+  return [...dots].map(([, x, y]) => ({ x: Number(x), y: Number(y) }));
+}
+
+describe('the drawing of lists by size', () => {
+  const svg = drawLists([figures(1_000, 10, 1), figures(31_622.776, 50, 20), figures(1_000_000, 70, 30)]);
+
+  it('shows the slowest list and the longest hold of each size against their goals', () => {
+    const goals = [...svg.matchAll(/class="goal" points="[\d.]+,([\d.]+)/g)].map(([, y]) => Number(y));
+    for (const [index, kind] of (['slowest', 'held'] as const).entries()) {
+      const [low, atGoal, high] = dotsOf(svg, kind);
+      expect(low!.y, kind).to.be.above(goals[index]!);
+      expect(atGoal!.y, kind).to.equal(goals[index]!);
+      expect(high!.y, kind).to.be.below(goals[index]!);
+    }
+    expect(svg).to.contain('>70<').and.to.contain('>1M<').and.not.to.contain('>0.2<');
   });
 
-  it('stand over and under their goal as they should, at even distances for each power of ten', () => {
-    const drawn = drawFigures({ index: { fills: [...fills, { executions: 31_622.776, per_second: 10_000 }] } });
-    const [high, low, atGoal] = [...drawn.matchAll(/<circle class="dot" cx="([\d.]+)" cy="([\d.]+)"/g)].map(
-      ([, x, y]) => {
-        return { x: Number(x), y: Number(y) };
-      },
-    );
-    const goal = Number(/class="goal" points="[\d.]+,([\d.]+)/.exec(drawn)?.[1]);
-    expect(high?.y).to.be.below(goal);
-    expect(low?.y).to.be.above(goal);
-    expect(atGoal?.y).to.equal(goal);
-    expect(atGoal?.x).to.be.closeTo(((high?.x ?? 0) + (low?.x ?? 0)) / 2, 0.11);
+  it('spaces powers of ten evenly', () => {
+    const [small, middle, large] = dotsOf(svg, 'slowest');
+    expect(middle!.x).to.be.closeTo((small!.x + large!.x) / 2, 0.11);
   });
 
-  it('rejects: what no bench has printed, and nothing', () => {
-    const other = fileOf('other.json', { index: { fills: [{ executions: '1000' }] } });
-    expect(() => readFigures([other])).to.throw(`${other} is not what --json prints`);
-    expect(() => drawFigures(readFigures([fileOf('none.json', { index: null })]))).to.throw('no figures by size');
+  it('refuses an empty list', () => {
+    expect(() => drawLists([])).to.throw('no lists were measured');
   });
 });

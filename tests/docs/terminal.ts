@@ -3,7 +3,7 @@
  * repository while `npm start` runs. Variables last from block to block, what is put behind with `&` until the end.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Block, blocksOf, ROOT } from './markdown.ts';
@@ -14,14 +14,14 @@ const PATIENCE_MS = 120_000;
 export type Fillings = Record<string, string>;
 
 /**
- * `folder` is empty and outlives the terminal, `dataDir` the network's, and `test` the file whose blocks are pasted:
+ * `folder` is empty, or holds a copy of the project, and outlives the terminal, `dataDir` the network's, and `test` the file whose blocks are pasted:
  * those that are marked as run by it.
  */
 export function createTerminal(folder: string, dataDir: string, test: string) {
   const pasted = new Set<string>();
   const shells: ChildProcess[] = [];
   for (const name of ['app', 'scripts', 'node_modules', 'package.json', 'tsconfig.json']) {
-    symlinkSync(join(ROOT, name), join(folder, name));
+    if (!existsSync(join(folder, name))) symlinkSync(join(ROOT, name), join(folder, name));
   }
   symlinkSync(dataDir, join(folder, '.local'));
   cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });

@@ -3,12 +3,12 @@
  * of bytes, so that a table which forgets to ask for that is found out.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MIGRATIONS, migratePostgres } from '../../app/database/migrate.ts';
 import { SCHEMAS } from '../../app/database/postgres.ts';
 import * as own from '../../app/local/postgres.ts';
+import { freePort } from './freePort.ts';
 
 export const { administer } = own;
 
@@ -44,14 +44,6 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       rmSync(parent, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 let shared: Promise<PostgresServer> | null = null;

@@ -30,7 +30,7 @@ const TABLES: Record<string, string> = {
   events: 'slot, signature, event_index',
   eventless_transactions: 'slot, signature',
   agent_statistics: 'listing',
-  caller_totals: 'caller, listing, status, hour',
+  caller_totals: 'caller, listing, status, day',
 };
 
 /** An index of its own in memory, or on PostgreSQL. */
@@ -70,6 +70,15 @@ async function apply(
   }
 }
 
+const opens = ({ content }: ChainTransaction): boolean =>
+  content.kind === 'events' && content.events.some(({ name }) => name === 'ExecutionOpened');
+
+/** The execution that was opened last. */
+function newestOf({ db }: Opened) {
+  const newest = db.selectFrom('executions').selectAll().orderBy('opened_slot', 'desc').orderBy('open_index', 'desc');
+  return newest.executeTakeFirstOrThrow();
+}
+
 /** The figures as one query over all executions has them, by the view that lists may also read. */
 const STATISTICS = `SELECT listing,
   sum(CASE WHEN outcome <> 'refunded' THEN 1 ELSE 0 END) AS total_executions,
@@ -82,10 +91,11 @@ const STATISTICS = `SELECT listing,
   FROM ended_executions GROUP BY listing ORDER BY listing`;
 const SHOWN = `SELECT listing, total_executions, successful_executions, success_rate, avg_execution_time_ms, dispute_count,
   earned FROM agent_statistics ORDER BY listing`;
-const CALLERS = `SELECT caller, listing, status, opened_at / 3600 AS hour, count(*) AS executions FROM executions
-  GROUP BY 1, 2, 3, 4 UNION ALL
-  SELECT caller, '', status, opened_at / 3600 AS hour, count(*) FROM executions GROUP BY 1, 3, 4 ORDER BY 1, 2, 3, 4`;
-const SHOWN_CALLERS = 'SELECT * FROM caller_totals ORDER BY caller, listing, status, hour';
+const CALLERS = `SELECT caller, listing, status, opened_at / 86400 AS day, count(*) AS executions FROM executions
+  WHERE status <> 'open' GROUP BY 1, 2, 3, 4 UNION ALL
+  SELECT caller, '', status, opened_at / 86400 AS day, count(*) FROM executions
+  WHERE status <> 'open' GROUP BY 1, 3, 4 ORDER BY 1, 2, 3, 4`;
+const SHOWN_CALLERS = 'SELECT * FROM caller_totals ORDER BY caller, listing, status, day';
 
 async function expectFigures({ rows }: Opened): Promise<void> {
   expect(await rows(SHOWN)).to.deep.equal(await rows(STATISTICS));
@@ -93,7 +103,7 @@ async function expectFigures({ rows }: Opened): Promise<void> {
 }
 
 describe('indexer, pages', () => {
-  it('are the same tables in one page and in many, with figures that add up', async () => {
+  it('produce the same tables in one page and in many, with totals that add up', async () => {
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const history = randomHistory(seed, LENGTH);
       const [whole, single, pages] = [await openOwn(), await openOwn(), await openOwn()] as const;
@@ -121,7 +131,7 @@ describe('indexer, pages', () => {
     await opened.close();
   });
 
-  it('are taken back to any slot, and applied again, as if nothing had been', async () => {
+  it('can be rolled back to any slot and applied again without a difference', async () => {
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const history = randomHistory(seed, LENGTH);
       const random = randomOf(seed + 1_000);
@@ -149,7 +159,7 @@ describe('indexer, pages', () => {
     }
   });
 
-  it('rejects: what is final or forgotten cannot be taken back', async () => {
+  it('rejects: a rollback of final or forgotten transactions', async () => {
     const history = randomHistory(5, LENGTH);
     const last = history.at(-1)!.slot;
     const opened = await openOwn();
@@ -169,7 +179,7 @@ describe('indexer, pages', () => {
     await opened.close();
   });
 
-  it('give every listing that they change a revision of its own time, which only grows', async () => {
+  it('give every changed listing a revision of its own time, which only grows', async () => {
     const history = randomHistory(9, LENGTH);
     const opened = await openOwn();
     const revision = async () => (await opened.rows('SELECT revision FROM catalogue_revision'))[0]!.revision as bigint;
@@ -201,7 +211,7 @@ describe('indexer, pages', () => {
     await opened.close();
   });
 
-  it('keep what a stranger puts into an address, whatever it is', async () => {
+  it('store whatever a stranger puts into an address', async () => {
     const history = randomHistory(3, 40);
     const at = history.findIndex(
       ({ content }) => content.kind === 'events' && content.events[0]?.name === 'AgentListed',
@@ -216,7 +226,53 @@ describe('indexer, pages', () => {
     await opened.close();
   });
 
-  it('rejects: a page that failed once and would go on elsewhere, because the tables were replaced meanwhile', async () => {
+  it('recognise an execution whose account was read before its open was seen', async () => {
+    const history = randomHistory(15, LENGTH);
+    const [straight, other] = [await openOwn(), await openOwn()];
+    const at = history.findIndex((item, place) => place > 40 && opens(item) && item.slot > history[place - 1]!.slot);
+    const [before, opening] = [history.slice(0, at), history[at]!];
+    await applyPage(straight.db, [...before, opening], 100n);
+    const row = await newestOf(straight);
+    expect(row.opened_slot).to.equal(opening.slot);
+
+    const unseen = { open_signature: null, opened_slot: null, open_index: null };
+    const nothing = { configs: [], creators: [], listings: [], grants: [], disputes: [], archives: [] };
+    const readings = { refunds: [], gone: [], provisionalAt: new Set<bigint>() };
+    const snapshot = { ...nothing, executions: [{ ...row, ...unseen }], ...readings };
+    // Anybody may name the record's address before it is opened.
+    const content: ChainTransaction['content'] = { kind: 'accounts', snapshot, carried: [] };
+    await applyPage(other.db, [...before, { ...before.at(-1)!, signature: 'naming', content }], 100n);
+    await applyPage(other.db, [opening], 100n);
+    expect(await newestOf(other)).to.deep.equal(row);
+    for (const opened of [straight, other]) await opened.close();
+  });
+
+  it('recognise an execution that was opened on a dropped fork', async () => {
+    const history = randomHistory(15, LENGTH);
+    const opened = await openOwn();
+    const at = history.findLastIndex(opens);
+    await applyPage(opened.db, history.slice(0, at + 1), 100n);
+    const dropped = await newestOf(opened);
+    const slot = history[at]!.slot + 7n;
+    await applyPage(opened.db, [{ ...history[at]!, signature: 'again', slot }], 100n);
+    const again = { open_signature: 'again', opened_slot: slot, open_index: 0n, slot };
+    expect(await newestOf(opened)).to.deep.equal({ ...dropped, ...again });
+    await opened.close();
+  });
+
+  it('rejects: a page that does not follow the last stored transaction', async () => {
+    const history = randomHistory(11, 20);
+    const opened = await openOwn();
+    await applyPage(opened.db, history.slice(0, 10), 0n, null);
+    const before = await opened.dump();
+    const failure = await applyPage(opened.db, history.slice(10), 0n, 'another').catch((error) => error);
+    expect(failure).to.be.instanceOf(CursorMoved);
+    expect(failure.message).to.equal(`the index is at ${history[9]!.signature}, not at another`);
+    expect(await opened.dump()).to.deep.equal(before);
+    await opened.close();
+  });
+
+  it('rejects: the retry of a failed page after the tables were replaced', async () => {
     const opened = await openOwn();
     try {
       const history = randomHistory(11, 20);
@@ -238,7 +294,7 @@ describe('indexer, pages', () => {
     }
   });
 
-  it('rejects: a value that no column holds fails the page by the name of its transaction', async () => {
+  it('rejects: a page with a value that no column holds, and names the transaction', async () => {
     const history = randomHistory(3, 40);
     const at = history.findIndex(
       ({ content }) => content.kind === 'events' && content.events[0]?.name === 'AgentListed',

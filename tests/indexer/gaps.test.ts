@@ -73,7 +73,7 @@ describe('indexer, gaps', () => {
     await bench.stop(indexer);
   }
 
-  it('goes on without the transactions that made the settings and a listing, and shows both from their accounts', async () => {
+  it('continues without the transactions that created the settings and a listing, and shows both from their accounts', async () => {
     const [initialized] = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
     left.add(initialized!.signature).add(await market.list());
     await start(100);
@@ -90,7 +90,7 @@ describe('indexer, gaps', () => {
     await heal('listing.db');
   });
 
-  it('goes on without a grant and the open that used it', async () => {
+  it('continues without a grant and the open that used it', async () => {
     const keyId = await market.grant();
     const [granted] = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, { limit: 1 }, 'confirmed');
     const opened = await market.open(keyId);
@@ -112,7 +112,7 @@ describe('indexer, gaps', () => {
     await heal('grant.db');
   });
 
-  it('goes on without some opens, and puts them in their places among those of their slot', async () => {
+  it('continues without some opens, and orders them within their slot', async () => {
     const opens = await Promise.all(Array.from({ length: 8 }, () => market.open()));
     left.add(opens[2]!.signature).add(opens[5]!.signature);
     await start(100);
@@ -125,7 +125,7 @@ describe('indexer, gaps', () => {
     expect(new Set(places).size).to.equal(places.length);
   });
 
-  it('finds what nothing else pointed to, at the first look after a new start', async () => {
+  it('finds unreferenced accounts at the first look after a restart', async () => {
     const opened = await market.open();
     left.add(opened.signature);
     await market.verify(true);
@@ -138,7 +138,7 @@ describe('indexer, gaps', () => {
     await heal('before.db');
   });
 
-  it('goes on without the transaction that opened a dispute', async () => {
+  it('continues without the transaction that opened a dispute', async () => {
     const aftermath = createAftermath(market);
     const opened = await market.open();
     await market.settle(opened);
@@ -153,7 +153,7 @@ describe('indexer, gaps', () => {
     await heal('dispute.db');
   });
 
-  it('goes on without the transactions that made an archive and its first leaf', async () => {
+  it('continues without the transactions that created an archive and its first leaf', async () => {
     const { node, caller } = market;
     const aftermath = createAftermath(market);
     const opened = [await market.open(), await market.open()] as const;
@@ -175,7 +175,7 @@ describe('indexer, gaps', () => {
     expect((await tables()).archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([0n, 1n]);
   });
 
-  it('passes over what is gone before its accounts could be read', async () => {
+  it('skips accounts that are gone before they could be read', async () => {
     const { node, caller, relay } = market;
     const opened = await market.open();
     left.add(opened.signature);

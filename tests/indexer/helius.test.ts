@@ -17,7 +17,7 @@ const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disp
 const log = pino({ level: 'silent' });
 
 describe('the history of Helius', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let folder: string;
   let front: Awaited<ReturnType<typeof startHeliusFront>>;
@@ -116,14 +116,14 @@ describe('the history of Helius', function () {
     expect(fetched()).to.equal(0);
   });
 
-  it('is not asked again once the index has a cursor', async () => {
+  it('is not requested again once the index has a cursor', async () => {
     front.calls.length = 0;
     const filled = await fill('helius.db', heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl }));
     expect(filled).to.deep.equal(plain);
     expect(front.calls.filter(({ method }) => method === 'getTransactionsForAddress')).to.deep.equal([]);
   });
 
-  it('that breaks off is carried on where it broke off', async () => {
+  it('resumes where it broke off', async () => {
     const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
     const starts: (string | null)[] = [];
     const broken: History = async function* read(address, from) {
@@ -140,7 +140,7 @@ describe('the history of Helius', function () {
     expect(fetched()).to.equal(0);
   });
 
-  it('without logs is read from the node', async () => {
+  it('is read from the node when it has no logs', async () => {
     front.calls.length = 0;
     const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
     const silent: History = async function* read(address, from) {

@@ -1,12 +1,12 @@
 /** Random histories of the program, as transactions to apply: every kind of row comes and changes, several times in a slot. */
 import { PublicKey } from '@solana/web3.js';
-import type { Codec } from '../../app/sdk/program/borsh.ts';
 import {
   EVENT_FIELDS,
   type EventData,
   type EventName,
   type MarketplaceEvent,
 } from '../../app/sdk/program/eventFields.ts';
+import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
 import { findGrant } from '../../app/sdk/program/program.ts';
 import type { ChainTransaction } from '../../indexer/apply.ts';
 
@@ -20,8 +20,7 @@ export function randomOf(seed: number): (below: number) => number {
 }
 
 /** A value of each type, all zero. */
-function zero(codec: Codec<unknown>): unknown {
-  const { type } = codec;
+function zero(type: IdlType): unknown {
   if (type === 'pubkey') return PublicKey.default;
   if (type === 'u64' || type === 'i64') return 0n;
   if (type === 'bool') return false;
@@ -34,8 +33,8 @@ function zero(codec: Codec<unknown>): unknown {
 
 /** An event of which only some fields matter. */
 function event<Name extends EventName>(name: Name, data: Partial<EventData<Name>>): MarketplaceEvent {
-  const fields = Object.entries(EVENT_FIELDS[name] as Record<string, Codec<unknown>>);
-  const blank = Object.fromEntries(fields.map(([key, codec]) => [key, zero(codec)]));
+  const fields = Object.entries(EVENT_FIELDS[name] as Record<string, IdlType>);
+  const blank = Object.fromEntries(fields.map(([key, type]) => [key, zero(type)]));
   return { name, data: { ...blank, ...data } } as MarketplaceEvent;
 }
 

@@ -38,7 +38,7 @@ describe('indexer', () => {
     await market?.node.stop();
   });
 
-  it('misses nothing while it is stopped during 20 executions and cut from its WebSocket during 20 more', async () => {
+  it('misses nothing during a stop of 20 executions and a WebSocket cut of 20 more', async () => {
     const ws = await proxy(market.node.wsUrl);
     const options = { wsUrl: ws.url, pollMs: NEVER };
     const first = await bench.start('gaps.db', options);
@@ -81,7 +81,7 @@ describe('indexer', () => {
     expect(await dump(bench.path('pages.db'))).to.deep.equal(await bench.backfill('clean-2.db'));
   });
 
-  it('places executions where the chain has them, opened one after the other or at once', async () => {
+  it('orders executions as the chain does, opened one after the other or at once', async () => {
     const opened: string[] = [];
     for (let n = 0; n < 4; n += 1) opened.push((await market.open(keyId)).signature);
     opened.push(
@@ -103,7 +103,7 @@ describe('indexer', () => {
     expect(executions!.some((row) => row.open_index === 1n)).to.equal(true);
   });
 
-  it('notices a WebSocket on which nothing arrives although it looks open', async () => {
+  it('detects an open WebSocket that delivers nothing', async () => {
     const ws = await proxy(market.node.wsUrl);
     const indexer = await bench.start('stalled.db', { wsUrl: ws.url, pollMs: NEVER, heartbeatMs: 100 });
     await eventually('subscribed', async () => (await indexer.status()).subscribed);
@@ -117,7 +117,7 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('finds by looking regularly what no WebSocket tells', async () => {
+  it('finds by polling what no WebSocket reports', async () => {
     const ws = await proxy(market.node.wsUrl);
     ws.cut();
     const indexer = await bench.start('polled.db', { wsUrl: ws.url, pollMs: 50 });
@@ -129,7 +129,7 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('goes on after the node could not be reached, and says meanwhile what is wrong', async () => {
+  it('continues after the node was unreachable, and reports the problem meanwhile', async () => {
     const rpc = await proxy(market.node.rpcUrl);
     rpc.cut();
     const { wsUrl } = market.node;
@@ -153,7 +153,7 @@ describe('indexer', () => {
     expect(await dump(bench.path('unreachable.db'))).to.deep.equal(await bench.backfill('clean-3.db'));
   });
 
-  it('shows the state after each kind of transaction, and moves over failed ones', async () => {
+  it('shows the state after each kind of transaction, and skips failed ones', async () => {
     const indexer = await bench.start('kinds.db');
     const [creator, listing] = [market.creator.publicKey.toBase58(), market.listing.toBase58()];
     const rows = async (table: string) => {
@@ -223,7 +223,7 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('counts what an agent did from its executions, and only its own faults against it, not the hurry of a caller', async () => {
+  it('counts executions of an agent, and only its own faults against it, not short caller timeouts', async () => {
     const path = bench.path('kinds.db');
     const rows = (await dump(path)).executions!;
     const settled = rows.filter(({ status }) => status === 'completed');
@@ -252,7 +252,7 @@ describe('indexer', () => {
     await close();
   });
 
-  it('applies nothing twice when it has lost its cursor', async () => {
+  it('applies nothing twice after it has lost its cursor', async () => {
     const path = bench.path('kinds.db');
     const before = await dump(path);
     await query(path, 'DELETE FROM cursor');

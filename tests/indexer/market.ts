@@ -49,8 +49,9 @@ export interface OpenedExecution extends Execution {
 
 export type Market = Awaited<ReturnType<typeof startMarket>>;
 
-export async function startMarket() {
-  const node: TestNode = await startNode();
+/** On a node of its own, or on this one, whose payer may initialize the program. */
+export async function startMarket(existing?: TestNode) {
+  const node: TestNode = existing ?? (await startNode());
   const { connection, payer } = node;
   const [relay, creator, caller] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
   const { usdcMint } = await layGround(node, relay, [creator, caller]);

@@ -36,7 +36,7 @@ function inLines(sql: string): string {
 }
 
 describe('the schema', () => {
-  it('in tests/schema.sql is what the migrations make', () => {
+  it('in tests/schema.sql equals the result of the migrations', () => {
     const databases = Object.entries(MIGRATIONS).map(([name, folder]) => `\n-- ${name}.db\n${dump(folder)}`);
     const made = HEAD + databases.join('\n');
     if (process.env.RENEW_SCHEMA) writeFileSync(FILE, made);

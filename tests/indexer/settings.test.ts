@@ -21,7 +21,7 @@ const refusal = (read: () => unknown): string => {
 };
 
 describe('settings', () => {
-  it('are described with their default, or whether they are required', () => {
+  it('are described with their default or as required', () => {
     for (const described of [describeIndexer(), describeRelay()]) {
       for (const line of described.split('\n')) {
         expect(line).to.match(/^ {2}[A-Z0-9_]+ +\S.* \((required|optional|default: .+)\)$/);
@@ -34,7 +34,7 @@ describe('settings', () => {
     expect(describeIndexer()).to.match(/INDEX_DB .*\(optional\)/);
   });
 
-  it('are named in one line each, with what they are for, where they are missing or wrong', () => {
+  it('are named in one line each, with their purpose, when they are missing or wrong', () => {
     const message = refusal(() =>
       readRelay({
         PORT: 'eighty',
@@ -50,7 +50,7 @@ describe('settings', () => {
     const lines = message.split('\n');
     expect(lines).to.have.length(9);
     for (const expected of [
-      'RELAY_KEYPAIR is required: file of the relay authority',
+      'RELAY_KEYPAIR is required: keypair file of the relay authority',
       'PORT must be a number: port to listen on',
       'TRUST_PROXY must be at most 10: ',
       'PROBE_SECONDS must be at least 1: ',
@@ -69,7 +69,7 @@ describe('settings', () => {
     expect(refusal(() => readIndexer({ ENVIRONMENT: 'prod' }))).to.match(/^ENVIRONMENT must be test or live: /);
   });
 
-  it('of addresses say what they should look like, and never the address', () => {
+  it('describe a valid address, and never print the wrong one', () => {
     const addresses = {
       DATABASE_URL: [
         'postgres://user:canary pw@host:port/name',
@@ -80,11 +80,11 @@ describe('settings', () => {
       SOLANA_WS_URL: ['http://canary'],
     };
     const expected = {
-      DATABASE_URL:
-        /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: PostgreSQL in place/,
+      DATABASE_URL: /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: /,
       SOLANA_RPC_URL:
-        /^SOLANA_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT, or several .*: JSON-RPC address/,
-      SOLANA_WS_URL: /^SOLANA_WS_URL must be a URL, wss:\/\/HOST or ws:\/\/HOST:PORT, or several .*: WebSocket address/,
+        /^SOLANA_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT, or several separated by commas: JSON-RPC URL/,
+      SOLANA_WS_URL:
+        /^SOLANA_WS_URL must be a URL, wss:\/\/HOST or ws:\/\/HOST:PORT, or several separated by commas: WebSocket URL/,
     };
     for (const [name, given] of Object.entries(addresses)) {
       for (const value of given) {
@@ -103,7 +103,7 @@ describe('settings', () => {
     for (const DATABASE_URL of good) expect(readIndexer({ DATABASE_URL }).path).to.equal(DATABASE_URL);
   });
 
-  it('of a node that does not answer are named, with its host alone', async () => {
+  it('are named when their node does not answer, with its host only', async () => {
     const never = new AbortController().signal;
     const patient = createPatientFetch(never, createRpcFetch(), 1);
     const messageOf = (call: Promise<unknown>) =>
@@ -123,7 +123,7 @@ describe('settings', () => {
     ];
     for (const call of calls) {
       expect(await messageOf(call())).to.equal(
-        `the node at http://${host} does not answer: connect ECONNREFUSED ${host}. SOLANA_RPC_URL says where it is, or HELIUS_URL with HELIUS_API_KEY`,
+        `the node at http://${host} does not answer: connect ECONNREFUSED ${host}. Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address`,
       );
     }
     // The platform refuses it, and says the whole of it.
@@ -133,7 +133,7 @@ describe('settings', () => {
       .and.not.include('canary');
   });
 
-  it('count as unset where they are empty', () => {
+  it('count as unset when they are empty', () => {
     expect(readIndexer({ DATA_DIR: '', INDEX_DB: '', LOG_LEVEL: '' })).to.deep.include({ logLevel: 'info' });
     expect(refusal(() => readRelay({ RELAY_KEYPAIR: '' }))).to.match(/^RELAY_KEYPAIR is required: [^\n]+$/);
   });

@@ -92,7 +92,7 @@ for (const how of ['heard', 'cut'] as const) {
       return { ...execution, signature };
     };
 
-    it('a marketplace whose settings change', async () => {
+    it('shows a marketplace whose settings change', async () => {
       await send([program.updateConfig({ admin: admin.publicKey, opensPaused: true, feeBps: 50 })], admin);
       expect(await config()).to.deep.include({ opens_paused: 1n, fee_bps: 50n, pending_admin: null });
       await send([program.updateConfig({ admin: admin.publicKey, opensPaused: false })], admin);
@@ -122,7 +122,7 @@ for (const how of ['heard', 'cut'] as const) {
       }
     });
 
-    it('a listing with a new signing key and more collateral', async () => {
+    it('shows a listing with a new signing key and more collateral', async () => {
       await send([market.listInstruction()], market.creator);
       expect(await listing()).to.deep.include({ deposited: 5_000_000n, slashed: 0n, returnable_at: null });
       const { next, instruction } = market.rotateInstruction();
@@ -136,7 +136,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n });
     });
 
-    it('a grant whose limits change', async () => {
+    it('shows a grant whose limits change', async () => {
       keyId = await market.grant();
       usedKey = await market.grant();
       const expiresAt = BigInt(await market.node.now()) + 100n;
@@ -161,7 +161,7 @@ for (const how of ['heard', 'cut'] as const) {
       });
     });
 
-    it('a dispute that is rejected', async () => {
+    it('shows a dispute that is rejected', async () => {
       disputed = [await settled(), await settled(), await settled(usedKey, 'tank'), await settled()];
       const tank = program.findSpender(market.caller.publicKey).toBase58();
       const rows = await Promise.all(disputed.map((opened) => executionOf(opened)));
@@ -207,7 +207,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n, status: 'active' });
     });
 
-    it('an upheld dispute, whose slash pauses the listing', async () => {
+    it('shows an upheld dispute whose slash pauses the listing', async () => {
       const [, second] = disputed as [OpenedExecution, OpenedExecution];
       // Opened and answered in one transaction.
       const answer = aftermath.resolve(second, admin.publicKey, true, 2_000_000n);
@@ -224,7 +224,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 2_000_000n, status: 'paused' });
     });
 
-    it('an award that waits until the caller can receive it', async () => {
+    it('shows an award that waits until the caller can receive it', async () => {
       const [, , third] = disputed as [OpenedExecution, OpenedExecution, OpenedExecution];
       await send([aftermath.dispute(third)], market.caller);
       await market.node.setFrozen(market.source, true);
@@ -236,7 +236,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: 0n });
     });
 
-    it('more collateral, a refund by a stranger, and lamports that leave the tank', async () => {
+    it('shows more collateral, a refund by a stranger, and lamports that leave the tank', async () => {
       await send([aftermath.topUp(3_000_000n), market.statusInstruction('active')], market.creator);
       expect(await listing()).to.deep.include({ deposited: 9_000_000n, status: 'active' });
       const { execution, instruction, signer } = await market.openInstruction(usedKey, 'tank');
@@ -257,7 +257,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await grantOf(usedKey)).to.deep.include({ execution_count: 2n, total_spent: String(PRICE) });
     });
 
-    it('a refund, and a dispute that nobody answers', async () => {
+    it('shows a refund, and a dispute that nobody answers', async () => {
       const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
       refunded = { ...execution, signature: await sendHeard([instruction], signer) };
       await send([market.refundInstruction(refunded, 'invalidAnswer')], market.relay);
@@ -276,7 +276,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
     });
 
-    it('accounts that are closed, and a grant that is made again', async () => {
+    it('shows closed accounts, and a grant that is created again', async () => {
       await send([aftermath.closeRecord(refunded)], market.caller);
       expect(await executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 1n });
       await send([aftermath.closeGrant(usedKey)], market.caller);
@@ -293,7 +293,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect((await grantOf(keyId)).per_execution_max).to.equal('18446744073709551615');
     });
 
-    it('ended executions that become leaves, one of them seen in no other way', async () => {
+    it('shows ended executions that become leaves, one of them known from its leaf alone', async () => {
       const { execution: leaf, instruction, signer } = await market.openInstruction(NO_KEY);
       await send([instruction], signer);
       await send([market.settleInstruction(leaf, 41)], market.relay);
@@ -338,7 +338,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await executionOf(second)).to.deep.include({ status: 'dispute_upheld', dispute_count: 1n });
     });
 
-    it('a dispute whose account goes after its execution has gone', async () => {
+    it('shows a dispute whose account is closed after its execution', async () => {
       const [first] = disputed as [OpenedExecution];
       await send([aftermath.closeDispute(first)], market.caller);
       expect(await disputeOf(first)).to.deep.include({
@@ -349,7 +349,7 @@ for (const how of ['heard', 'cut'] as const) {
       });
     });
 
-    it('a listing that ends, and collateral that goes back', async () => {
+    it('shows a delisted listing whose collateral is returned', async () => {
       const amount = 1_000n;
       const withdraw = program.withdrawTreasury({ admin: admin.publicKey, destination: market.payout, amount });
       const before = await tables();
@@ -364,7 +364,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await listing()).to.deep.include({ status: 'delisted', collateral_returned: 1n, deposited: 9_000_000n });
     });
 
-    it('a paid execution that nobody archived in a year', async () => {
+    it('shows a paid execution that nobody archived in a year', async () => {
       unclaimed = disputed[2]!;
       const before = await executionOf(unclaimed);
       await travel(program.constants.unarchivedRecordSeconds);
@@ -377,7 +377,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(before).to.deep.include({ status: 'dispute_upheld', creator_amount: 248_750n, execution_time_ms: 40n });
     });
 
-    it('ends with rows that are those of the accounts', async () => {
+    it('ends with the rows of the accounts', async () => {
       const { configs, listings, grants, executions, disputes, unread_accounts } = await tables();
       expect([configs, listings, grants, executions, disputes].map((rows) => rows!.length)).to.deep.equal([
         1, 1, 2, 7, 5,
@@ -425,7 +425,7 @@ for (const how of ['heard', 'cut'] as const) {
       }
     });
 
-    it('comes out the same from a new start, whose accounts are all from the end', async () => {
+    it('produces the same rows after a fresh start from the final accounts', async () => {
       await bench.stop(indexer);
       const live = await tables();
       const rebuilt = await bench.backfill('rebuilt.db');

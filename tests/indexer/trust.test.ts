@@ -38,7 +38,7 @@ describe('indexer, trust', () => {
   const executionRow = (tables: Record<string, Row[]>, executionId: Uint8Array) =>
     tables.executions!.find((row) => row.execution_id === formatUuid(executionId));
 
-  it('stops at an event that it does not know, and names the transaction', async () => {
+  it('stops at an unknown event, and names the transaction', async () => {
     const known = new Set(idlJson.events.map(({ discriminator }) => Buffer.from(discriminator).toString('hex')));
     const unknown = createHash('sha256').update('event:Unheard').digest().subarray(0, 8);
     expect(known).to.not.include(unknown.toString('hex'));
@@ -60,7 +60,7 @@ describe('indexer, trust', () => {
     expect((await dump(bench.path('unknown.db'))).cursor!.map((row) => row.signature)).to.not.include(signature);
   });
 
-  it('ignores lines that look like events but were printed by another program', async () => {
+  it('ignores event-like log lines of another program', async () => {
     const indexer = await bench.start('forged.db');
     await bench.catchUp(indexer);
     const before = await dump(bench.path('forged.db'));
@@ -91,7 +91,7 @@ describe('indexer, trust', () => {
     await bench.stop(indexer);
   });
 
-  it('reads the accounts where the log was cut: every row as if it had heard the events', async () => {
+  it('reads the accounts when the log was truncated, with the same rows as from events', async () => {
     const { relay, caller, creator } = market;
     const live = await bench.start('cut.db');
     const keyId = await market.grant();
@@ -163,7 +163,7 @@ describe('indexer, trust', () => {
     expect(late.events).to.deep.equal(heard.events);
   });
 
-  it("calls a stranger's refund expired, whatever reason it gives", async () => {
+  it("reports a stranger's refund as expired, whatever reason it gives", async () => {
     await market.send([market.statusInstruction('active')], market.creator);
     const opened = await market.open();
     await market.node.timeTravel((await market.node.now()) + 3_600);
@@ -173,7 +173,7 @@ describe('indexer, trust', () => {
     expect(executionRow(tables, opened.executionId)).to.deep.include({ status: 'refunded', reason: 5n });
   });
 
-  it('shows what is left of a bond where the rent has risen, from the log and from the account', async () => {
+  it('shows the remaining bond after a rise of the rent, from the log and from the account', async () => {
     const { node, caller, admin } = market;
     const aftermath = createAftermath(market);
     const opened = await market.open();
@@ -198,7 +198,7 @@ describe('indexer, trust', () => {
     await node.rpc('surfnet_setRent', [{ lamportsPerByte: 6_960 }]);
   });
 
-  it('passes over a record that was opened unheard and is gone before it is read', async () => {
+  it('skips a record that was opened unseen and closed before it is read', async () => {
     const { caller, node } = market;
     const live = await bench.start('gone.db');
     const { execution, instruction } = await market.openInstruction(NO_KEY);
@@ -220,7 +220,7 @@ describe('indexer, trust', () => {
     await bench.stop(live);
   });
 
-  it('refuses a database that was made from another chain or for another program', async () => {
+  it('refuses a database of another chain or program', async () => {
     await bench.backfill('mine.db');
     const other = await startNode({ deploy: false });
     try {

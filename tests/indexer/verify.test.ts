@@ -43,7 +43,7 @@ const TAMPERED: { table: string; column: string | null; sql: string }[] = [
 ];
 
 describe('indexer, verify', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let market: Market;
   let bench: IndexerBench;
   const path = () => bench.path('index.db');
@@ -96,7 +96,7 @@ describe('indexer, verify', function () {
     await market?.node.stop();
   });
 
-  it('finds nothing where there is nothing, and counts what it looked at', async () => {
+  it('finds no difference in a correct index, and counts what it compared', async () => {
     const { rows, differences } = await check();
     expect(differences).to.deep.equal([]);
     // Config, creator, listing, grant, six executions, a dispute, an archive, three leaves, and figures.
@@ -109,7 +109,7 @@ describe('indexer, verify', function () {
   });
 
   for (const { table, column, sql } of TAMPERED) {
-    it(`shows ${table}, ${column ?? 'a whole row'}: ${sql}`, async () => {
+    it(`reports a difference in ${table}, ${column ?? 'a whole row'}: ${sql}`, async () => {
       const copy = await bench.copy('index.db', 'tampered.db');
       expect(await change(copy, sql)).to.be.greaterThan(0);
       const { differences } = await check(copy);
@@ -118,11 +118,11 @@ describe('indexer, verify', function () {
     });
   }
 
-  it('changes nothing itself', async () => {
+  it('changes nothing', async () => {
     expect((await check()).differences).to.deep.equal([]);
   });
 
-  it('ends with 1 where something differs, and with 2 where it could not be found out', async () => {
+  it('exits 1 when something differs, and 2 when it cannot compare', async () => {
     await change(path(), 'UPDATE configs SET fee_bps = 9999');
     const wrong = run('--json');
     expect(wrong.status).to.equal(1);
@@ -137,7 +137,7 @@ describe('indexer, verify', function () {
     });
     expect([unknown.status, unknown.stderr]).to.deep.equal([
       2,
-      'SOLANA_RPC_URL must be a URL, https://HOST or http://HOST:PORT, or several with commas between: JSON-RPC address of the Solana node\n',
+      'SOLANA_RPC_URL must be a URL, https://HOST or http://HOST:PORT, or several separated by commas: JSON-RPC URL of the Solana node\n',
     ]);
   });
 });

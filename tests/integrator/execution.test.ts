@@ -28,7 +28,7 @@ const LAPSE_SECONDS = 2_592_000;
 const NONE = '00'.repeat(32);
 
 describe('an integrator without the service: executions and disputes by Anchor and the IDL', function () {
-  this.timeout(90_000);
+  this.timeout(600_000);
   // Each chapter stands on the one before it.
   this.bail(true);
   let market: Market;
@@ -93,7 +93,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
   });
   after(() => market.stop());
 
-  it('open_execution: the price waits in an escrow of its own', async () => {
+  it('open_execution moves the price into its own escrow', async () => {
     const [nothing] = await moved(async () => {
       expect(await refusal(open('one', { maxPrice: bn(PRICE - 1n) }))).to.equal('PriceAboveMax');
       expect(await refusal(open('one', { listingVersion: 2 }))).to.equal('ListingVersionMismatch');
@@ -123,7 +123,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(data).to.deep.include({ record: recordOf('one').toBase58(), price: PRICE, refundAt: record.refundAt });
   });
 
-  it('refund_execution by examples/refund.ts: nobody before refund_at, from then on a stranger', async () => {
+  it('refund_execution by examples/refund.ts works for a stranger from refund_at on, and for nobody before', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'integrator-'));
     const keypair = join(folder, 'stranger.json');
     writeFileSync(keypair, JSON.stringify([...market.keypairs.stranger.secretKey]), { mode: 0o600 });
@@ -157,7 +157,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect((await read('one')).status).to.deep.equal({ refunded: {} });
   });
 
-  it('refund_execution: a caller who signs chooses any account of its own, nobody else does', async () => {
+  it('refund_execution lets a signing caller choose any account of its own, and nobody else', async () => {
     await open('two');
     await market.node.timeTravel(Number((await read('two')).refundAt));
     const { wallet } = caller!;
@@ -188,7 +188,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(caller!.send('refundExecution', args, { record }))).to.equal('ExecutionNotOpen');
   });
 
-  it('close_execution: three days after its refund anyone gives a record’s rent back', async () => {
+  it("close_execution lets anyone return a record's rent three days after its refund", async () => {
     const record = recordOf('one');
     const close = () => stranger!.send('closeExecution', null, { record });
     expect(await refusal(close())).to.equal('CloseTooEarly');
@@ -201,7 +201,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await market.lamportsOf(record)).to.equal(0n);
   });
 
-  it('settle_execution, the relay’s: 99% to the creator, 1% to the treasury', async () => {
+  it('settle_execution by the relay pays 99% to the creator and 1% to the treasury', async () => {
     for (const name of ['three', 'four', 'five']) {
       await open(name);
       const purse = await market.lamportsOf(relay!.wallet);
@@ -216,7 +216,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     }
   });
 
-  it('open_dispute: the caller alone, who pays bond and rent', async () => {
+  it('open_dispute works for the caller alone, who pays bond and rent', async () => {
     expect(await refusal(dispute('three', stranger!))).to.equal('NotCaller');
     const purse = await market.lamportsOf(caller!.wallet);
     const [moves, signature] = await moved(() => dispute('three'));
@@ -243,7 +243,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     });
   });
 
-  it('claim_dispute_award: an award that the caller’s account could not receive, sent by a stranger later', async () => {
+  it('claim_dispute_award lets a stranger send an award that the caller could not receive earlier', async () => {
     const usdc = market.parties.caller!;
     await market.node.setFrozen(usdc, true);
     const [waits] = await moved(() => resolve('three', true, 200_000n));
@@ -261,7 +261,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect((await read('three')).status).to.deep.equal({ disputeUpheld: {} });
   });
 
-  it('a rejected dispute’s bond is the creator’s', async () => {
+  it('pays the bond of a rejected dispute to the creator', async () => {
     const purse = await market.lamportsOf(creator!.wallet);
     const [moves, signature] = await moved(() => resolve('four', false, 0n));
     expect(moves).to.deep.equal({});
@@ -269,13 +269,13 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect((await caller!.eventOf(signature)).name).to.equal('disputeResolved');
   });
 
-  it('close_dispute: neither while it is open nor soon after its outcome', async () => {
+  it('close_dispute is refused while the dispute is open and soon after its outcome', async () => {
     const close = (name: string) => stranger!.send('closeDispute', null, { dispute: disputeOf(name) });
     expect(await refusal(close('five'))).to.equal('DisputeNotEnded');
     expect(await refusal(close('four'))).to.equal('CloseTooEarly');
   });
 
-  it('delist_agent, lapse_dispute, return_collateral: what was not slashed comes back', async () => {
+  it('delist_agent, lapse_dispute and return_collateral return what was not slashed', async () => {
     const back = () => stranger!.send('returnCollateral', null, { listing: listing! });
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
     const [nothing, delisted] = await moved(() => creator!.send('delistAgent', null, { listing: listing! }));
@@ -309,7 +309,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
   });
 
-  it('close_dispute: 30 days after its outcome anyone gives its rent back', async () => {
+  it('close_dispute lets anyone return its rent 30 days after the outcome', async () => {
     const dispute = disputeOf('four');
     const [held, purse] = [await market.lamportsOf(dispute), await market.lamportsOf(caller!.wallet)];
     const [moves, signature] = await moved(() => stranger!.send('closeDispute', null, { dispute }));

@@ -14,7 +14,7 @@ const PRICE = 500_000n;
 const URI = 'https://example.com/agent.json';
 
 describe('an integrator without the service: listings and grants by Anchor and the IDL', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   // Each chapter stands on the one before it.
   this.bail(true);
   let market: Market;
@@ -45,7 +45,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
   });
   after(() => market.stop());
 
-  it('list_agent, with the signing key’s own signature', async () => {
+  it("list_agent works with the signing key's own signature", async () => {
     const { publicKey } = signingKey;
     const forged = possession(signingKey, collateral!);
     const args = { listingId: [...listingId], signingKey: publicKey, possession: forged, terms: terms(FIRST_PRICE) };
@@ -76,7 +76,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect(tie.listing.toBase58()).to.equal(listing!.toBase58());
   });
 
-  it('update_listing: new terms raise the version', async () => {
+  it('update_listing raises the version with new terms', async () => {
     const args = { terms: terms(PRICE, URI) };
     const accounts = { listing: listing! };
     expect(await refusal(stranger!.send('updateListing', args, accounts))).to.equal('NotCreator');
@@ -103,7 +103,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     });
   });
 
-  it('set_listing_status: paused and resumed', async () => {
+  it('set_listing_status pauses and resumes', async () => {
     const set = (status: object) => creator!.send('setListingStatus', { status }, { listing: listing! });
     const [moves, paused] = await moved(() => set({ paused: {} }));
     expect(moves).to.deep.equal({});
@@ -117,12 +117,12 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect((await creator!.fetch('agentListing', listing!)).status).to.deep.equal({ active: {} });
   });
 
-  it('names the error of one of Anchor’s own checks too', async () => {
+  it("names an error of Anchor's own checks too", async () => {
     const sending = creator!.send('setListingStatus', { status: { paused: {} } }, { listing: market.usdcMint });
     expect(await refusal(sending)).to.equal('AccountOwnedByWrongProgram');
   });
 
-  it('rotate_signing_key, with the new key’s signature', async () => {
+  it("rotate_signing_key works with the new key's signature", async () => {
     const next = Keypair.generate();
     const args = { signingKey: next.publicKey, possession: possession(next, listing!) };
     const rotate = (by: Client) => by.send('rotateSigningKey', args, { listing: listing! });
@@ -151,7 +151,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     });
   });
 
-  it('create_grant and the SPL approval that it needs, in one transaction', async () => {
+  it('create_grant and its SPL approval work in one transaction', async () => {
     const source = market.parties.caller!;
     const spender = find('SPENDER_SEED', caller!.wallet.toBytes());
     const approval = createApproveInstruction(source, spender, caller!.wallet, 50_000_000n);
@@ -173,7 +173,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect(await refusal(caller!.send('createGrant', args, {}))).to.equal('AccountExists');
   });
 
-  it('withdraw_gas: what a plain transfer put into the tank, as long as nothing or enough for rent stays', async () => {
+  it('withdraw_gas returns plain transfers to the tank, while nothing or the rent minimum remains', async () => {
     const tank = find('SPENDER_SEED', caller!.wallet.toBytes());
     const { wallet } = caller!;
     const deposit = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: tank, lamports: 10_000_000 });
@@ -194,7 +194,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect(await market.lamportsOf(wallet)).to.equal(purse - 2n * SIGNATURE);
   });
 
-  it('update_grant, revoke_grant, close_grant: the wallet alone, and its rent comes back', async () => {
+  it('update_grant, revoke_grant and close_grant work for the wallet alone, which gets the rent back', async () => {
     const accounts = { grant: grant! };
     const expiresAt = (await market.node.now()) + 60 * DAY;
     const update = (by: Client) => by.send('updateGrant', { limits: limits(2_000_000n, expiresAt) }, accounts);

@@ -3,22 +3,20 @@
  * Solana RPC and the commands of the README. Balances are read from the token accounts themselves.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findExecution } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { blocksOf } from '../docs/markdown.ts';
-import { startNode, type TestNode } from '../harness/node/node.ts';
+import { startNode, type TestNode, timeTravel } from '../harness/node/node.ts';
 import { cleanUp, goneWithin, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
+import { callThrough, tellOfCalls } from './calls.ts';
 import { tellOfDisputes } from './disputes.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 
-const CSV = readFileSync(join(ROOT, 'examples', 'cities.csv'), 'utf8');
-const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
-
 describe('journey', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   const dataDir = newDirectory();
   let start: Start;
   let visitor: Visitor;
@@ -30,113 +28,10 @@ describe('journey', function () {
   });
 
   // Mocha runs a block's own tests before its inner blocks: hence blocks throughout, in the order of the story.
-  describe('the first calls', () => {
-    it('the first call: 200, 99 to 1, and API, result and chain say the same', async () => {
-      const before = await visitor.balances();
-      const query = 'SELECT city, population FROM csv ORDER BY population DESC LIMIT 2';
-      const { status, body } = await visitor.execute('csv-analyst', {
-        task: 'Largest cities',
-        parameters: { csv: CSV, query },
-      });
-      expect(status).to.equal(200);
-      expect(JSON.parse(body.result).row_count).to.equal(2);
-      visitor.assertPaid(before, await visitor.balances(), 'csv-analyst', 250_000n);
+  tellOfCalls(() => visitor);
 
-      const record = await visitor.readRecord(body.execution_id);
-      expect(record.status).to.deep.equal({ completed: {} });
-      expect(`sha256:${Buffer.from(record.resultHash).toString('hex')}`).to.equal(body.result_hash);
-      expect(record.caller.toBase58()).to.equal(visitor.demo.callers[0]!.wallet);
-      expect(await visitor.escrowExists(body.execution_id)).to.equal(false);
-      const full = (await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body;
-      expect(full).to.include({
-        status: 'completed',
-        result: body.result,
-        result_hash: body.result_hash,
-        cost_usdc: 0.25,
-        creator_amount_usdc: 0.2475,
-        platform_amount_usdc: 0.0025,
-        agent_name: 'csv-analyst',
-      });
-    });
-
-    it('text-report, for the other caller', async () => {
-      const before = await visitor.balances();
-      const { status, body } = await visitor.execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
-      expect(status).to.equal(200);
-      expect(JSON.parse(body.result)).to.have.keys('statistics', 'reading', 'key_sentences', 'outline');
-      visitor.assertPaid(before, await visitor.balances(), 'text-report', 100_000n, 1);
-      expect((await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body.error.code).to.equal(
-        'execution_not_found',
-      );
-    });
-  });
-
-  describe('the sandbox, each agent exactly as documented', () => {
-    const paid: [string, unknown, string, bigint][] = [
-      ['sandbox-echo', { task: 'héllo' }, 'héllo', 10_000n],
-      ['sandbox-slow', { task: 'soon', parameters: { seconds: 1 } }, 'soon', 20_000n],
-    ];
-    for (const [name, body, result, price] of paid) {
-      it(`${name}: 200`, async () => {
-        const before = await visitor.balances();
-        const answer = await visitor.execute(name, body);
-        expect(answer.status).to.equal(200);
-        expect(answer.body).to.include({ status: 'completed', result, cost_usdc: Number(price) / 1e6 });
-        visitor.assertPaid(before, await visitor.balances(), name, price);
-      });
-    }
-
-    const refunded: [string, unknown, number, string, RegExp][] = [
-      [
-        'sandbox-slow',
-        { task: 'x', parameters: { seconds: 4 }, timeout_seconds: 1 },
-        408,
-        'execution_timeout',
-        /within 1 second/,
-      ],
-      ['sandbox-fails', { task: 'x' }, 500, 'execution_failed', /./],
-      ['sandbox-error', { task: 'x' }, 500, 'execution_failed', /status 500/],
-      ['sandbox-bad-signature', { task: 'x' }, 500, 'execution_failed', /signature/],
-      ['sandbox-wrong-hash', { task: 'x' }, 500, 'execution_failed', /SHA-256/],
-      ['sandbox-wrong-id', { task: 'x' }, 500, 'execution_failed', /execution_id/],
-      ['sandbox-malformed', { task: 'x' }, 500, 'execution_failed', /JSON/],
-      ['sandbox-huge', { task: 'x' }, 500, 'execution_failed', /larger/],
-      ['sandbox-offline', { task: 'x', timeout_seconds: 2 }, 408, 'execution_timeout', /within 2 seconds/],
-      [
-        'csv-analyst',
-        { task: 'x', parameters: { csv: CSV, query: 'DROP TABLE csv' } },
-        500,
-        'execution_failed',
-        /SELECT/,
-      ],
-    ];
-    for (const [name, body, status, code, message] of refunded) {
-      it(`${name}: ${status} ${code}, and everybody has what they had`, async () => {
-        const before = await visitor.balances();
-        const answer = await visitor.execute(name, body);
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
-        expect(answer.body.error.code).to.equal(code);
-        expect(answer.body.error.message).to.match(message);
-        expect(await visitor.balances()).to.deep.equal(before);
-        const id = answer.body.error.execution_id;
-        expect((await visitor.readRecord(id)).status).to.deep.equal({ refunded: {} });
-        expect(await visitor.escrowExists(id)).to.equal(false);
-        const full = (await visitor.send(`/v1/executions/${id}`, 0)).body;
-        expect(full).to.include({ status: 'failed', cost_usdc: 0, result: null, ipfs_url: null });
-      });
-    }
-
-    it('sandbox-paused: 422, and nothing is opened', async () => {
-      const before = await visitor.balances();
-      const total = (await visitor.send('/v1/executions?limit=1', 0)).body.total;
-      const answer = await visitor.execute('sandbox-paused', { task: 'x' });
-      expect(answer.status).to.equal(422);
-      expect(answer.body.error).to.include({ code: 'agent_paused', execution_id: null });
-      expect(await visitor.balances()).to.deep.equal(before);
-      expect((await visitor.send('/v1/executions?limit=1', 0)).body.total).to.equal(total);
-    });
-
-    it('parameters that do not fit the schema, and an agent that is none: nothing is opened', async () => {
+  describe('requests that are refused at once', () => {
+    it('opens nothing for parameters that do not fit the schema or an unknown agent', async () => {
       const before = await visitor.balances();
       expect((await visitor.execute('csv-analyst', { task: 'x', parameters: {} })).body.error.code).to.equal(
         'invalid_request',
@@ -148,7 +43,7 @@ describe('journey', function () {
   });
 
   describe('reading it all back', () => {
-    it('the listing’s figures follow: only the creator’s faults count against it', async () => {
+    it('updates the statistics of the listing, and counts only faults of the creator against it', async () => {
       for (const [name, total, successful] of [
         ['sandbox-echo', 1, 1],
         // Its other one was given a second, which is less than the listing asks for.
@@ -161,7 +56,7 @@ describe('journey', function () {
       }
     });
 
-    it('45 asynchronous calls at once are all paid, and paging shows each of them once', async () => {
+    it('pays 45 concurrent asynchronous calls, and pages show each of them once', async () => {
       const before = await visitor.balances();
       const ids = new Set<string>();
       const first = (await visitor.send('/v1/executions?limit=1', 1)).body.total as number;
@@ -217,7 +112,7 @@ describe('journey', function () {
       expect((await visitor.send('/v1/executions?to=2020-01-01T00:00:00Z', 1)).body).to.include({ total: 0 });
     });
 
-    it('every sort and filter of agents pages over all of them, none twice', async () => {
+    it('returns every agent once over all pages, for every sort and filter', async () => {
       const active = visitor.demo.agents
         .filter(({ name }) => name !== 'sandbox-paused')
         .map(({ agent_id }) => agent_id);
@@ -245,7 +140,7 @@ describe('journey', function () {
         .and.lessThan(active.length);
     });
 
-    it('the commands of the README work as they are written', () => {
+    it('runs the commands of the README as written', () => {
       const marked = blocksOf('README.md').filter(({ mark }) => mark === 'run by tests/journey/journey.test.ts');
       const textOf = (kind: string) => marked.filter(({ language }) => language === kind).map(({ text }) => text);
       const blocks = textOf('sh');
@@ -267,10 +162,14 @@ describe('journey', function () {
     });
   });
 
-  tellOfDisputes(() => visitor, dataDir);
+  tellOfDisputes(
+    () => visitor,
+    dataDir,
+    (to) => timeTravel(visitor.demo.rpc_url, to),
+  );
 
   describe('the end', () => {
-    it('Ctrl-C ends everything within two seconds', async () => {
+    it('stops everything within two seconds on Ctrl-C', async () => {
       start.signalGroup('SIGINT');
       await goneWithin(start, 2_000);
     });
@@ -283,32 +182,22 @@ describe('journey', function () {
     });
     after(() => node.stop());
 
-    it('a new start on the same chain finishes the call, to the unit', async () => {
+    it('finishes the call after a restart on the same chain, with exact balances', async () => {
       const directory = newDirectory();
       const env = { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl };
       const first = startNetwork(directory, { env });
       visitor = createVisitor(await first.ready, directory);
-      const before = await visitor.balances();
-      const { body } = await visitor.execute('sandbox-slow', {
-        task: 'survive',
-        parameters: { seconds: 2 },
-        async: true,
-      });
-      const id = body.execution_id;
-      expect(await visitor.escrowExists(id)).to.equal(true);
-      first.signalGroup('SIGKILL');
-      await goneWithin(first, 2_000);
-
-      const again = startNetwork(directory, { env });
-      visitor = createVisitor(await again.ready, directory);
-      for (;;) {
-        const { body: row } = await visitor.send(`/v1/executions/${id}`, 0);
-        if (row.status === 'completed') break;
-        expect(['pending', 'running']).to.include(row.status);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      visitor.assertPaid(before, await visitor.balances(), 'sandbox-slow', 20_000n);
-      expect((await visitor.readRecord(id)).status).to.deep.equal({ completed: {} });
+      let again = first;
+      await callThrough(
+        () => visitor,
+        1,
+        async () => {
+          first.signalGroup('SIGKILL');
+          await goneWithin(first, 2_000);
+          again = startNetwork(directory, { env });
+          visitor = createVisitor(await again.ready, directory);
+        },
+      );
       again.signalGroup('SIGTERM');
       await goneWithin(again, 2_000);
     });

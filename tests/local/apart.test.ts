@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createMockUsdc } from '../../app/local/network.ts';
 import { decodeAccount, findConfig, relayAuthoritiesOf } from '../../app/sdk/program/program.ts';
+import { freePort } from '../harness/freePort.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { newDirectory, ROOT } from './start.ts';
 
@@ -39,14 +39,6 @@ describe('migration, indexer and relay apart', function () {
     child.kill('SIGTERM');
     return (await gone)[0];
   }
-  async function freePort(): Promise<number> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    server.close();
-    return typeof address === 'object' && address ? address.port : 0;
-  }
-
   before(async () => {
     node = await startNode();
     const mint = Keypair.generate();
@@ -75,7 +67,7 @@ describe('migration, indexer and relay apart', function () {
     await node.stop();
   });
 
-  it('each says what it is told by, and what is missing', () => {
+  it('print their configuration, and name a missing setting', () => {
     for (const file of ['scripts/migrate.ts', 'indexer/main.ts', 'app/relay/main.ts']) {
       const help = run(file, {}, ['--help']);
       expect([help.status, help.stdout.includes('npm run')], file).to.deep.equal([0, true]);
@@ -85,10 +77,10 @@ describe('migration, indexer and relay apart', function () {
     const noKey = run('app/relay/main.ts', { RELAY_KEYPAIR: '' });
     expect([noKey.status, noKey.stderr.includes('RELAY_KEYPAIR')]).to.deep.equal([1, true]);
     const noIndex = run('app/relay/main.ts');
-    expect([noIndex.status, noIndex.stderr.includes('start the indexer first')]).to.deep.equal([1, true]);
+    expect([noIndex.status, noIndex.stderr.includes('Start the indexer first')]).to.deep.equal([1, true]);
   });
 
-  it('the migration creates the marketplace, and changes nothing when it runs again', async () => {
+  it('create the marketplace with the migration, which changes nothing on a second run', async () => {
     expect(run('scripts/migrate.ts').status).to.equal(0);
     const account = await node.connection.getAccountInfo(findConfig(), 'confirmed');
     const config = decodeAccount('Config', account!.data);
@@ -100,7 +92,7 @@ describe('migration, indexer and relay apart', function () {
     expect(after!.data.equals(account!.data)).to.equal(true);
   });
 
-  it('indexer and relay serve together, and end when told', async () => {
+  it('serve together, and stop on a signal', async () => {
     const indexer = start('indexer/main.ts');
     const url = `http://127.0.0.1:${env.PORT}`;
     let relay: ChildProcess | null = null;
@@ -120,14 +112,14 @@ describe('migration, indexer and relay apart', function () {
     expect(await end(indexer)).to.equal(0);
   });
 
-  it('a relay whose key is not the marketplace’s authority accepts nothing', async () => {
+  it("accept nothing when the relay's key is not an authority of the marketplace", async () => {
     const indexer = start('indexer/main.ts');
     const other = join(directory, 'other.json');
     writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]));
     const live = run('app/relay/main.ts', { ENVIRONMENT: 'live' });
     expect([live.status, live.stderr.includes('ENVIRONMENT=live')]).to.deep.equal([1, true]);
     const refused = run('app/relay/main.ts', { RELAY_KEYPAIR: other });
-    const reason = 'but RELAY_KEYPAIR is the key of';
+    const reason = 'which is not a relay authority of the marketplace';
     expect([refused.status, refused.stderr.includes(reason)]).to.deep.equal([1, true]);
     await end(indexer);
   });

@@ -8,7 +8,7 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { cleanUp, newDirectory, startNetwork } from './start.ts';
 
 describe('the commands of /docs', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let demo: DemoFile;
   let page: string;
   let folder: string;
@@ -36,13 +36,13 @@ describe('the commands of /docs', function () {
   const paste = (...blocks: string[]): string =>
     execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
 
-  it('the first call pays an agent that answers, of twelve that mostly do not', () => {
+  it('pay an agent that answers with the first call, among twelve that mostly do not', () => {
     const answer = JSON.parse(paste(blockOf('first-call')));
     expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello' });
     expect(answer.cost_usdc).to.be.greaterThan(0);
   });
 
-  it('a result is verified by its bytes and by the chain', () => {
+  it('verify a result by its bytes and by the chain', () => {
     const [start] = blockOf('first-call').split('\nAGENT=');
     const output = paste(start!, blockOf('verify-bytes'), blockOf('verify-chain'));
     const [, ofBytes, claimed, onChain] =
@@ -51,7 +51,7 @@ describe('the commands of /docs', function () {
     expect([claimed, onChain]).to.deep.equal([ofBytes, ofBytes]);
   });
 
-  it('need nothing beside curl, Node and the tools of every system', () => {
+  it('need only curl, Node and the standard tools of every system', () => {
     const code = [...page.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map((match) => match[1]).join('\n');
     expect(code).to.not.match(/\b(jq|uuidgen|xxd|python3?|solana-keygen)\b/);
   });

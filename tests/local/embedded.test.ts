@@ -21,7 +21,7 @@ const paste = (command: string): string => execFileSync('sh', ['-c', command], {
 const commandsOf = (start: Start): string[] => start.output().match(/(?<=^ {2})curl .*$/gm) ?? [];
 
 describe('npm start on the embedded node', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   const dataDir = newDirectory();
   let first: Start;
   let demo: DemoFile;
@@ -32,7 +32,7 @@ describe('npm start on the embedded node', function () {
   });
   after(cleanUp);
 
-  it('writes demo.json with every field, for its owner only', () => {
+  it('writes demo.json with every field, readable by its owner only', () => {
     expect(statSync(join(dataDir, 'demo.json')).mode & 0o777).to.equal(0o600);
     expect(Object.keys(demo)).to.have.ordered.members([
       'base_url',
@@ -63,7 +63,7 @@ describe('npm start on the embedded node', function () {
     }
   });
 
-  it('keeps keys and keypairs for their owner only', () => {
+  it('keeps keys and keypairs readable by their owner only', () => {
     const directory = join(dataDir, 'demo');
     expect(statSync(directory).mode & 0o777).to.equal(0o700);
     const files = readdirSync(directory).filter((name) => statSync(join(directory, name)).isFile());
@@ -71,7 +71,7 @@ describe('npm start on the embedded node', function () {
     for (const name of files) expect(statSync(join(directory, name)).mode & 0o777, name).to.equal(0o600);
   });
 
-  it('shows the agents at the API: all active but one, those of one creator verified', async () => {
+  it('shows all agents but one as active, and those of one creator as verified', async () => {
     const page = (await (await fetch(`${demo.base_url}/v1/agents?limit=100`)).json()) as {
       agents: { agent_id: string; name: string; creator: { pubkey: string; verified: boolean } }[];
     };
@@ -84,7 +84,7 @@ describe('npm start on the embedded node', function () {
     expect(((await answer.json()) as { status: string }).status).to.equal('paused');
   });
 
-  it('has executed nothing itself, and each caller holds 1,000 USDC', async () => {
+  it('executes nothing at the start, and each caller holds 1,000 USDC', async () => {
     for (const { api_key, wallet } of demo.callers) {
       const headers = { authorization: `Bearer ${api_key}` };
       const page = (await (await fetch(`${demo.base_url}/v1/executions`, { headers })).json()) as { total: number };
@@ -101,7 +101,7 @@ describe('npm start on the embedded node', function () {
     }
   });
 
-  it('prints a curl that executes an agent, one that reads the record back, and all agents with their prices', () => {
+  it('prints a curl command to execute an agent, one to read the record, and all agents with prices', () => {
     const [execute = '', read = ''] = commandsOf(first);
     expect(first.output()).to.include(`${demo.base_url}/docs\n`);
     const answer = JSON.parse(paste(execute));
@@ -118,7 +118,7 @@ describe('npm start on the embedded node', function () {
     }
   });
 
-  it('refuses a second start on the same directory, naming the process that has it', async () => {
+  it('refuses a second start on the same directory, and names the process that uses it', async () => {
     const second = startNetwork(dataDir);
     expect(await second.exited).to.equal(1);
     const pid = readFileSync(join(dataDir, 'lock.pid'), 'utf8').trim();
@@ -134,7 +134,7 @@ describe('npm start on the embedded node', function () {
     await goneWithin(other, 1_000);
   });
 
-  it('leaves nothing running when it is killed, and starts again at once, as the same people on a fresh chain', async () => {
+  it('leaves no process after a kill, and restarts at once with the same keys on a fresh chain', async () => {
     process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
     const again = startNetwork(dataDir);
     await goneWithin(first, 2_000);
@@ -153,9 +153,9 @@ describe('npm start on the embedded node', function () {
   });
 
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    it(`ends when npm gets ${signal}, also while it starts`, async () => {
+    it(`stops when npm gets ${signal}, also during the start`, async () => {
       const start = startNetwork(newDirectory(), { command: 'npm' });
-      while (!start.output().includes('Putting the marketplace')) await delay(10);
+      while (!start.output().includes('Creating the marketplace')) await delay(10);
       start.child.kill(signal);
       await goneWithin(start, 2_000);
     });

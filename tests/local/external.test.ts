@@ -8,25 +8,32 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { PublicKey } from '@solana/web3.js';
+import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
+import { loadIdentities } from '../../app/local/identities.ts';
 import { deployProgram } from '../../app/local/network.ts';
+import type { MarketplaceError } from '../../app/sdk/client/answer.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { formatSol } from '../../app/sdk/wire/sol.ts';
+import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
 
 /** A Surfpool that looks and behaves like any other node. */
 async function hideCheatCodes(rpcUrl: string) {
   let refused = 0;
+  let hasFaucet = true;
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { id, method } = JSON.parse(Buffer.concat(chunks).toString());
     response.setHeader('content-type', 'application/json');
-    if (method.startsWith('surfnet_')) {
+    if (method === 'requestAirdrop' && !hasFaucet) {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32603, message: 'the faucet is dry' } }));
+    } else if (method.startsWith('surfnet_')) {
       refused += 1;
       response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
     } else if (method === 'getVersion') {
@@ -42,6 +49,9 @@ async function hideCheatCodes(rpcUrl: string) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     refused: () => refused,
+    dryFaucet() {
+      hasFaucet = false;
+    },
     close() {
       server.close();
       server.closeAllConnections();
@@ -50,7 +60,7 @@ async function hideCheatCodes(rpcUrl: string) {
 }
 
 describe('npm start on another node', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   const dataDir = newDirectory();
   let node: TestNode;
   let start: Start;
@@ -71,7 +81,7 @@ describe('npm start on another node', function () {
     await node.stop();
   });
 
-  it('deploys by cheat code where the program is missing, and works', async () => {
+  it('deploys by cheat code when the program is missing, and serves', async () => {
     start = startOn(node);
     demo = await start.ready;
     expect(demo.rpc_url).to.equal(node.rpcUrl);
@@ -81,7 +91,7 @@ describe('npm start on another node', function () {
     executionId = answer.execution_id;
   });
 
-  it('ends within 2 s while an execution runs, and leaves the node alone', async () => {
+  it('stops within 2 s during an execution, and leaves the node running', async () => {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
     slowId = (await api(1).execute(agentId('sandbox-slow'), slow)).execution_id;
     start.child.kill('SIGTERM');
@@ -97,12 +107,12 @@ describe('npm start on another node', function () {
     await goneWithin(other, 1_000);
   });
 
-  it('carries on with the same agents, callers, keys and records on the same chain', async () => {
+  it('continues with the same agents, callers, keys and records on the same chain', async () => {
     const before = { ...demo, base_url: '' };
     start = startOn(node);
     demo = await start.ready;
     expect({ ...demo, base_url: '' }).to.deep.equal(before);
-    expect(start.output()).to.include('carrying on').and.not.include('fresh chain');
+    expect(start.output()).to.include('continuing').and.not.include('fresh chain');
     const record = await api(0).getExecution(executionId);
     expect(record.status).to.equal('completed');
     expect(record.result).to.equal('carry on');
@@ -110,7 +120,7 @@ describe('npm start on another node', function () {
     expect((await createClient({ baseUrl: demo.base_url }).listAgents()).total).to.equal(demo.agents.length - 1);
   });
 
-  it('finishes the execution that was running when it ended', async () => {
+  it('finishes the execution that was running at the stop', async () => {
     let record = await api(1).getExecution(slowId);
     while (record.status === 'pending' || record.status === 'running') {
       await delay(50);
@@ -119,14 +129,14 @@ describe('npm start on another node', function () {
     expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
   });
 
-  it('has the demo agents misbehave from the start, as they are listed', async () => {
+  it('runs the misbehaving demo agents from the start, as listed', async () => {
     const failed = await api(1)
       .execute(agentId('sandbox-fails'), { task: 'fail' })
       .catch((error) => error);
     expect(failed.code).to.equal('execution_failed');
   });
 
-  it('makes its API keys known again to a marketplace that lost its database', async () => {
+  it('registers its API keys again with a marketplace that lost its database', async () => {
     start.signalGroup('SIGTERM');
     await goneWithin(start, 2_000);
     for (const name of readdirSync(dataDir).filter((file) => /^(ledger|index)\.db/.test(file))) {
@@ -142,7 +152,7 @@ describe('npm start on another node', function () {
     expect(record.result).to.equal(null);
   });
 
-  it('sets the old records aside on a fresh chain', async () => {
+  it('moves old records aside on a fresh chain', async () => {
     start.signalGroup('SIGTERM');
     await goneWithin(start, 2_000);
     const fresh = await startNode({ deploy: false });
@@ -161,7 +171,7 @@ describe('npm start on another node', function () {
     }
   });
 
-  it('tells how to deploy on a node without cheat codes, and works there once it is deployed', async () => {
+  it('explains how to deploy on a node without cheat codes, and serves there after the deployment', async () => {
     const bare = await startNode({ deploy: false });
     const proxy = await hideCheatCodes(bare.rpcUrl);
     try {
@@ -170,7 +180,9 @@ describe('npm start on another node', function () {
       const refused = startNetwork(directory, { env });
       expect(await refused.exited).to.equal(1);
       expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.url}`);
-      expect(refused.output()).to.include('solana program deploy --url');
+      expect(refused.output()).to.include('npm run validator -- --reset');
+      expect(refused.output()).to.include(`solana-test-validator --ledger ${join(directory, 'validator')} `);
+      expect(refused.output()).to.include(`marketplace.so ${join(directory, 'demo', 'admin.json')} `);
 
       const admin = new PublicKey(loadSigningKey(join(directory, 'demo', 'admin.json')).subarray(32));
       await deployProgram(bare.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
@@ -186,7 +198,68 @@ describe('npm start on another node', function () {
     }
   });
 
-  it('says so when no node answers', async () => {
+  it("funds the relay from the node's faucet, or names the address to fund before any call fails", async () => {
+    const bare = await startNode({ deploy: false });
+    const proxy = await hideCheatCodes(bare.rpcUrl);
+    try {
+      const directory = newDirectory();
+      const admin = loadIdentities(join(directory, 'demo')).admin.publicKey;
+      await deployProgram(bare.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
+      const working = startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: bare.wsUrl } });
+      const there = await working.ready;
+      const relay = new PublicKey(there.relay_authorities[0]!);
+      const balance = () => bare.connection.getBalance(relay, 'confirmed');
+      const readiness = async () =>
+        (await (await fetch(`${there.base_url}/ready`)).json()) as { problems: string[]; advice: string[] };
+      const client = createClient({ baseUrl: there.base_url, apiKey: there.callers[0]!.api_key });
+      const echo = there.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
+      const call = () => client.execute(echo, { task: 'x' });
+      expect(await balance()).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
+
+      // No call is under way, so that nothing else changes what it has.
+      await bare.fundSol(relay, 0.4 * LAMPORTS_PER_SOL);
+      await until('the faucet has given', async () => (await balance()) === 500.4 * LAMPORTS_PER_SOL);
+      await until('it is ready', async () => (await readiness()).problems.length === 0);
+
+      proxy.dryFaucet();
+      await bare.fundSol(relay, 0.6 * LAMPORTS_PER_SOL);
+      await until('the screen says whom to send SOL', async () =>
+        working.output().includes('The relay has too little SOL'),
+      );
+      expect(working.output()).to.include(`${relay} has 0.6 SOL`).and.include('the faucet is dry');
+      expect((await readiness()).problems).to.deep.equal([]);
+      let opened = 0;
+      let refusal: MarketplaceError | undefined;
+      while (!refusal) {
+        await call().then(
+          () => (opened += 1),
+          (error: MarketplaceError) => (refusal = error),
+        );
+      }
+      expect(refusal.message).to.include('The service has too little SOL for network fees. The operator must fund it.');
+      expect(opened).to.be.greaterThan(0);
+      expect(await balance()).to.be.lessThan(0.5 * LAMPORTS_PER_SOL);
+      // What the calls under way cost is seen at the next look.
+      await until('/ready says how much is missing, and to whom to send it', async () => {
+        const { problems, advice } = await readiness();
+        expect(problems).to.deep.equal(['fees_low']);
+        const missing = formatSol(BigInt(0.5 * LAMPORTS_PER_SOL - (await balance())));
+        return advice[0]?.startsWith(`Send at least ${missing} SOL to the relay authority ${relay}.`) ?? false;
+      });
+
+      await bare.fundSol(relay, 2 * LAMPORTS_PER_SOL);
+      await until('it is ready again', async () => (await readiness()).problems.length === 0);
+      expect((await call()).status).to.equal('completed');
+      expect(proxy.refused()).to.equal(0);
+      working.signalGroup('SIGTERM');
+      await goneWithin(working, 2_000);
+    } finally {
+      proxy.close();
+      await bare.stop();
+    }
+  });
+
+  it('reports that no node answers', async () => {
     const env = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SOLANA_WS_URL: 'ws://127.0.0.1:1' };
     const nowhere = startNetwork(newDirectory(), { env });
     expect(await nowhere.exited).to.equal(1);

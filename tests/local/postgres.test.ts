@@ -18,7 +18,7 @@ import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './s
 const PATIENCE_MS = 60_000;
 
 describe('npm start -- --postgres', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   const dataDir = newDirectory();
   let node: TestNode;
   let start: Start;
@@ -41,7 +41,7 @@ describe('npm start -- --postgres', function () {
     await node.stop();
   });
 
-  it('answers the pasted curl, from a database in its folder, and writes no file of SQLite', async () => {
+  it('answers the pasted curl from a database in its folder, without SQLite files', async () => {
     const [execute = ''] = start.output().match(/(?<=^ {2})curl .*$/m) ?? [];
     const answer = JSON.parse(execFileSync('sh', ['-c', execute], { cwd: '/', encoding: 'utf8' }));
     expect(answer.status, JSON.stringify(answer)).to.equal('completed');
@@ -51,7 +51,7 @@ describe('npm start -- --postgres', function () {
     for (const name of ['ledger.db', 'index.db']) expect(existsSync(join(dataDir, name)), name).to.equal(false);
   });
 
-  it('ends whole by Ctrl-C while an execution runs, and finishes it at the next start; --json is for programs', async () => {
+  it('stops completely on Ctrl-C during an execution, finishes it at the next start, and supports --json', async () => {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
     const { execution_id } = await api().execute(agentId('sandbox-slow'), slow);
     start.signalGroup('SIGINT');
@@ -73,7 +73,7 @@ describe('npm start -- --postgres', function () {
     expect(await count('ledger.executions')).to.deep.equal([{ n: 2 }]);
   });
 
-  it('leaves nothing that blocks the next start when it is killed, which refuses the chain without --postgres', async () => {
+  it('leaves nothing that blocks the next start after a kill, and refuses the chain without --postgres', async () => {
     process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
     await start.exited;
     const without = startOn(node);
@@ -90,7 +90,7 @@ describe('npm start -- --postgres', function () {
     expect((await api().listExecutions()).total).to.equal(2);
   });
 
-  it('keeps the records of a chain that is gone; then SQLite has the new one, and --postgres is refused there', async () => {
+  it('keeps the records of a removed chain; SQLite then has the new one, and --postgres is refused there', async () => {
     start.signalGroup('SIGINT');
     await goneWithin(start, PATIENCE_MS);
     const database = new URL(demo.database_url!).pathname.slice(1);
@@ -120,7 +120,7 @@ describe('npm start -- --postgres', function () {
     expect(kept).to.deep.equal([{ n: 2 }]);
   });
 
-  it('says what to install where PostgreSQL is missing, or is another than that of the data', async () => {
+  it('names what to install when PostgreSQL is missing or differs from the version of the data', async () => {
     expect(() => postgresFolder(undefined, [])).to.throw(Refusal, 'apt-get install postgresql;');
     const folder = join(newDirectory(), 'postgres');
     mkdirSync(folder);
@@ -130,10 +130,10 @@ describe('npm start -- --postgres', function () {
     expect(error.message).to.include('PostgreSQL 9, which is not installed').and.include('postgresql-9');
   });
 
-  it('refuses a folder whose name is too long for a socket, before anything is made', async () => {
+  it('refuses a folder whose name is too long for a socket, before it creates anything', async () => {
     const folder = join(newDirectory(), 'x'.repeat(100));
     const error = await startPostgres({ folder }).catch((thrown) => thrown);
-    expect(error.message).to.include('too long a name for a socket (107 bytes)');
+    expect(error.message).to.include('too long for a socket name (107 bytes)');
     expect(existsSync(folder)).to.equal(false);
   });
 });

@@ -84,7 +84,7 @@ describe('archive_executions', () => {
   const told = (first: number) => leaves.slice(first).map(({ record, execution }) => ({ record, execution }));
   const sponsorAt = (index: number) => namedKeypair(`sponsor ${index}`).publicKey;
 
-  it('turns a record into a leaf and gives all its rent back, when its window is over', async () => {
+  it('turns a record into a leaf and returns all its rent after its window', async () => {
     const execution = await w.open();
     await w.must([w.settleInstruction(execution)], [w.relay]);
     const account = (await w.vm.getAccount(execution.record))!;
@@ -96,7 +96,7 @@ describe('archive_executions', () => {
     await w.rejects([archive.archive([execution])], [], 'NothingToArchive');
   });
 
-  it('says address and fields in the data of a call to itself, and prints nothing', async () => {
+  it('emits address and fields in the data of a call to itself, and prints nothing', async () => {
     await begin('litesvm');
     const executions = await ripe(w, 3);
     await archives(executions.slice(0, 1));
@@ -109,7 +109,7 @@ describe('archive_executions', () => {
     expect(logs.filter((line) => line.startsWith('Program data:'))).to.deep.equal([]);
   });
 
-  it('rejects: such a call by anybody else', async () => {
+  it('rejects: that call from anybody else', async () => {
     const data = Buffer.from('e445a52e51cb9a1d0000000000000000', 'hex');
     const authority = { pubkey: program.findEventAuthority(), isSigner: false, isWritable: false };
     const call = (pubkey: PublicKey, isSigner: boolean) =>
@@ -118,7 +118,7 @@ describe('archive_executions', () => {
     await w.rejects([call(w.stranger.publicKey, true)], [w.stranger], 'ConstraintSeeds');
   });
 
-  it('says it also where somebody filled the log before', async () => {
+  it('emits the same after somebody filled the log', async () => {
     await begin('litesvm');
     const executions = await ripe(w, 2);
     const junk = relayed(printed(new Uint8Array(), 'x'.repeat(700)), 20);
@@ -128,7 +128,7 @@ describe('archive_executions', () => {
     expect(plain(events[0]?.data.executions)).to.deep.equal(plain(told(0)));
   });
 
-  it('takes twelve, of one sponsor or of a new one each, in one transaction at 10,000 units and 700 lamports each', async () => {
+  it('archives twelve records of one or twelve sponsors in one transaction, at 10,000 units and 700 lamports each', async () => {
     const together = await archives(await ripe(w, 12));
     const apart = await ripe(w, 12, sponsorAt);
     const { bytes, computeUnits } = await archives(apart, [...BUDGET, archive.archive(apart)]);
@@ -137,12 +137,12 @@ describe('archive_executions', () => {
     expect(SIGNATURE_LAMPORTS / 12).to.be.at.most(700);
   });
 
-  it('proves every leaf after more changes than the tree remembers', async () => {
+  it('proves every leaf after more changes than the tree stores', async () => {
     for (const size of [1, 2, 12, 12, 12, 12, 12, 12]) await archives(await ripe(w, size));
     expect(leaves).to.have.length(75);
   });
 
-  it('proves nothing else', async () => {
+  it('does not prove any other leaf', async () => {
     const executions = await ripe(w, 3);
     await archives(executions);
     const tree = readArchiveTree(await archive.treeData());
@@ -196,7 +196,7 @@ describe('archive_executions', () => {
     await w.rejects([changed([execution])], [], 'NothingToArchive');
   };
 
-  it('skips what is not ripe to the second, and takes it then', async () => {
+  it('skips a record one second before its window ends, and archives it then', async () => {
     const waiting: [bigint, Partial<program.ExecutionRecord>][] = [
       [WINDOW, {}],
       [WINDOW, { disputeWindowSeconds: 1 }],
@@ -212,11 +212,11 @@ describe('archive_executions', () => {
     }
   });
 
-  it('skips what is open, refunded or disputed, however long ago', async () => {
+  it('skips open, refunded and disputed records at any age', async () => {
     for (const status of ['open', 'refunded', 'disputed'] as const) await skips(await ended(w, { status }));
   });
 
-  it('skips what is gone, what is no record, and a record that is not at its address or not ours', async () => {
+  it('skips missing accounts, other account types, and records at a wrong address or of another program', async () => {
     const [real] = await ripe(w, 1);
     const account = (await w.vm.getAccount(real!.record))!;
     const place = { ...real!, record: namedKeypair('elsewhere').publicKey };
@@ -236,7 +236,7 @@ describe('archive_executions', () => {
     await archives([real!]);
   });
 
-  it('skips a sponsor that is another, or that cannot take lamports', async () => {
+  it('skips a record with a wrong sponsor, or one that cannot receive lamports', async () => {
     const [execution] = await ripe(w, 1);
     await skips({ ...execution!, rentSponsor: w.stranger.publicKey });
     const own = await ended(w, { rentSponsor: sponsorAt(0) });
@@ -250,7 +250,7 @@ describe('archive_executions', () => {
     await archives([execution!, own]);
   });
 
-  it('takes a record that is named twice once, and pays once', async () => {
+  it('archives a record that is named twice once, and pays once', async () => {
     const [first, second] = (await ripe(w, 2)) as [Execution, Execution];
     await archives([first, second], [archive.archive([first, first, second, first])]);
     const odd = await ended(w);
@@ -259,7 +259,7 @@ describe('archive_executions', () => {
     await archives([odd], [instruction]);
   });
 
-  it('leaves nothing of the program at an address that gets lamports again at once', async () => {
+  it('leaves no program account at an address that immediately gets lamports again', async () => {
     const [execution] = (await ripe(w, 1)) as [Execution];
     const lamports = await held(execution);
     const gift = { fromPubkey: w.stranger.publicKey, toPubkey: execution.record, lamports: 890_880 };
@@ -271,7 +271,7 @@ describe('archive_executions', () => {
     expect(plain([account.owner, account.data])).to.deep.equal(plain([SystemProgram.programId, new Uint8Array()]));
   });
 
-  it('fills the last leaf and leaves the rest to the next archive', async () => {
+  it('fills the last leaf, and leaves the remaining records to the next archive', async () => {
     const executions = await ripe(w, 2);
     await archive.setCount(CAPACITY - 1);
     const lamports = await held(executions[0]!);
@@ -282,7 +282,7 @@ describe('archive_executions', () => {
     await archives([executions[1]!], [archive.archive(executions)]);
   });
 
-  it('rejects: more than twelve, nothing at all, another tree, a count that is not the tree’s', async () => {
+  it('rejects: more than twelve records, none, another tree, and a wrong count', async () => {
     const [execution] = await ripe(w, 1);
     await w.rejects([archive.archive(Array.from({ length: 13 }, () => execution!))], [], 'TooManyRecords');
     await w.rejects([archive.archive([])], [], 'NothingToArchive');
@@ -295,7 +295,7 @@ describe('archive_executions', () => {
     await w.rejects([next.archive([execution!])], [], 'ArchiveUnsound');
   });
 
-  it('gives back what was paid when rent was another', async () => {
+  it('returns the rent that was paid when the rent was different', async () => {
     await begin('litesvm');
     for (const [then, now] of [
       [6_960n, 6_960n],

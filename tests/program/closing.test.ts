@@ -95,7 +95,7 @@ describe('close_execution', () => {
     });
   }
 
-  it('rejects: an open and a disputed one, however old', async () => {
+  it('rejects: an open and a disputed record at any age', async () => {
     const [open, contested] = [await w.open(), await disputed(w)];
     for (const age of [0n, ENDED, WINDOW + UNARCHIVED, 100n * UNARCHIVED]) {
       await w.vm.setClock(START + age);
@@ -139,7 +139,7 @@ describe('close_dispute', () => {
     ['upheld', (run: Execution) => uphold(w, run, PRICE)],
     ['upheld with nothing', (run: Execution) => uphold(w, run, 0n)],
   ] as const) {
-    it(`gives the rent of one that was ${outcome} back thirty days later`, async () => {
+    it(`returns the rent of a dispute that was ${outcome} thirty days later`, async () => {
       const run = await disputed(w);
       await w.vm.setClock(START + 100n);
       await w.must([answer(run)], [w.admin]);
@@ -147,14 +147,14 @@ describe('close_dispute', () => {
     });
   }
 
-  it('gives the rent of one that lapsed back thirty days later', async () => {
+  it('returns the rent of a lapsed dispute thirty days later', async () => {
     const run = await disputed(w);
     await w.vm.setClock(START + LAPSE);
     await w.must([lapse(w, run)], []);
     await closesAt(run, START + 2n * LAPSE);
   });
 
-  it('needs no record', async () => {
+  it('works without a record', async () => {
     const run = await disputed(w);
     await w.must([uphold(w, run, PRICE)], [w.admin]);
     await w.vm.setClock(START + WINDOW + UNARCHIVED);
@@ -163,7 +163,7 @@ describe('close_dispute', () => {
     await w.moves([close(run)], [], { caller: { lamports } });
   });
 
-  it('waits for an award that is owed, and goes as soon as it was claimed', async () => {
+  it('waits for an unpaid award, and closes as soon as it was claimed', async () => {
     const run = await disputed(w);
     await freeze(w, w.wallet(w.caller));
     await w.must([uphold(w, run, PRICE)], [w.admin]);
@@ -176,7 +176,7 @@ describe('close_dispute', () => {
     });
   });
 
-  it('brings a bond along that its receiver could not take', async () => {
+  it('returns a bond that its receiver could not accept', async () => {
     const run = await disputed(w);
     const creator = (await w.vm.getAccount(w.creator.publicKey))!;
     w.vm.setAccount(w.creator.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
@@ -185,7 +185,7 @@ describe('close_dispute', () => {
     await closesAt(run, START + LAPSE, w.vm.rent(DISPUTE_BYTES) + BOND);
   });
 
-  it('rejects: an open one, however old', async () => {
+  it('rejects: an open dispute at any age', async () => {
     const run = await disputed(w);
     for (const age of [0n, LAPSE, 100n * LAPSE]) {
       await w.vm.setClock(START + age);
@@ -193,7 +193,7 @@ describe('close_dispute', () => {
     }
   });
 
-  it('closes in the last second of the longest window there can be, when no other dispute is possible', async () => {
+  it('closes in the last second of the longest window, when no other dispute is possible', async () => {
     const longest = program.updateConfig({ admin: w.admin.publicKey, disputeWindowSeconds: Number(LAPSE) });
     await w.must([longest], [w.admin]);
     const run = await settled(w);
@@ -205,7 +205,7 @@ describe('close_dispute', () => {
     await w.must([close(run)], []);
   });
 
-  it('pauses no listing by a finding that takes nothing, though the tiers have risen since', async () => {
+  it('does not pause a listing with an award of zero, even after the tiers have risen', async () => {
     const run = await disputed(w);
     const tiers = [{ maxPrice: 100_000_000n, deposit: 1_000_000_000n }];
     await w.must([program.updateConfig({ admin: w.admin.publicKey, tiers })], [w.admin]);
@@ -249,7 +249,7 @@ describe('the day of a nonce', () => {
     for (const [open, signer] of both(day)) await w.rejects([open], [signer], 'WrongNonceDay');
   };
 
-  it('is today or yesterday, in the first and in the last second of a day and between', async () => {
+  it('is today or yesterday, checked in the first second, the last second and between', async () => {
     for (const seconds of [0n, 40_000n, DAY - 1n]) {
       await w.vm.setClock(MIDNIGHT + seconds);
       const today = w.day();
@@ -261,7 +261,7 @@ describe('the day of a nonce', () => {
     }
   });
 
-  it('turns with the day, to the second', async () => {
+  it('changes with the day, to the second', async () => {
     await w.vm.setClock(MIDNIGHT - 1n);
     const ending = w.day();
     await refuses(ending + 1);
@@ -271,7 +271,7 @@ describe('the day of a nonce', () => {
     await refuses(ending - 1);
   });
 
-  it('rejects: days of no calendar', async () => {
+  it('rejects: days outside the calendar', async () => {
     for (const day of [0, 0xffff_ffff]) await refuses(day);
   });
 });

@@ -27,7 +27,7 @@ describe('keys, collateral and delisting', () => {
   const giveBack = (change: Partial<program.ReturnCollateralInput> = {}) =>
     program.returnCollateral({ ...own(), usdcMint: w.usdcMint, rentSponsor: w.creator.publicKey, ...change });
 
-  it('rotates twice in a second; each execution settles with the key of its open; a key may come back', async () => {
+  it('rotates twice in a second, settles with the key of the open, and accepts an earlier key again', async () => {
     const [second, third] = [namedKeypair('second key'), namedKeypair('third key')];
     const first = await w.open();
     await w.must(rotate(second), [w.creator]);
@@ -46,7 +46,7 @@ describe('keys, collateral and delisting', () => {
     expect((await w.read('AgentListing', w.listing)).signingKey.equals(w.signingKey.publicKey)).to.equal(true);
   });
 
-  it('rejects: a rotation by a stranger, without proof, to another listing’s key, to a weak key, after delisting', async () => {
+  it('rejects: a rotation by a stranger, without proof, to a used key, to a weak key, after delisting', async () => {
     const fresh = namedKeypair('fresh key');
     await w.rejects(rotate(fresh, w.stranger), [w.stranger], 'NotCreator');
     await w.rejects(rotate(fresh, w.creator, new Uint8Array(64)), [w.creator], 'SignatureInvalid');
@@ -64,7 +64,7 @@ describe('keys, collateral and delisting', () => {
     await w.rejects(rotate(fresh), [w.creator], 'ListingDelisted');
   });
 
-  it('tops up to the unit', async () => {
+  it('tops up the exact amount', async () => {
     await w.moves([topUp(7n)], [w.creator], { creator: { usdc: -7n }, vault: { usdc: 7n } });
     const book = await w.read('CreatorCollateral', program.findCollateral(w.listing));
     expect(book).to.include({ deposited: 10n * USDC + 7n, slashed: 0n });
@@ -76,7 +76,7 @@ describe('keys, collateral and delisting', () => {
     await w.rejects([topUp(1n)], [w.creator], 'ListingDelisted');
   });
 
-  it('delists for good, and gives everything back from the last window’s end on, once', async () => {
+  it('delists permanently, and returns everything after the last window, once', async () => {
     await w.rejects([giveBack()], [], 'CollateralNotReturnable');
     await w.rejects([delist(w.stranger)], [w.stranger], 'NotCreator');
     const outcome = await w.must([delist()], [w.creator]);
@@ -98,7 +98,7 @@ describe('keys, collateral and delisting', () => {
     expect((await w.vm.send([giveBack()], [])).ok).to.equal(false);
   });
 
-  it('waits for an open dispute; a slash is missing from what goes back; an award that waits keeps the vault', async () => {
+  it('waits for an open dispute, returns less after a slash, and keeps the vault for an unpaid award', async () => {
     const run = await w.open();
     await w.must([w.settleInstruction(run)], [w.relay]);
     const { executionId, listing } = run;

@@ -23,7 +23,7 @@ describe('create_archive', () => {
     w.watch('archive', first.address);
   });
 
-  it('registers a tree that anyone made, empty, in the layout of SPL Account Compression', async () => {
+  it('registers a tree that anyone created, empty, in the layout of SPL Account Compression', async () => {
     const [rent, treeRent] = [w.vm.rent(ARCHIVE_BYTES), w.vm.rent(TREE_BYTES)];
     const outcome = await w.moves([...first.instructions()], [w.stranger, first.tree], {
       stranger: { lamports: -rent - treeRent },
@@ -51,7 +51,7 @@ describe('create_archive', () => {
     );
   });
 
-  it('rejects: a tree that is not new, of the exact size, of this program and rent-exempt', async () => {
+  it('rejects: a tree that is not new, of another size or program, or not rent-exempt', async () => {
     const [, create] = first.instructions();
     const good = { lamports: w.vm.rent(TREE_BYTES), owner: program.PROGRAM_ID, data: new Uint8Array(TREE_BYTES) };
     const sized = (bytes: number) => ({ ...good, lamports: w.vm.rent(bytes), data: new Uint8Array(bytes) });
@@ -72,7 +72,7 @@ describe('create_archive', () => {
     await w.must([create], [w.stranger]);
   });
 
-  it('rejects: a tree a second time, and a second tree for the same place', async () => {
+  it('rejects: a second registration of a tree, and a second tree for the same index', async () => {
     await first.create();
     await w.rejects([new TestArchive(w, 0).instructions()[1]], [w.stranger], 'AccountExists');
     await w.rejects(
@@ -85,7 +85,7 @@ describe('create_archive', () => {
     await w.rejects([again.instructions()[1]], [w.stranger], 'InvalidTree');
   });
 
-  it('makes the next one when nine tenths are full, and no other', async () => {
+  it('creates the next archive when nine tenths are full, and no other', async () => {
     const [second, third] = [new TestArchive(w, 1), new TestArchive(w, 2)];
     const signers = (archive: TestArchive) => [w.stranger, archive.tree];
     const [make, create] = second.instructions();

@@ -75,7 +75,7 @@ describe('create_grant', () => {
     await w.must([program.createGrant(w.grantInput(least, new Uint8Array(16).fill(0x43)))], [w.caller]);
   });
 
-  it('works where a stranger sent lamports to the address before', async () => {
+  it('works after a stranger sent lamports to the address', async () => {
     await w.vm.airdrop(program.findGrant(w.caller.publicKey, keyId), 1_000_000n);
     const missing = w.vm.rent(GRANT_BYTES) - 1_000_000n;
     await w.moves([create()], [w.caller], { caller: { lamports: -missing } });
@@ -88,7 +88,7 @@ describe('create_grant', () => {
     await w.rejects([create({ periodSeconds: 0 })], [w.caller], 'GrantLimitZero');
   });
 
-  it('allows as much gas as 100,000 lamports, or none', async () => {
+  it('accepts a gas limit of zero to 100,000 lamports', async () => {
     await w.must([create({ maxGasLamports: 100_000 })], [w.caller]);
     const frugal = w.grantInput({ maxGasLamports: 0 }, new Uint8Array(16).fill(0x43));
     await w.must([program.createGrant(frugal)], [w.caller]);
@@ -98,13 +98,13 @@ describe('create_grant', () => {
     await w.rejects([update(100_001)], [w.caller], 'GrantGasOutOfBounds');
   });
 
-  it('rejects: more gas than 100,000 lamports', async () => {
+  it('rejects: a gas limit above 100,000 lamports', async () => {
     for (const maxGasLamports of [100_001, 0xffff_ffff]) {
       await w.rejects([create({ maxGasLamports })], [w.caller], 'GrantGasOutOfBounds');
     }
   });
 
-  it('rejects: an end that is not ahead, or more than a year away', async () => {
+  it('rejects: an expiry in the past, or more than a year ahead', async () => {
     for (const expiresAt of [START, START - 1n, 0n, -1n, START + YEAR + 1n, 2n ** 63n - 1n]) {
       await w.rejects([create({ expiresAt })], [w.caller], 'GrantExpiryOutOfBounds');
     }
@@ -115,7 +115,7 @@ describe('create_grant', () => {
     await w.rejects([create({ totalMax: 1_000n })], [w.caller], 'AccountExists');
   });
 
-  it('rejects: a wallet that does not sign, though the relay pays', async () => {
+  it('rejects: a wallet that does not sign, even if the relay pays', async () => {
     const unsigned = program.createGrant({ ...w.grantInput({}, keyId), payer: w.relay.publicKey });
     unsigned.keys[0]!.isSigner = false;
     await w.rejects([unsigned], [w.relay], 'AccountNotSigner');

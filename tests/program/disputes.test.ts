@@ -64,7 +64,7 @@ describe('disputes', () => {
   const book = () => w.read('CreatorCollateral', program.findCollateral(w.listing));
   const claimant = () => w.read('Dispute', program.findDispute(execution.record));
 
-  it('opens with rent and bond of the payer, and counts against the collateral', async () => {
+  it('opens with rent and bond of the payer, and reserves the collateral', async () => {
     const lamports = -(w.vm.rent(DISPUTE_BYTES) + BOND);
     const outcome = await w.moves([openInput()], [w.caller], { caller: { lamports } });
     expect(await status()).to.equal('disputed');
@@ -73,7 +73,7 @@ describe('disputes', () => {
     expect(outcome.events[0]?.data).to.include({ bond: BOND, evidenceUri: 'https://example.com/evidence' });
   });
 
-  it('rejected: the bond goes to the creator, the record is completed again and cannot be disputed again', async () => {
+  it('pays the bond to the creator when it is rejected, completes the record and refuses another dispute', async () => {
     await dispute();
     const instruction = resolve({ upheld: false, amount: 0n });
     await w.moves([instruction], [w.admin], { creator: { lamports: BOND } });
@@ -84,7 +84,7 @@ describe('disputes', () => {
     await w.rejects([resolve()], [w.admin], 'DisputeNotOpen');
   });
 
-  it('upheld in part: the caller gets the amount, the bond goes back, the listing is paused', async () => {
+  it('pays the caller a partial award, returns the bond and pauses the listing', async () => {
     await dispute();
     await w.moves([resolve({ amount: 500_000n })], [w.admin], {
       caller: { usdc: 500_000n, lamports: BOND },
@@ -95,7 +95,7 @@ describe('disputes', () => {
     expect(await book()).to.include({ deposited: 10n * USDC, slashed: 500_000n, owed: 0n });
   });
 
-  it('upheld above the price: the rest goes to the treasury', async () => {
+  it('pays the treasury the part of an award above the price', async () => {
     await dispute();
     await w.moves([resolve({ amount: 10n * USDC })], [w.admin], {
       caller: { usdc: PRICE, lamports: BOND },
@@ -104,7 +104,7 @@ describe('disputes', () => {
     });
   });
 
-  it('upheld with a frozen treasury: only the caller’s part is taken', async () => {
+  it("takes only the caller's part when the treasury is frozen", async () => {
     await dispute();
     const held = (await w.vm.tokens(program.findTreasury()))!;
     const treasury = program.findTreasury();
@@ -116,7 +116,7 @@ describe('disputes', () => {
     expect(await book()).to.include({ slashed: PRICE });
   });
 
-  it('an award that the caller cannot receive waits, and anyone sends it later; the caller anywhere of its own', async () => {
+  it('keeps an award the caller cannot receive; anyone sends it later, or the caller claims it anywhere', async () => {
     await dispute();
     const own = { mint: w.usdcMint, owner: w.caller.publicKey, amount: 5n };
     w.vm.setTokenAccount(w.wallet(w.caller), { ...own, frozen: true });
@@ -144,7 +144,7 @@ describe('disputes', () => {
     await w.rejects([lapse()], [], 'DisputeNotOpen');
   });
 
-  it('rejects: strangers, executions that are not completed, the end of the window, a URI that is too long', async () => {
+  it('rejects: strangers, executions that are not completed, an expired window, and a URI that is too long', async () => {
     await w.rejects([openInput(execution, w.stranger)], [w.stranger], 'NotCaller');
     await w.rejects([openInput(await w.open())], [w.caller], 'ExecutionNotCompleted');
     await w.rejects([openInput(execution, w.caller, 'x'.repeat(201))], [w.caller], 'UriTooLong');
@@ -154,7 +154,7 @@ describe('disputes', () => {
     await dispute();
   });
 
-  it('rejects: anybody but the admin, amounts out of range, another receiver, another creator, another rent sponsor', async () => {
+  it('rejects: a signer other than the admin, bad amounts, and another receiver, creator or rent sponsor', async () => {
     await dispute();
     for (const who of [w.relay, w.creator, w.caller]) {
       await w.rejects([resolve({ admin: who.publicKey })], [who], 'NotAdmin');
@@ -167,7 +167,7 @@ describe('disputes', () => {
     await w.must([resolve()], [w.admin]);
   });
 
-  it('never starves another open dispute for the treasury, and pays both callers', async () => {
+  it("never takes another dispute's reserve for the treasury, and pays both callers", async () => {
     const second = await settled();
     await dispute();
     await dispute(second);
@@ -180,7 +180,7 @@ describe('disputes', () => {
     expect(await w.vm.tokens(program.findCollateralVault(w.listing))).to.equal(0n);
   });
 
-  it('keeps a bond that would leave its receiver below rent exemption, instead of failing', async () => {
+  it('keeps a bond that would leave its receiver below rent exemption, and does not fail', async () => {
     await dispute();
     const small = 100n;
     await w.overwrite('Dispute', program.findDispute(execution.record), { bond: small });
@@ -190,7 +190,7 @@ describe('disputes', () => {
     expect(await w.vm.lamports(w.creator.publicKey)).to.equal(0n);
   });
 
-  it('rejects: a dispute whose figures do not agree with its outcome', async () => {
+  it('rejects: a dispute whose amounts do not agree with its outcome', async () => {
     await dispute();
     await w.overwrite('Dispute', program.findDispute(execution.record), { amountToTreasury: 1n });
     await w.rejects([resolve({ upheld: false, amount: 0n })], [w.admin], 'DisputeUnsound');

@@ -220,7 +220,7 @@ describe('events tell what the accounts hold', () => {
     expect(plain(gas)).to.deep.equal(plain({ wallet, spender, lamports: 9n, remaining }));
   });
 
-  it('ExecutionOpened, by the wallet and by a grant, with the grant’s spend and the listing’s exposure', async () => {
+  it('ExecutionOpened, by wallet and by grant, with the spend of the grant and the exposure of the listing', async () => {
     await w.must([program.updateConfig({ admin: w.admin.publicKey, exposureMultiple: 10 })], [w.admin]);
     const book = program.findCollateral(w.listing);
     const grant = program.findGrant(w.caller.publicKey, w.keyId);

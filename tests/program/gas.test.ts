@@ -50,7 +50,7 @@ describe('the gas in a record', () => {
   const says = (data: Record<string, unknown> | undefined, gasTo: PublicKey, gasLamports = GAS) =>
     expect(plain(data)).to.deep.include(plain({ gasTo, gasLamports }) as object);
 
-  it('goes to the relay authority that settles, whichever opened', async () => {
+  it('goes to the relay authority that settles, whichever one opened', async () => {
     const moved = { ...paid, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
     const { events } = await w.moves([settle(second)], [second], conserved(moved));
     says(events[0]?.data, second.publicKey);
@@ -70,7 +70,7 @@ describe('the gas in a record', () => {
     }
   });
 
-  it('goes to the rent sponsor where a stranger or the caller refunds', async () => {
+  it('goes to the rent sponsor when a stranger or the caller refunds', async () => {
     for (const by of [w.stranger, w.caller]) {
       await w.vm.setClock(START);
       run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
@@ -83,7 +83,7 @@ describe('the gas in a record', () => {
     }
   });
 
-  it('goes to the rent sponsor where the relay authority has no lamports, which so little would not keep alive', async () => {
+  it('goes to the rent sponsor when the relay authority has no lamports and would not be rent-exempt', async () => {
     const moved = { ...paid, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
     const { events } = await w.moves([settle(poor)], [poor], conserved(moved));
     says(events[0]?.data, sponsor.publicKey);
@@ -93,7 +93,7 @@ describe('the gas in a record', () => {
     await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), sponsor: moved.sponsor }));
   });
 
-  it('stays in the record where nobody can take it, holds nothing up, and comes along with the close', async () => {
+  it('stays in the record when nobody can receive it, blocks nothing, and is returned with the close', async () => {
     const gone = (await w.vm.getAccount(sponsor.publicKey))!;
     w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
     const moved = { ...back, record: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
@@ -106,7 +106,7 @@ describe('the gas in a record', () => {
     await w.moves([program.closeExecution(run)], [], conserved(close));
   });
 
-  it('is the whole of it where relay authority and rent sponsor are one', async () => {
+  it('goes in full to an account that is relay authority and rent sponsor', async () => {
     run = await w.openWithGrant();
     w.watch('record', run.record);
     w.watch('escrow', run.escrow);
@@ -114,7 +114,7 @@ describe('the gas in a record', () => {
     await w.moves([settle(w.relay)], [w.relay], conserved(moved));
   });
 
-  it('is none where none was asked for', async () => {
+  it('is zero when none was requested', async () => {
     run = await w.openWithGrant({ rentSponsor: sponsor.publicKey, gasLamports: 0 });
     w.watch('record', run.record);
     w.watch('escrow', run.escrow);
@@ -123,7 +123,7 @@ describe('the gas in a record', () => {
     expect(events[0]?.data).to.include({ gasLamports: 0 });
   });
 
-  it('is what was parked, whatever else lies in the record', async () => {
+  it('is the deposited amount, whatever else the record contains', async () => {
     await w.vm.airdrop(run.record, 5_000_000n);
     const moved = { ...paid, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
     await w.moves([settle(second)], [second], conserved(moved));
@@ -135,7 +135,7 @@ describe('the gas in a record', () => {
     });
   });
 
-  it('rejects: a relay authority or a rent sponsor that the transaction may not write, in settle and refund', async () => {
+  it('rejects: a read-only relay authority or rent sponsor in settle and refund', async () => {
     for (const [instruction, name] of [
       [settle(second), 'relay_authority'],
       [settle(second), 'rent_sponsor'],
@@ -147,7 +147,7 @@ describe('the gas in a record', () => {
     await w.must([relayed(settle(second))], [second]);
   });
 
-  it('rejects: an account of ours that an open, a settle or a refund changes and may not write', async () => {
+  it('rejects: read-only program accounts that an open, a settle or a refund changes', async () => {
     const own = program.openExecution(w.openInput());
     const granted = program.openExecutionWithGrant(w.openGrantInput());
     for (const [instruction, name, signer] of [

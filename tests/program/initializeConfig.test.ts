@@ -23,7 +23,7 @@ describe('initialize_config', () => {
   const rejects = (change: Partial<program.InitializeConfigInput>, error: string) =>
     w.rejects([program.initializeConfig(w.configInput(change))], [w.vm.upgradeAuthority, w.admin], error);
 
-  it('writes every setting and opens a treasury that owns itself', async () => {
+  it('writes every setting and opens a treasury owned by itself', async () => {
     const [configRent, tokenRent] = [w.vm.rent(CONFIG_BYTES), w.vm.rent(165)];
     w.watch('config', program.findConfig());
     const outcome = await w.moves([program.initializeConfig(w.configInput())], [w.vm.upgradeAuthority, w.admin], {
@@ -96,7 +96,7 @@ describe('initialize_config', () => {
     ]);
   });
 
-  it('works where a stranger sent lamports to both addresses before', async () => {
+  it('works after a stranger sent lamports to both addresses', async () => {
     await w.vm.airdrop(program.findConfig(), 1_000_000n);
     await w.vm.airdrop(program.findTreasury(), 10_000_000n);
     w.watch('config', program.findConfig());
@@ -142,7 +142,7 @@ describe('initialize_config', () => {
     await w.rejects([program.initializeConfig(input)], [w.stranger, w.admin], 'NotUpgradeAuthority');
   });
 
-  it('rejects: anybody, when the program can no longer be upgraded', async () => {
+  it('rejects: everybody when the program can no longer be upgraded', async () => {
     const address = program.findProgramData();
     const account = (await w.vm.getAccount(address))!;
     const data = Uint8Array.from(account.data);
@@ -151,7 +151,7 @@ describe('initialize_config', () => {
     await rejects({}, 'NotUpgradeAuthority');
   });
 
-  it("rejects: another program's ProgramData, whose authority signs", async () => {
+  it("rejects: another program's ProgramData and its authority", async () => {
     const [other] = PublicKey.findProgramAddressSync([TEST_CALLER_ID.toBytes()], LOADER);
     const instruction = program.initializeConfig(w.configInput());
     instruction.keys.find((key) => key.pubkey.equals(program.findProgramData()))!.pubkey = other;
@@ -174,7 +174,7 @@ describe('initialize_config', () => {
     await rejects({}, 'InvalidMint');
   });
 
-  it('rejects: a token account, and an address without data, as mint', async () => {
+  it('rejects: a token account and an empty address as mint', async () => {
     await rejects({ usdcMint: w.wallet(w.caller) }, 'InvalidMint');
     await rejects({ usdcMint: namedKeypair('nobody').publicKey }, 'InvalidMint');
   });
@@ -208,7 +208,7 @@ describe('initialize_config', () => {
     await rejects({ relayAuthorities: [PublicKey.default] }, 'InvalidRelayAuthorities');
   });
 
-  it('takes eight relay authorities, and rejects none, nine and one twice', async () => {
+  it('accepts eight relay authorities, and rejects zero, nine and a duplicate', async () => {
     const keys = Array.from({ length: 9 }, (_, index) => namedKeypair(`relay ${index}`).publicKey);
     for (const relayAuthorities of [[], keys, [keys[0]!, keys[1]!, keys[0]!]]) {
       await rejects({ relayAuthorities }, 'InvalidRelayAuthorities');

@@ -27,7 +27,7 @@ describe('list_agent', () => {
   const rents = (): bigint =>
     w.vm.rent(LISTING_BYTES) + w.vm.rent(KEY_BYTES) + w.vm.rent(COLLATERAL_BYTES) + w.vm.rent(165);
 
-  it('makes listing, key, collateral and vault, and moves the deposit of the tier', async () => {
+  it('creates listing, key, collateral and vault, and moves the deposit of the tier', async () => {
     const input = w.listInput({ payer: w.relay.publicKey });
     const outcome = await w.moves([w.listInstruction(input)], [w.creator, w.relay], {
       creator: { usdc: -10n * USDC },
@@ -104,7 +104,7 @@ describe('list_agent', () => {
     ]);
   });
 
-  it('works where a stranger sent lamports to all four addresses before', async () => {
+  it('works after a stranger sent lamports to all four addresses', async () => {
     const collateral = program.findCollateral(w.listing);
     const gifts = [
       [w.listing, 1_000_000n],
@@ -122,7 +122,7 @@ describe('list_agent', () => {
     expect((await w.read('CreatorCollateral', collateral)).deposited).to.equal(10n * USDC);
   });
 
-  it('takes the deposit of each tier, the price of its edge included', async () => {
+  it('takes the deposit of each tier, including its highest price', async () => {
     const cases = TIERS.flatMap((tier, index) => [
       [tier.maxPrice, tier.deposit],
       [tier.maxPrice + 1n, TIERS[index + 1]?.deposit],
@@ -156,7 +156,7 @@ describe('list_agent', () => {
     }
   });
 
-  it('pays deposit and payout from and to any USDC accounts of the creator', async () => {
+  it('accepts any USDC accounts of the creator for deposit and payout', async () => {
     const [source, payout] = [namedKeypair('savings').publicKey, namedKeypair('income').publicKey];
     for (const account of [source, payout]) {
       w.vm.setTokenAccount(account, { mint: w.usdcMint, owner: w.creator.publicKey, amount: 10n * USDC });
@@ -188,14 +188,14 @@ describe('list_agent', () => {
     for (const [terms, error] of cases) await rejects(withTerms(terms), error);
   });
 
-  it("rejects: a payout that is another's, or of another token", async () => {
+  it('rejects: a payout account of another owner or token', async () => {
     await rejects({ payout: w.wallet(w.otherCreator) }, 'InvalidPayout');
     const otherMint = namedKeypair('other mint').publicKey;
     w.vm.setMint(otherMint, w.mintAuthority.publicKey);
     await rejects({ payout: w.vm.setWallet(w.creator.publicKey, otherMint, 0n) }, 'InvalidPayout');
   });
 
-  it("rejects: a deposit from another's account, or of another token, or of too little", async () => {
+  it("rejects: a deposit from another owner's account, of another token, or too small", async () => {
     await rejects({ source: w.wallet(w.otherCreator) }, 'InvalidDepositSource');
     const otherMint = namedKeypair('other mint').publicKey;
     w.vm.setMint(otherMint, w.mintAuthority.publicKey);
@@ -205,7 +205,7 @@ describe('list_agent', () => {
     await rejects({}, 'InsufficientBalance');
   });
 
-  it('rejects: a signing key that already has a listing, its own creator too', async () => {
+  it('rejects: a signing key that already has a listing, even for the same creator', async () => {
     await w.must([w.listInstruction()], [w.creator]);
     await rejects({ listingId: new Uint8Array(16).fill(2) }, 'SigningKeyTaken');
     const other = w.listInput({ creator: w.otherCreator.publicKey });
@@ -217,7 +217,7 @@ describe('list_agent', () => {
     await rejects({}, 'AccountExists');
   });
 
-  it("rejects: no proof of possession, another key's, another listing's, that of a result", async () => {
+  it("rejects: a missing proof of possession, another key's or listing's proof, and a result signature", async () => {
     await rejects({ possession: new Uint8Array(64) }, 'SignatureInvalid');
     await rejects({ possession: possessionOf(namedKeypair('thief'), w.listing) }, 'SignatureInvalid');
     const elsewhere = program.findListing(w.otherCreator.publicKey, w.listingId);

@@ -34,7 +34,7 @@ describe('open_execution', () => {
     w.rejects([open(change)], [w.caller], error);
   const rents = () => w.vm.rent(RECORD_BYTES) + w.vm.rent(165);
 
-  it('moves the price into an escrow of its own and writes what was agreed', async () => {
+  it('moves the price into its own escrow and writes the agreed terms', async () => {
     const input = w.openInput({ payer: w.relay.publicKey });
     const record = program.findExecution(input.executionId);
     const escrow = program.findEscrow(record);
@@ -111,7 +111,7 @@ describe('open_execution', () => {
     expect(await w.vm.tokens(execution.escrow)).to.equal(PRICE);
   });
 
-  it('works where a stranger sent lamports to record and escrow before', async () => {
+  it('works after a stranger sent lamports to record and escrow', async () => {
     const input = w.openInput();
     const record = program.findExecution(input.executionId);
     await w.vm.airdrop(record, 1n);
@@ -122,7 +122,7 @@ describe('open_execution', () => {
     expect((await w.read('ExecutionRecord', record)).status).to.equal('open');
   });
 
-  it('accepts every limit itself: max_price, both timeouts, the second of open_before', async () => {
+  it('accepts exact limits: max_price, both timeouts, the second of open_before', async () => {
     const cases: Partial<program.OpenExecutionInput>[] = [
       { maxPrice: PRICE },
       { maxPrice: 0xffff_ffff_ffff_ffffn },
@@ -145,7 +145,7 @@ describe('open_execution', () => {
     await rejects({ openBefore: -(2n ** 63n) }, 'OpenTooLate');
   });
 
-  it('rejects: another version of the listing than the caller saw, older or newer', async () => {
+  it('rejects: an older or newer version of the listing than the caller saw', async () => {
     await rejects({ listingVersion: 0 }, 'ListingVersionMismatch');
     await rejects({ listingVersion: 2 }, 'ListingVersionMismatch');
   });
@@ -164,7 +164,7 @@ describe('open_execution', () => {
     }
   });
 
-  it('rejects: an id that does not follow from caller and nonce', async () => {
+  it('rejects: an id that is not derived from caller and nonce', async () => {
     const { nonce, executionId } = w.openTerms();
     await rejects({ nonce: createNonce(w.day()), executionId }, 'WrongExecutionId');
     const raw = deriveExecutionId(w.caller.publicKey.toBytes(), nonce);
@@ -174,7 +174,7 @@ describe('open_execution', () => {
     await rejects({ nonce, executionId: foreign }, 'WrongExecutionId');
   });
 
-  it('rejects: an id that is taken, while it runs, after it settled and after it was refunded', async () => {
+  it('rejects: a used id, while it runs, after its settle and after its refund', async () => {
     const first = await w.open();
     await rejects({ nonce: first.nonce, executionId: first.executionId }, 'AccountExists');
     await w.must([w.settleInstruction(first)], [w.relay]);
@@ -184,7 +184,7 @@ describe('open_execution', () => {
     await rejects({ nonce: second.nonce, executionId: second.executionId }, 'AccountExists');
   });
 
-  it("rejects: another's account, another token, too little, a frozen one", async () => {
+  it("rejects: another owner's account, another token, too little USDC, a frozen account", async () => {
     await rejects({ source: w.wallet(w.stranger) }, 'InvalidSource');
     const otherMint = namedKeypair('other mint').publicKey;
     w.vm.setMint(otherMint, w.mintAuthority.publicKey);
@@ -203,7 +203,7 @@ describe('open_execution', () => {
     await w.rejects([unsigned], [w.relay], 'AccountNotSigner');
   });
 
-  it("rejects: another listing's collateral, a false escrow, a listing that is none", async () => {
+  it("rejects: another listing's collateral, a false escrow, an account that is not a listing", async () => {
     const elsewhere = namedKeypair('elsewhere').publicKey;
     const copy = namedKeypair('copy').publicKey;
     w.vm.setAccount(copy, (await w.vm.getAccount(w.listing))!);
@@ -231,7 +231,7 @@ describe('exposure limit', () => {
     await w.openWithGrant();
   });
 
-  it('counts every open, settled ones too, and stops the one that would pass it', async () => {
+  it('counts every open, also settled ones, and refuses the one that would exceed it', async () => {
     expect(await collateral()).to.include({ exposureOpened: 8n * PRICE, exposureWindowStart: START });
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
     await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'ExposureLimitReached');
@@ -243,7 +243,7 @@ describe('exposure limit', () => {
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
   });
 
-  it('starts again one dispute window after the window began, not a second earlier', async () => {
+  it('restarts one dispute window after its start, and not a second earlier', async () => {
     await w.vm.setClock(START + 259_199n);
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
     await w.vm.setClock(START + 259_200n);
@@ -251,7 +251,7 @@ describe('exposure limit', () => {
     expect(await collateral()).to.include({ exposureOpened: PRICE, exposureWindowStart: START + 259_200n });
   });
 
-  it('rejects: a sum out of range, and a book that has lost more than it had', async () => {
+  it('rejects: a sum out of range, and a book with more losses than deposits', async () => {
     const address = program.findCollateral(w.listing);
     await w.overwrite('CreatorCollateral', address, { exposureOpened: 2n ** 64n - 1n });
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ArithmeticOverflow');

@@ -86,20 +86,20 @@ describe('open_execution_with_grant', () => {
     expect(wallet.delegatedAmount).to.equal(500n * USDC - PRICE);
   });
 
-  it('counts a second execution on top of the first', async () => {
+  it('adds a second execution to the first', async () => {
     await w.openWithGrant();
     await w.openWithGrant();
     expect(await grant()).to.include({ periodSpent: 2n * PRICE, totalSpent: 2n * PRICE, executionCount: 2n });
   });
 
-  it('spends exactly the cap for one execution, and not a unit above it', async () => {
+  it('spends exactly the cap of one execution, and not a unit above it', async () => {
     const exact = await key({ perExecutionMax: PRICE });
     await w.openWithGrant(exact);
     await w.overwrite('KeyGrant', program.findGrant(w.caller.publicKey, exact.keyId), { perExecutionMax: PRICE - 1n });
     await rejects('GrantPerExecutionExceeded', exact);
   });
 
-  it('spends exactly the cap of a period, and starts anew in the second in which the next begins', async () => {
+  it('spends exactly the cap of a period, and restarts in the first second of the next', async () => {
     const limits = await key({ periodMax: 2n * PRICE, periodSeconds: 100, totalMax: 100n * PRICE });
     const limited = program.findGrant(w.caller.publicKey, limits.keyId);
     await w.openWithGrant(limits);
@@ -116,7 +116,7 @@ describe('open_execution_with_grant', () => {
     expect(after).to.include({ periodStart: START + 1_000n, periodSpent: PRICE, totalSpent: 4n * PRICE });
   });
 
-  it('spends exactly the whole cap, in whatever periods', async () => {
+  it('spends exactly the total cap, in any periods', async () => {
     const limits = await key({ totalMax: 2n * PRICE, periodSeconds: 1 });
     await w.openWithGrant(limits);
     await w.vm.setClock(START + 50n);
@@ -125,7 +125,7 @@ describe('open_execution_with_grant', () => {
     await rejects('GrantTotalExceeded', limits);
   });
 
-  it('ends in the second of expires_at', async () => {
+  it('expires in the second of expires_at', async () => {
     const limits = await key({ expiresAt: START + 1_000n });
     await w.vm.setClock(START + 999n);
     await w.openWithGrant(limits);
@@ -143,7 +143,7 @@ describe('open_execution_with_grant', () => {
     await rejects('AccountNotInitialized', { keyId: new Uint8Array(16).fill(0x99) });
   });
 
-  it('rejects: an approval that is too small, of another delegate, revoked, or never made', async () => {
+  it('rejects: an approval that is too small, of another delegate, revoked, or missing', async () => {
     await w.must([w.approveInstruction(PRICE - 1n)], [w.caller]);
     await rejects('InsufficientAllowance');
     await w.must([w.approveInstruction(PRICE)], [w.caller]);
@@ -169,7 +169,7 @@ describe('open_execution_with_grant', () => {
     expect(await w.vm.tokens(wallet)).to.equal(0n);
   });
 
-  it("rejects: an associated account that the wallet gave away, and one that is not the wallet's associated one", async () => {
+  it('rejects: an associated account that the wallet transferred, and an account that is not its associated one', async () => {
     const delegate = program.findSpender(w.caller.publicKey);
     const rich = { mint: w.usdcMint, amount: 10n * USDC, delegate, delegatedAmount: 10n * USDC };
     const elsewhere = namedKeypair('savings').publicKey;
@@ -181,7 +181,7 @@ describe('open_execution_with_grant', () => {
     await rejects('InvalidSource');
   });
 
-  it('rejects: anybody but the relay authority, the wallet itself too', async () => {
+  it('rejects: a signer other than the relay authority, even the wallet', async () => {
     for (const who of [w.caller, w.stranger, w.admin]) {
       const forged = open({ relayAuthority: who.publicKey, payer: who.publicKey });
       await w.rejects([forged], [who], 'NotRelayAuthority');
@@ -191,7 +191,7 @@ describe('open_execution_with_grant', () => {
     await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
   });
 
-  it("rejects: one wallet's grant for another wallet's money or id", async () => {
+  it("rejects: one wallet's grant with another wallet's money or id", async () => {
     const stranger = w.stranger.publicKey;
     const nonce = createNonce(w.day());
     const { executionId } = w.openTerms(stranger, { nonce });
@@ -204,7 +204,7 @@ describe('open_execution_with_grant', () => {
     await w.rejects([source], [w.relay], 'WrongAddress');
   });
 
-  it('rejects: what every open rejects', async () => {
+  it('rejects: everything that a plain open rejects', async () => {
     await rejects('PriceAboveMax', { maxPrice: PRICE - 1n });
     await rejects('ListingVersionMismatch', { listingVersion: 2 });
     await rejects('TimeoutOutOfRange', { timeoutSeconds: 61 });
@@ -217,7 +217,7 @@ describe('open_execution_with_grant', () => {
     await rejects('OpensPaused');
   });
 
-  it('rejects: a grant whose period holds more than its whole', async () => {
+  it('rejects: a grant whose period spend exceeds its total spend', async () => {
     await w.overwrite('KeyGrant', address(), { periodSpent: 1n, totalSpent: 0n });
     await rejects('GrantOverspent');
   });
@@ -228,7 +228,7 @@ describe('open_execution_with_grant', () => {
     await rejects('ArithmeticOverflow');
   });
 
-  it('rejects: a grant of the zero key, which would look like an open by the wallet itself', async () => {
+  it('rejects: a grant of the zero key, which would look like an open by the wallet', async () => {
     await w.rejects([program.createGrant(w.grantInput({}, NO_KEY))], [w.caller], 'InvalidKeyId');
   });
 });

@@ -27,7 +27,7 @@ describe('a caller that is an address of another program', () => {
     return { execution, instruction: program.openExecution(input) };
   };
 
-  it('opens by CPI, with a payer of its own, and is settled', async () => {
+  it('opens by CPI with a payer of its own, and is settled', async () => {
     const { execution, instruction } = await open();
     const recordRent = w.vm.rent(294);
     const outcome = await w.moves([relayed(instruction)], [w.stranger], {
@@ -121,7 +121,7 @@ describe('a caller that is an address of another program', () => {
     expect(await w.vm.tokens(w.wallet(pda))).to.equal(0n);
   });
 
-  it("prints no event of the marketplace's, whatever it prints", async () => {
+  it('prints no event of the marketplace, whatever it prints', async () => {
     const { events } = await w.must(
       [
         program.revokeGrant({

@@ -23,7 +23,7 @@ describe('refund_execution', () => {
   const rent = () => w.vm.rent(165);
   const read = () => w.read('ExecutionRecord', execution.record);
 
-  it('sends everything back, gives the rent back and the grant its spend', async () => {
+  it('refunds everything, returns the rent, and subtracts the spend of the grant', async () => {
     await w.vm.setClock(START + 30n);
     const before = await read();
     const outcome = await w.moves([refund({ reason: 'invalidAnswer' })], [w.relay], {
@@ -57,7 +57,7 @@ describe('refund_execution', () => {
     ]);
   });
 
-  it("takes the relay's reason, each of the six", async () => {
+  it("stores the relay's reason, each of the six", async () => {
     for (const [number, reason] of program.REFUND_REASONS.entries()) {
       const run = await w.open();
       const outcome = await w.must([w.refundInstruction(run, { reason })], [w.relay]);
@@ -65,7 +65,7 @@ describe('refund_execution', () => {
     }
   });
 
-  it('lets anyone refund at refund_at and after it, for expiry and nothing else', async () => {
+  it('lets anyone refund at refund_at and after it, with the reason expired only', async () => {
     for (const seconds of [660n, 661n]) {
       const run = await w.open();
       await w.vm.setClock(START + seconds);
@@ -77,7 +77,7 @@ describe('refund_execution', () => {
     }
   });
 
-  it('rejects: anyone but the relay one second before refund_at, the caller too', async () => {
+  it('rejects: anyone but the relay authority one second before refund_at, even the caller', async () => {
     await w.vm.setClock(START + 659n);
     for (const who of [w.stranger, w.caller, w.creator, w.admin]) {
       await w.rejects([refund({ authority: who.publicKey })], [who], 'RefundTooEarly');
@@ -91,13 +91,13 @@ describe('refund_execution', () => {
     expect(outcome.events[0]?.data).to.include({ reason: 4 });
   });
 
-  it('is not stopped by paused opens or a delisted listing', async () => {
+  it('works with paused opens and a delisted listing', async () => {
     await w.overwrite('Config', program.findConfig(), { opensPaused: true });
     await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
     await w.must([refund()], [w.relay]);
   });
 
-  it('sends dust back with the price', async () => {
+  it('refunds dust together with the price', async () => {
     const account = { mint: w.usdcMint, owner: execution.record, amount: PRICE + 5n, lamports: rent() + 9n };
     w.vm.setTokenAccount(execution.escrow, account);
     const outcome = await w.moves([refund()], [w.relay], {
@@ -109,13 +109,13 @@ describe('refund_execution', () => {
     expect(outcome.events[0]?.data).to.include({ amount: PRICE + 5n });
   });
 
-  it('still gives back what is there where the escrow lost some', async () => {
+  it('refunds the remainder when the escrow lost some', async () => {
     w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE - 5n });
     const outcome = await w.must([refund()], [w.relay]);
     expect(outcome.events[0]?.data).to.include({ amount: PRICE - 5n });
   });
 
-  it('rejects: a second time, and after a settle', async () => {
+  it('rejects: a second refund, and a refund after a settle', async () => {
     await w.must([refund()], [w.relay]);
     await rejects('ExecutionNotOpen');
     execution = await w.open();
@@ -138,7 +138,7 @@ describe('refund_execution', () => {
     await w.rejects([byStranger], [w.stranger], 'WrongRefundDestination');
   });
 
-  it('pays any account of the caller when the caller signs, and nobody else then', async () => {
+  it('pays any account of the caller when the caller signs, and no other account', async () => {
     await w.vm.setClock(START + 660n);
     const authority = w.caller.publicKey;
     const savings = namedKeypair('savings').publicKey;
@@ -157,7 +157,7 @@ describe('refund_execution', () => {
     });
   });
 
-  it('waits where the associated account is closed, frozen or given away, and goes out when it works again', async () => {
+  it('waits while the associated account is closed, frozen or transferred, and pays when it works again', async () => {
     const wallet = w.wallet(w.caller);
     const account = { mint: w.usdcMint, owner: w.caller.publicKey };
     w.vm.closeAccount(wallet);
@@ -176,7 +176,7 @@ describe('refund_execution', () => {
     });
   });
 
-  it("rejects: another's rent, another's escrow, another grant, an authority that does not sign", async () => {
+  it('rejects: another sponsor, escrow or grant, and an authority that does not sign', async () => {
     await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
     const other = await w.open();
     for (const [at, address, error] of [
@@ -211,7 +211,7 @@ describe("refund_execution and the key's grant", () => {
     return [events[0]?.data.grantRestored, events[0]?.data.grantTotalSpent];
   };
 
-  it('gives back to the whole but not to a later period', async () => {
+  it('reduces the total spend, but not the spend of a later period', async () => {
     await w.vm.setClock(START + 86_400n);
     const second = await w.openWithGrant();
     const { events } = await w.must([w.refundInstruction(execution)], [w.relay]);
@@ -221,31 +221,31 @@ describe("refund_execution and the key's grant", () => {
     expect(await grant()).to.include({ totalSpent: 0n, periodSpent: 0n, executionCount: 2n });
   });
 
-  it('makes the room usable again', async () => {
+  it('makes the refunded amount spendable again', async () => {
     await w.overwrite('KeyGrant', address(), { totalMax: PRICE, periodMax: PRICE });
     await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GrantPeriodExceeded');
     expect(await restored()).to.deep.equal([true, 0n]);
     await w.openWithGrant();
   });
 
-  it('gives nothing back to a revoked grant, and still refunds', async () => {
+  it('does not change a revoked grant, and still refunds', async () => {
     const authority = w.caller.publicKey;
     await w.must([program.revokeGrant({ authority, wallet: authority, keyId: w.keyId })], [w.caller]);
     expect(await restored()).to.deep.equal([false, 0n]);
     expect((await grant()).totalSpent).to.equal(PRICE);
   });
 
-  it('gives back to a grant that has expired', async () => {
+  it('reduces the spend of an expired grant', async () => {
     await w.vm.setClock((await grant()).expiresAt + 1n);
     expect(await restored()).to.deep.equal([true, 0n]);
   });
 
-  it('refunds where the grant is closed', async () => {
+  it('refunds when the grant is closed', async () => {
     w.vm.closeAccount(address());
     expect(await restored()).to.deep.equal([false, 0n]);
   });
 
-  it('gives nothing back to a grant that was made again later under the same key', async () => {
+  it('does not change a grant that was created again later for the same key', async () => {
     w.vm.closeAccount(address());
     await w.vm.setClock(START + 1n);
     await w.must([program.createGrant(w.grantInput())], [w.caller]);
@@ -257,7 +257,7 @@ describe("refund_execution and the key's grant", () => {
     expect((await grant()).totalSpent).to.equal(0n);
   });
 
-  it('refunds where the grant is not readable, overspent, or below its spend', async () => {
+  it('refunds when the grant is unreadable, overspent, or below its spend', async () => {
     const sound = (await w.vm.getAccount(address()))!;
     w.vm.setAccount(address(), { ...sound, data: new Uint8Array(20) });
     expect(await restored()).to.deep.equal([false, 0n]);

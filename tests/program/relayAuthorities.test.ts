@@ -29,7 +29,7 @@ describe('set_relay_authorities', () => {
     w.rejects([set(relayAuthorities)], [w.admin], 'InvalidRelayAuthorities');
   const config = () => w.read('Config', program.findConfig());
 
-  it('takes eight and one, replacing those before, and clears what is not used', async () => {
+  it('accepts eight and one, replaces the previous ones, and clears unused places', async () => {
     for (const relays of [eight, RELAYS.slice(0, 1), RELAYS.slice(2, 5)]) {
       const keys = keysOf(relays);
       const { events } = await w.moves([set(keys)], [w.admin], {});
@@ -46,7 +46,7 @@ describe('set_relay_authorities', () => {
     }
   });
 
-  it('lets any of eight settle and refund what another opened', async () => {
+  it('lets any of eight settle and refund an execution that another opened', async () => {
     await w.must([set(keysOf(eight))], [w.admin]);
     const rent = w.vm.rent(TOKEN_BYTES);
     for (const [index, opener] of eight.entries()) {
@@ -79,7 +79,7 @@ describe('set_relay_authorities', () => {
     await w.must([program.revokeGrant({ authority: authority.publicKey, wallet, keyId: w.keyId })], [authority]);
   });
 
-  it('rejects: none, nine, one twice, the zero key', async () => {
+  it('rejects: zero authorities, nine, a duplicate, and the zero key', async () => {
     await rejects([]);
     await rejects(keysOf(RELAYS));
     const [first, second] = keysOf(RELAYS) as [PublicKey, PublicKey];
@@ -99,7 +99,7 @@ describe('set_relay_authorities', () => {
     await w.rejects([unsigned], [], 'AccountNotSigner');
   });
 
-  it('rejects: whatever a removed one does, at once, with what it has signed before', async () => {
+  it('rejects: every action of a removed authority immediately, also those it signed before', async () => {
     const [kept, removed] = eight as [Keypair, Keypair];
     await w.must([set(keysOf([kept, removed]))], [w.admin]);
     const input = w.openGrantInput({ relayAuthority: removed.publicKey, payer: removed.publicKey });
@@ -118,7 +118,7 @@ describe('set_relay_authorities', () => {
     await w.must([w.settleInstruction(run, { relayAuthority: kept.publicKey })], [kept]);
   });
 
-  it('gives a removed one that refunds like anybody else no gas', async () => {
+  it('gives no gas to a removed authority that refunds like anybody else', async () => {
     const [kept, removed] = eight as [Keypair, Keypair];
     const run = await w.openWithGrant();
     await w.must([set(keysOf([kept]))], [w.admin]);

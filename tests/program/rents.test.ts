@@ -180,7 +180,7 @@ describe('rents', () => {
     }
   }
 
-  it('pays just the part of the gas that a small rise leaves above the rent', async () => {
+  it('pays only the part of the gas that a small rise leaves above the rent', async () => {
     await open();
     w.vm.setRent(WITHIN_GAS);
     const left = w.vm.rent(RECORD_BYTES);
@@ -190,7 +190,7 @@ describe('rents', () => {
     expect(await held(run.record)).to.equal(left);
   });
 
-  it('keeps the bond that a rise of the rent has eaten: it comes along with the close', async () => {
+  it('keeps a bond that a rise of the rent has consumed, and returns it with the close', async () => {
     await open();
     await settle();
     await raise();
@@ -209,7 +209,7 @@ describe('rents', () => {
     ['settles', () => w.settleInstruction(run), { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } }],
     ['refunds', () => w.refundInstruction(run), { caller: { usdc: PRICE } }],
   ] as const) {
-    it(`${what} after a rise where the sponsor has become a program: the escrow stays, and the money goes`, async () => {
+    it(`${what} after a rise when the sponsor became a program: the escrow stays, and the money is paid`, async () => {
       w.vm.setRent(696n);
       await open();
       w.vm.setRent(6_960n);
@@ -222,7 +222,7 @@ describe('rents', () => {
     });
   }
 
-  it('closes a vault that a rise of the rent had left over, once somebody can take its rent', async () => {
+  it('closes a vault that a rise of the rent left open, once somebody can receive its rent', async () => {
     await w.must([delist(w)], [w.creator]);
     await w.vm.setClock(START + SPAN);
     const collateral = program.findCollateral(w.listing);

@@ -17,7 +17,7 @@ describe('revoke_grant', () => {
   const grant = () => w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
 
   for (const who of ['caller', 'relay'] as const) {
-    it(`ends the key's right for good when the ${who} asks`, async () => {
+    it(`ends the key's right permanently when the ${who} signs`, async () => {
       const before = await grant();
       const outcome = await w.moves([revoke(w[who])], [w[who]], {});
       expect(plain(await grant())).to.deep.equal(plain({ ...before, revoked: true }));
@@ -35,7 +35,7 @@ describe('revoke_grant', () => {
     expect((await grant()).revoked).to.equal(true);
   });
 
-  it('leaves other keys of the wallet alone', async () => {
+  it('does not change other keys of the wallet', async () => {
     const keyId = new Uint8Array(16).fill(0x77);
     await w.must([program.createGrant(w.grantInput({}, keyId))], [w.caller]);
     await w.must([revoke(w.caller)], [w.caller]);
@@ -49,7 +49,7 @@ describe('revoke_grant', () => {
     await w.rejects([unsigned], [], 'AccountNotSigner');
   });
 
-  it('rejects: a second time', async () => {
+  it('rejects: a second revocation', async () => {
     await w.must([revoke(w.relay)], [w.relay]);
     await w.rejects([revoke(w.caller)], [w.caller], 'GrantRevoked');
   });

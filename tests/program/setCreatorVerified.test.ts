@@ -22,7 +22,7 @@ describe('set_creator_verified', () => {
   };
   const profile = async () => plain(await w.read('CreatorProfile', program.findCreator(w.creator.publicKey)));
 
-  it('gives the badge, paid by the payer', async () => {
+  it('grants the badge, paid by the payer', async () => {
     const rent = w.vm.rent(PROFILE_BYTES);
     const outcome = await w.moves([instruction(true, { payer: w.relay.publicKey })], [w.admin, w.relay], {
       relay: { lamports: -rent },
@@ -45,7 +45,7 @@ describe('set_creator_verified', () => {
     ]);
   });
 
-  it('takes it and gives it again, with the time of the latest', async () => {
+  it('removes the badge and grants it again, with the latest time', async () => {
     await w.must([instruction(true)], [w.admin]);
     const outcome = await w.moves([instruction(false)], [w.admin], {});
     expect(await profile()).to.include({ verified: false, verifiedAt: 0n });
@@ -55,13 +55,13 @@ describe('set_creator_verified', () => {
     expect(await profile()).to.include({ verified: true, verifiedAt: START + 100n });
   });
 
-  it('works where a stranger sent lamports to the address before', async () => {
+  it('works after a stranger sent lamports to the address', async () => {
     await w.vm.airdrop(program.findCreator(w.creator.publicKey), 5_000_000n);
     await w.moves([instruction(true)], [w.admin], {});
     expect(await profile()).to.include({ verified: true });
   });
 
-  it('rejects: anybody but the admin, the creator too', async () => {
+  it('rejects: a signer other than the admin, even the creator', async () => {
     for (const who of [w.stranger, w.creator, w.relay]) {
       const forged = instruction(true, { admin: who.publicKey, payer: who.publicKey });
       await w.rejects([forged], [who], 'NotAdmin');

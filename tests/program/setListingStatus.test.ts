@@ -28,7 +28,7 @@ describe('set_listing_status', () => {
     }
   });
 
-  it('stops new executions while one that runs still settles', async () => {
+  it('stops new executions, while a running one still settles', async () => {
     const execution = await w.open();
     await w.must([set('paused')], [w.creator]);
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ListingNotActive');
@@ -52,20 +52,20 @@ describe('set_listing_status', () => {
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ListingNotActive');
   });
 
-  it('rejects: the status that it has', async () => {
+  it('rejects: the current status', async () => {
     await w.rejects([set('active')], [w.creator], 'InvalidListingTransition');
     await w.must([set('paused')], [w.creator]);
     await w.rejects([set('paused')], [w.creator], 'InvalidListingTransition');
   });
 
-  it('rejects: delisting, which has an instruction of its own, and coming back from it', async () => {
+  it('rejects: delisting, which has its own instruction, and a return from it', async () => {
     await w.rejects([set('delisted')], [w.creator], 'InvalidListingTransition');
     await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
     await w.rejects([set('active')], [w.creator], 'InvalidListingTransition');
     await w.rejects([set('paused')], [w.creator], 'InvalidListingTransition');
   });
 
-  it('rejects: resuming below the collateral that the price requires; pausing needs none', async () => {
+  it('rejects: resuming below the collateral that the price requires; pausing requires none', async () => {
     const collateral = program.findCollateral(w.listing);
     await w.overwrite('CreatorCollateral', collateral, { slashed: 1n });
     await w.must([set('paused')], [w.creator]);

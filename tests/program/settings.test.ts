@@ -18,7 +18,7 @@ describe('settings, grants and closing', () => {
     program.updateConfig({ admin: admin.publicKey, ...change });
   const config = () => w.read('Config', program.findConfig());
 
-  it('changes only what is named; open executions keep their fee; the longest span never shrinks', async () => {
+  it('changes only the named settings; open executions keep their fee, and the longest span never shrinks', async () => {
     const run = await w.open();
     const before = await config();
     await w.must([update({ feeBps: 0, disputeWindowSeconds: 300_000 })], [w.admin]);
@@ -35,7 +35,7 @@ describe('settings, grants and closing', () => {
     });
   });
 
-  it('pauses opens while settling goes on, and lowers the longest timeout for listings of before', async () => {
+  it('pauses opens while settles continue, and lowers the longest timeout for earlier listings', async () => {
     const run = await w.open();
     await w.must([update({ opensPaused: true })], [w.admin]);
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'OpensPaused');
@@ -60,7 +60,7 @@ describe('settings, grants and closing', () => {
     await w.rejects([update({ feeBps: 1 }, w.relay)], [w.relay], 'NotAdmin');
   });
 
-  it('hands the admin’s part over in two steps, and the relay’s in one', async () => {
+  it('transfers the admin role in two steps, and the relay role in one', async () => {
     const next = w.stranger;
     const accept = program.acceptAdmin({ pendingAdmin: next.publicKey });
     await w.rejects([accept], [next], 'NotPendingAdmin');
@@ -76,7 +76,7 @@ describe('settings, grants and closing', () => {
     await w.must(settle, [w.otherCreator]);
   });
 
-  it('withdraws fees to the unit', async () => {
+  it('withdraws the exact fees', async () => {
     await w.must([w.settleInstruction(await w.open())], [w.relay]);
     const take = (amount: bigint, destination = w.wallet(w.stranger)) =>
       program.withdrawTreasury({ admin: w.admin.publicKey, destination, amount });
@@ -86,7 +86,7 @@ describe('settings, grants and closing', () => {
     await w.moves([take(FEE)], [w.admin], { treasury: { usdc: -FEE }, stranger: { usdc: FEE } });
   });
 
-  it('changes a grant’s limits, even below its spend, and closes it one second after its last open', async () => {
+  it("changes a grant's limits, even below its spend, and closes it one second after its last open", async () => {
     const limits = { ...w.grantInput().limits, totalMax: PRICE - 1n };
     const change = (wallet = w.caller) => program.updateGrant({ wallet: wallet.publicKey, keyId: w.keyId, limits });
     const close = (rentSponsor = w.caller.publicKey) =>

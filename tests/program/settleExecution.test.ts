@@ -35,7 +35,7 @@ describe('settle_execution', () => {
   const rent = () => w.vm.rent(165);
   const read = () => w.read('ExecutionRecord', execution.record);
 
-  it('pays creator and treasury, gives the rent back, keeps the hash', async () => {
+  it('pays creator and treasury, returns the rent, and keeps the hash', async () => {
     await w.vm.setClock(START + 7n);
     const before = await read();
     const outcome = await w.moves(settle(), [w.relay], {
@@ -70,13 +70,13 @@ describe('settle_execution', () => {
     ]);
   });
 
-  it('leaves the grant debited', async () => {
+  it('keeps the spend of the grant', async () => {
     await w.must(settle(), [w.relay]);
     const grant = await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
     expect(grant).to.include({ totalSpent: PRICE, periodSpent: PRICE, executionCount: 1n });
   });
 
-  it('rounds the fee down, at the lowest price and around a whole unit', async () => {
+  it('rounds the fee down, at the lowest price and around one base unit', async () => {
     const cases: [bigint, number, bigint][] = [
       [10_000n, 100, 100n],
       [10_099n, 100, 100n],
@@ -99,7 +99,7 @@ describe('settle_execution', () => {
     }
   });
 
-  it('takes the fee that was in force at the open', async () => {
+  it('takes the fee that applied at the open', async () => {
     await w.overwrite('Config', program.findConfig(), { feeBps: 0 });
     await w.moves(settle(), [w.relay], {
       creator: { usdc: PRICE - FEE },
@@ -110,7 +110,7 @@ describe('settle_execution', () => {
     });
   });
 
-  it('gives dust that a stranger sent to the escrow to the treasury, and its lamports to the sponsor', async () => {
+  it('sends dust in the escrow to the treasury, and its lamports to the sponsor', async () => {
     w.vm.setTokenAccount(execution.escrow, {
       mint: w.usdcMint,
       owner: execution.record,
@@ -127,7 +127,7 @@ describe('settle_execution', () => {
     expect(outcome.events[0]?.data).to.include({ creatorAmount: PRICE - FEE, platformAmount: FEE });
   });
 
-  it('waives the fee where the treasury is frozen, dust included, and says so', async () => {
+  it('waives fee and dust when the treasury is frozen, and reports it', async () => {
     const treasury = program.findTreasury();
     w.vm.setTokenAccount(treasury, { mint: w.usdcMint, owner: treasury, amount: USDC, frozen: true });
     w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE + 77n });
@@ -152,14 +152,14 @@ describe('settle_execution', () => {
     expect((await read()).settledAt).to.equal(START + 659n);
   });
 
-  it('rejects: at refund_at and after it, when only a refund is possible', async () => {
+  it('rejects: a settle at refund_at and after it, when only a refund is possible', async () => {
     for (const seconds of [660n, 661n, 1_000_000n]) {
       await w.vm.setClock(START + seconds);
       await rejects('SettleWindowClosed');
     }
   });
 
-  it('rejects: a second time, and after a refund', async () => {
+  it('rejects: a second settle, and a settle after a refund', async () => {
     await w.must(settle(), [w.relay]);
     await rejects('ExecutionNotOpen');
     execution = await w.open();
@@ -178,7 +178,7 @@ describe('settle_execution', () => {
     });
   });
 
-  it('rejects: anybody but the relay authority, the creator too', async () => {
+  it('rejects: a signer other than the relay authority, even the creator', async () => {
     for (const who of [w.creator, w.caller, w.stranger, w.admin]) {
       await w.rejects(settle({ relayAuthority: who.publicKey }), [who], 'NotRelayAuthority');
     }
@@ -187,7 +187,7 @@ describe('settle_execution', () => {
     await w.rejects([unsigned], [], 'AccountNotSigner');
   });
 
-  it('obeys the relay authority of now', async () => {
+  it('accepts only the current relay authority', async () => {
     await w.overwrite('Config', program.findConfig(), {
       relayAuthorities: [w.stranger.publicKey, ...Array(7).fill(PublicKey.default)],
     });
@@ -195,7 +195,7 @@ describe('settle_execution', () => {
     await w.must(settle({ relayAuthority: w.stranger.publicKey }), [w.stranger]);
   });
 
-  it("rejects: another listing, another payout, another's rent", async () => {
+  it('rejects: another listing, another payout account, another sponsor', async () => {
     const signingKey = namedKeypair('other key');
     await w.must([w.listInstruction({ creator: w.otherCreator.publicKey }, signingKey)], [w.otherCreator]);
     const listing = program.findListing(w.otherCreator.publicKey, w.listingId);
@@ -205,7 +205,7 @@ describe('settle_execution', () => {
     await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
   });
 
-  it('pays any USDC account of the creator, after the listing’s payout was changed or closed too', async () => {
+  it("pays any USDC account of the creator, also after the listing's payout account was changed or closed", async () => {
     const income = namedKeypair('income').publicKey;
     w.vm.setTokenAccount(income, { mint: w.usdcMint, owner: w.creator.publicKey });
     w.watch('income', income);
@@ -236,7 +236,7 @@ describe('settle_execution', () => {
     await w.moves(settle(), [w.relay], { ...moves, creator: { usdc: PRICE - FEE } });
   });
 
-  it('rejects: a payout that is frozen, closed, of another token, or no token account', async () => {
+  it('rejects: a payout account that is frozen, closed, of another token, or not a token account', async () => {
     const { payout } = execution;
     const account = { mint: w.usdcMint, owner: w.creator.publicKey };
     w.vm.setTokenAccount(payout, { ...account, frozen: true });
@@ -251,14 +251,14 @@ describe('settle_execution', () => {
     await w.must(settle(), [w.relay]);
   });
 
-  it('rejects: an escrow that holds less than the price, and one that is gone', async () => {
+  it('rejects: an escrow with less than the price, and a missing one', async () => {
     w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE - 1n });
     await rejects('RecordUnsound');
     w.vm.closeAccount(execution.escrow);
     await rejects('RecordUnsound');
   });
 
-  it('rejects: a record whose times make no sense', async () => {
+  it('rejects: a record with inconsistent times', async () => {
     await w.overwrite('ExecutionRecord', execution.record, { deadline: START });
     await rejects('RecordUnsound');
     await w.overwrite('ExecutionRecord', execution.record, { deadline: START + 660n });

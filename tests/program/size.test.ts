@@ -232,7 +232,7 @@ describe('transaction size', () => {
   ];
 
   for (const [name, make] of longest) {
-    it(`${name} fits`, async () => {
+    it(`${name} fits into one transaction`, async () => {
       const [instructions, signer] = make(w);
       expect(await w.vm.measure([...budget, ...instructions], [signer])).to.be.at.most(LIMIT);
     });

@@ -40,7 +40,7 @@ describe('the tank in an open', () => {
     escrow: { usdc: PRICE, lamports: escrowRent() },
   });
 
-  it('lends the rent and gives the gas, and gets the rent back at the settle and at the close', async () => {
+  it('lends the rent and pays the gas, and gets the rent back at settle and close', async () => {
     const { run, open } = byTank();
     await w.moves([open], [w.relay], { ...funded(), tank: { lamports: -(lent() + GAS_LAMPORTS) } });
     const record = await w.read('ExecutionRecord', run.record);
@@ -61,7 +61,7 @@ describe('the tank in an open', () => {
     expect(await w.vm.lamports(tank())).to.equal(TANK - GAS_LAMPORTS);
   });
 
-  it('gives the gas where the payer lends the rent for a third one', async () => {
+  it('pays the gas when the payer lends the rent for a third party', async () => {
     const { open } = prepare({ payer: w.stranger.publicKey, rentSponsor: sponsor.publicKey });
     await w.moves([open], [w.relay, w.stranger], {
       ...funded(),
@@ -70,7 +70,7 @@ describe('the tank in an open', () => {
     });
   });
 
-  it('gives nothing where no gas is asked for, and may then be empty', async () => {
+  it('pays nothing when no gas is requested, and may then be empty', async () => {
     holds(0n);
     const { run, open } = prepare({ gasLamports: 0 });
     await w.moves([open], [w.relay], { ...funded(0n), relay: { lamports: -lent() } });
@@ -82,7 +82,7 @@ describe('the tank in an open', () => {
     });
   });
 
-  it('may be left with nothing, or with exactly what keeps it alive, by gas and by gas and rent', async () => {
+  it('may be left empty or with exactly the rent minimum, by gas and by gas and rent', async () => {
     for (const left of [0n, floor()]) {
       holds(GAS_LAMPORTS + left);
       await w.must([prepare().open], [w.relay]);
@@ -93,7 +93,7 @@ describe('the tank in an open', () => {
     }
   });
 
-  it('rejects: a tank too low by a lamport, for the gas and for gas and rent', async () => {
+  it('rejects: a tank that lacks one lamport, for the gas and for gas and rent', async () => {
     holds(GAS_LAMPORTS - 1n);
     await w.rejects([prepare().open], [w.relay], 'TankTooLow');
     holds(GAS_LAMPORTS + lent() - 1n);
@@ -103,7 +103,7 @@ describe('the tank in an open', () => {
     await w.rejects([byTank({ gasLamports: 0 }).open], [w.relay], 'TankTooLow');
   });
 
-  it('rejects: a tank left with 1 lamport, or with one less than keeps it alive', async () => {
+  it('rejects: a tank left with 1 lamport, or one lamport below the rent minimum', async () => {
     for (const left of [1n, floor() - 1n]) {
       holds(GAS_LAMPORTS + left);
       await w.rejects([prepare().open], [w.relay], 'TankBelowRent');
@@ -114,7 +114,7 @@ describe('the tank in an open', () => {
     }
   });
 
-  it('rejects: gas above what the grant allows, by a lamport, and above what any may', async () => {
+  it("rejects: gas one lamport above the grant's limit, and above the general maximum", async () => {
     const limits = w.grantInput({ maxGasLamports: 100_000 }).limits;
     const raise = program.updateGrant({ wallet: w.caller.publicKey, keyId: w.keyId, limits });
     await w.rejects([prepare({ gasLamports: GAS + 1 }).open], [w.relay], 'GrantGasExceeded');
@@ -127,7 +127,7 @@ describe('the tank in an open', () => {
     }
   });
 
-  it('takes what a stranger sent to the record into account for its rent, and what is above it for the gas', async () => {
+  it("counts a stranger's lamports in the record toward its rent, and the excess toward the gas", async () => {
     const few = prepare();
     await w.vm.airdrop(few.run.record, 1n);
     await w.moves([few.open], [w.relay], {
@@ -153,7 +153,7 @@ describe('the tank in an open', () => {
     });
   });
 
-  it('by a wallet’s own open the payer gives gas and rent, whoever gets the rent back', async () => {
+  it("charges gas and rent of a wallet's own open to the payer, whoever gets the rent back", async () => {
     for (const rentSponsor of [w.caller.publicKey, sponsor.publicKey, tank()]) {
       const input = w.openInput({ rentSponsor, payer: w.stranger.publicKey });
       const run = w.execution(input.nonce, input.caller, NO_KEY, rentSponsor);
@@ -178,7 +178,7 @@ describe('withdraw_gas', () => {
 
   const withdraw = (lamports: bigint, wallet = w.caller.publicKey) => program.withdrawGas({ wallet, lamports });
 
-  it('gives all back', async () => {
+  it('returns everything', async () => {
     const outcome = await w.moves([withdraw(TANK)], [w.caller], {
       caller: { lamports: TANK },
       tank: { lamports: -TANK },
@@ -188,7 +188,7 @@ describe('withdraw_gas', () => {
     expect(await w.vm.getAccount(program.findSpender(w.caller.publicKey))).to.equal(null);
   });
 
-  it('gives a part back, down to exactly what keeps the tank alive', async () => {
+  it('returns a part, down to exactly the rent minimum', async () => {
     await w.moves([withdraw(1n)], [w.caller], { caller: { lamports: 1n }, tank: { lamports: -1n } });
     const most = TANK - 1n - floor();
     const outcome = await w.moves([withdraw(most)], [w.caller], {
@@ -199,7 +199,7 @@ describe('withdraw_gas', () => {
     await w.must([withdraw(floor())], [w.caller]);
   });
 
-  it('takes deposits of anyone', async () => {
+  it('accepts deposits from anyone', async () => {
     const deposit = program.depositGas({ from: w.stranger.publicKey, wallet: w.caller.publicKey, lamports: 5n });
     await w.moves([deposit], [w.stranger], { stranger: { lamports: -5n }, tank: { lamports: 5n } });
   });
@@ -217,11 +217,11 @@ describe('withdraw_gas', () => {
     });
   });
 
-  it('rejects: a rest that is not rent-exempt', async () => {
+  it('rejects: a remainder that is not rent-exempt', async () => {
     for (const left of [1n, floor() - 1n]) await w.rejects([withdraw(TANK - left)], [w.caller], 'TankBelowRent');
   });
 
-  it('rejects: nothing, more than there is, all from an empty tank', async () => {
+  it('rejects: zero, more than the balance, and everything from an empty tank', async () => {
     for (const lamports of [0n, TANK + 1n, 2n ** 64n - 1n]) {
       await w.rejects([withdraw(lamports)], [w.caller], 'InvalidAmount');
     }
@@ -237,7 +237,7 @@ describe('withdraw_gas', () => {
     await w.rejects([unsigned], [], 'AccountNotSigner');
   });
 
-  it('leaves the wallet’s USDC approval as it was: the key still pays, once there is gas again', async () => {
+  it("does not change the wallet's USDC approval: the key pays again once there is gas", async () => {
     await w.must([withdraw(TANK)], [w.caller]);
     await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'TankTooLow');
     await w.must([w.depositInstruction(GAS_LAMPORTS + floor())], [w.caller]);

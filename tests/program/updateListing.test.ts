@@ -22,7 +22,7 @@ describe('update_listing', () => {
     });
   const read = () => w.read('AgentListing', w.listing);
 
-  it('takes every term and the payout account, and raises the version by one', async () => {
+  it('changes every term and the payout account, and raises the version by one', async () => {
     const payout = namedKeypair('income').publicKey;
     w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
     const terms: program.ListingTerms = {
@@ -65,7 +65,7 @@ describe('update_listing', () => {
     expect((await read()).listingVersion).to.equal(version);
   });
 
-  it('reads as the shorter URI after a longer one', async () => {
+  it('returns the shorter URI after a longer one', async () => {
     await w.must([update({ metadataUri: 'z'.repeat(200) })], [w.creator]);
     await w.must([update({ metadataUri: 'ab' })], [w.creator]);
     expect((await read()).metadataUri).to.equal('ab');
@@ -78,7 +78,7 @@ describe('update_listing', () => {
     expect(await read()).to.deep.include({ status: 'paused', price: 2n * USDC, listingVersion: 2 });
   });
 
-  it('leaves an open execution at its price, which can be paid to the new payout account', async () => {
+  it('keeps the price of an open execution, which can be paid to the new payout account', async () => {
     const execution = await w.open();
     const payout = namedKeypair('income').publicKey;
     w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
@@ -94,7 +94,7 @@ describe('update_listing', () => {
     });
   });
 
-  it("rejects: a new price above what the listing's collateral covers; other terms still change", async () => {
+  it('rejects: a new price above what the collateral covers; other terms still change', async () => {
     await w.rejects([update({ price: 2n * USDC + 1n })], [w.creator], 'CollateralBelowTier');
     const collateral = program.findCollateral(w.listing);
     await w.overwrite('CreatorCollateral', collateral, { slashed: 1n });
@@ -116,7 +116,7 @@ describe('update_listing', () => {
     for (const [terms, error] of cases) await w.rejects([update(terms)], [w.creator], error);
   });
 
-  it("rejects: a payout that is another's", async () => {
+  it('rejects: a payout account of another owner', async () => {
     await w.rejects([update({}, { payout: w.wallet(w.stranger) })], [w.creator], 'InvalidPayout');
   });
 
@@ -136,7 +136,7 @@ describe('update_listing', () => {
     await w.rejects([update({ tagMask: 0b10 })], [w.creator], 'ListingDelisted');
   });
 
-  it('rejects: a version that would start again at zero', async () => {
+  it('rejects: a version that would overflow to zero', async () => {
     await w.overwrite('AgentListing', w.listing, { listingVersion: 0xffff_ffff });
     await w.rejects([update({ tagMask: 0b10 })], [w.creator], 'ArithmeticOverflow');
   });

@@ -94,7 +94,7 @@ describe('sdk/borsh', () => {
     });
   }
 
-  it('rejects: values that do not fit, instead of writing others', () => {
+  it('rejects: values out of range, instead of writing others', () => {
     const wrong: (() => unknown)[] = [
       () => u8.write(256),
       () => u16.write(-1),

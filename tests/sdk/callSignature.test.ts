@@ -52,13 +52,13 @@ describe('signed calls', () => {
   const signer = newKey();
   const stranger = newKey();
 
-  it("a key's id is its RFC 7638 thumbprint", () => {
+  it('use the RFC 7638 thumbprint as the id of a key', () => {
     // The key and the thumbprint of RFC 8037, appendix A.3.
     const x = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo';
     expect(callKeyId({ kty: 'OKP', crv: 'Ed25519', x })).to.equal('kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k');
   });
 
-  it('covers method, authority, path, content type and body, for a minute, and says what for', async () => {
+  it('cover method, authority, path, content type and body, for a minute, with their purpose', async () => {
     const before = Math.floor(Date.now() / 1000);
     const headers = await signCall(signer, {
       url: 'https://a.example:8443/x/execute',
@@ -118,7 +118,7 @@ describe('signed calls', () => {
       expect(answer.body).to.include({ status: 'completed', result: 'hello' });
     });
 
-    it('a replay within the minute gets the same bytes and no work', async () => {
+    it('answers a replay within the minute with the same bytes and without work', async () => {
       const id = ID.replace(/1$/, '2');
       const headers = await sign(signer, bodyOf(id));
       const first = await post(headers, bodyOf(id));
@@ -166,7 +166,7 @@ describe('signed calls', () => {
       return headers as Record<string, string>;
     }
 
-    it('lets in what is made by hand and right', async () => {
+    it('accepts a correct signature made by hand', async () => {
       expect((await post(await handmade({}))).status).to.equal(200);
     });
 
@@ -244,18 +244,18 @@ describe('signed calls', () => {
         const answer = await post(headers, body);
         expect(answer).to.deep.equal({
           status: 401,
-          body: { error: { code: 'unauthorized', message: 'the call bears no valid signature of the marketplace' } },
+          body: { error: { code: 'unauthorized', message: 'the call has no valid signature of the marketplace' } },
         });
         expect(worked).to.deep.equal([]);
       });
     }
 
-    it('lets in clocks that are apart by less than a minute', async () => {
+    it('accepts clocks that differ by less than a minute', async () => {
       expect((await post(await handmade({ created: minutesAgo(1.9) }))).status).to.equal(200);
       expect((await post(await handmade({ created: minutesAgo(-0.9) }))).status).to.equal(200);
     });
 
-    it('behind a proxy that rewrites Host, the listed authority counts', async () => {
+    it('checks the listed authority behind a proxy that rewrites Host', async () => {
       const verify = { keys: [signer.jwk], authority: 'agents.example.com' };
       const hidden = createServer(
         createExecutionHandler({ signingKey: RESULTS, verify, execute: ({ task }) => ({ result: task }) }),
@@ -267,7 +267,7 @@ describe('signed calls', () => {
       hidden.close();
     });
 
-    it('says so when its body was parsed before it could be verified', async () => {
+    it('reports a body that was parsed before the verification', async () => {
       const handler = createExecutionHandler({
         signingKey: RESULTS,
         verify: { keys: [signer.jwk] },
@@ -322,13 +322,13 @@ describe('signed calls', () => {
       expect(reads).to.equal(1);
     });
 
-    it('unknown keys do not make it be read for every call', async () => {
+    it('is not read again for every call with an unknown key', async () => {
       expect(await call(stranger)).to.equal(401);
       expect(await call(stranger)).to.equal(401);
       expect(reads).to.equal(1);
     });
 
-    it('a key that is not valid yet, or no more, is refused', async () => {
+    it('refuses a key that is not valid yet, or has expired', async () => {
       const now = Math.floor(Date.now() / 1000);
       served.body = JSON.stringify({
         keys: [
@@ -340,7 +340,7 @@ describe('signed calls', () => {
       expect(await call(stranger)).to.equal(401);
     });
 
-    it('several keys are good at once, and others than Ed25519 are passed over', async () => {
+    it('accepts several valid keys at once, and skips keys of other types than Ed25519', async () => {
       served.body = JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }, stranger.jwk, signer.jwk] });
       expect([await call(signer), await call(stranger)]).to.deep.equal([200, 200]);
     });
@@ -352,7 +352,7 @@ describe('signed calls', () => {
       ['is too large', { status: 200, body: JSON.stringify({ keys: [], more: 'x'.repeat(70_000) }) }],
     ];
     for (const [what, answer] of unreadable) {
-      it(`503, so that the marketplace tries again, when it ${what}`, async () => {
+      it(`makes the server return 503, and the marketplace retry, when it ${what}`, async () => {
         served = answer;
         expect(await call(signer)).to.equal(503);
       });

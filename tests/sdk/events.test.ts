@@ -46,8 +46,8 @@ function sample(type: unknown, seed: number): unknown {
 }
 
 function sampleEvent(name: EventName) {
-  const fields = Object.entries(EVENT_FIELDS[name] as Record<string, { type: unknown }>);
-  return { name, data: Object.fromEntries(fields.map(([key, { type }], index) => [key, sample(type, index + 1)])) };
+  const fields = Object.entries(EVENT_FIELDS[name]);
+  return { name, data: Object.fromEntries(fields.map(([key, type], index) => [key, sample(type, index + 1)])) };
 }
 
 /** The bytes that the program prints, made by Anchor's own coder from the IDL. */
@@ -89,15 +89,14 @@ describe('sdk/events', () => {
   it('knows exactly the events of the IDL, field by field', () => {
     const fromIdl = idlJson.events.map(({ name }) => [name, fieldsOf(name).map((field) => [field.name, field.type])]);
     const ours = names.map((name) => {
-      const fields = Object.entries(EVENT_FIELDS[name] as Record<string, { type: unknown }>);
-      return [name, fields.map(([key, { type }]) => [toSnake(key), type])];
+      return [name, Object.entries(EVENT_FIELDS[name]).map(([key, type]) => [toSnake(key), type])];
     });
     expect(Object.fromEntries(ours)).to.deep.equal(Object.fromEntries(fromIdl));
     expect(ours).to.have.length(fromIdl.length);
   });
 
   for (const name of names) {
-    it(`decodes ${name} as Anchor encodes it, and no byte more or less`, () => {
+    it(`decodes ${name} as Anchor encodes it, and refuses one byte more or less`, () => {
       const event = sampleEvent(name);
       const bytes = encode(event);
       expect(decodeEvent(bytes)).to.deep.equal(event);
@@ -118,7 +117,7 @@ describe('sdk/events', () => {
     expect(() => decodeEventInstruction(Buffer.concat([tag, tag]))).to.throw(RangeError, 'unknown event');
   });
 
-  it('reads no tier, one tier and four, and not more than there are bytes', () => {
+  it('reads zero, one and four tiers, and no more than the bytes contain', () => {
     const event = sampleEvent('ConfigUpdated');
     const withTiers = (tiers: object[]) => {
       const settings = { ...(event.data.settings as object), tiers };
@@ -140,7 +139,7 @@ describe('sdk/events', () => {
     expect(readEvents(logs, PROGRAM_ID)).to.deep.equal(readEvents(logs, OURS));
   });
 
-  it('is complete without events where the program was not called', () => {
+  it('is complete without events when the program was not called', () => {
     expect(readEvents([], OURS)).to.deep.equal({ events: [], complete: true });
     expect(readEvents([invoke(OTHER, 1), success(OTHER)], OURS)).to.deep.equal({ events: [], complete: true });
   });
@@ -158,7 +157,7 @@ describe('sdk/events', () => {
       success(OURS),
     ];
 
-    it('takes its place among the events that were printed', () => {
+    it('keeps its order among the printed events', () => {
       const logs = [...call(opened), ...archive(), invoke(OTHER, 1), ...archive(2), success(OTHER), ...call(settled)];
       const second = { ...archived, data: { ...archived.data, firstIndex: 7 } };
       const calls = [archived, second].map(carried);
@@ -168,7 +167,7 @@ describe('sdk/events', () => {
       });
     });
 
-    it('leaves the log incomplete where its data are not given, or are others, or are too many', () => {
+    it('leaves the log incomplete when its data are missing, different or too many', () => {
       expect(readEvents(archive(), OURS)).to.deep.equal({ events: [], complete: false });
       expect(readEvents([...call(opened), ...archive()], OURS).complete).to.equal(false);
       expect(readEvents(archive(), OURS, [encode(archived)]).complete).to.equal(false);
@@ -176,7 +175,7 @@ describe('sdk/events', () => {
       expect(readEvents(call(opened), OURS, [carried(archived)]).complete).to.equal(false);
     });
 
-    it('is the one event of its instruction, and the call itself has none', () => {
+    it('is the only event of its instruction, and the call itself has none', () => {
       const logs = archive();
       const calls = [carried(archived)];
       expect(readEvents(logs, OURS, calls).complete).to.equal(true);
@@ -186,7 +185,7 @@ describe('sdk/events', () => {
       expect(readEvents(twice, OURS, [...calls, ...calls]).complete).to.equal(false);
     });
 
-    it('is of no other program', () => {
+    it('is ignored from another program', () => {
       const logs = [invoke(OTHER, 1), invoke(OTHER, 2), success(OTHER), success(OTHER)];
       expect(readEvents(logs, OURS)).to.deep.equal({ events: [], complete: true });
     });
@@ -212,14 +211,14 @@ describe('sdk/events', () => {
     ],
   ];
   for (const [how, logs] of believesNothing) {
-    it(`does not believe an event ${how}`, () => {
+    it(`ignores an event ${how}`, () => {
       const { events, complete } = readEvents(logs, OURS);
       expect(events.map(({ name }) => name)).to.not.include('ExecutionSettled');
       expect(complete).to.equal(true);
     });
   }
 
-  it('believes nothing from "Log truncated" on: shorter lines still follow it', () => {
+  it('ignores everything from "Log truncated" on, also shorter lines that follow it', () => {
     const logs = [...call(opened), invoke(OTHER, 1), 'Log truncated', ...call(settled)];
     expect(readEvents(logs, OURS)).to.deep.equal({ events: [opened], complete: false });
     const said = [invoke(OTHER, 1), 'Program log: Log truncated', success(OTHER), ...call(settled)];
@@ -240,12 +239,12 @@ describe('sdk/events', () => {
     ['a failed call', [...call(settled).slice(0, -1), `Program ${OURS} failed: custom program error: 0x1770`]],
   ];
   for (const [what, logs] of incomplete) {
-    it(`says that a log is incomplete: ${what}`, () => {
+    it(`reports an incomplete log: ${what}`, () => {
       expect(readEvents(logs, OURS).complete).to.equal(false);
     });
   }
 
-  it('throws at an event of ours that it does not know', () => {
+  it('throws on an unknown event of the program', () => {
     const logs = [invoke(OURS, 1), `Program data: ${Buffer.from('unheard of').toString('base64')}`, success(OURS)];
     expect(() => readEvents(logs, OURS)).to.throw(RangeError, 'unknown event 756e686561726420');
   });
@@ -254,8 +253,9 @@ describe('sdk/events', () => {
     ['letters that are none of it', `${data(settled)}!!!!`],
     ['a letter too few', data(settled).slice(0, -1)],
     ['the other alphabet', `${data(settled).slice(0, -4)}-_-_`],
+    ['a wide letter whose lower half is one of it', `${data(settled).slice(0, -4)}\u0141AAA`],
   ] as const) {
-    it(`rejects: data of ours that are not base64, ${what}`, () => {
+    it(`rejects: event data of the program that are not base64, ${what}`, () => {
       const logs = [invoke(OURS, 1), line, success(OURS)];
       expect(() => readEvents(logs, OURS)).to.throw(RangeError, 'the data of an event are not base64');
     });

@@ -36,7 +36,7 @@ const TSCONFIG = {
 };
 
 describe('sdk/package', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   const folder = mkdtempSync(join(tmpdir(), 'sdk-package-'));
   let packed: string[];
   let marketplace: Server;
@@ -78,7 +78,7 @@ describe('sdk/package', function () {
     return exec(process.execPath, [file], { cwd: folder, env });
   }
 
-  it('holds the sources, what is compiled of them with types and source maps, README and licence, and no more', () => {
+  it('contains sources, compiled files with types and source maps, README and licence, and nothing else', () => {
     expect(packed).to.include.members(['README.md', 'LICENSE', 'package.json', 'program/idl/marketplace.json']);
     const sources = packed.filter((path) => /^(?!dist\/).*\.ts$/.test(path));
     const compiled = sources.flatMap((path) =>
@@ -88,7 +88,7 @@ describe('sdk/package', function () {
     expect(packed.length).to.equal(sources.length * 4 + 4);
   });
 
-  it('says in README.md how each entry point is used', () => {
+  it('describes in README.md how each entry point is used', () => {
     const { exports } = JSON.parse(readFileSync(join(SDK, 'package.json'), 'utf8')) as { exports: object };
     const entries = Object.keys(exports).filter((entry) => !entry.endsWith('.json'));
     expect([...EXAMPLES.keys()].map((entry) => `./${entry}`).sort()).to.deep.equal(entries.sort());
@@ -128,13 +128,13 @@ describe('sdk/package', function () {
   });
 
   for (const entry of BROWSER_ENTRIES) {
-    it(`bundles ./${entry} for a browser with nothing of Node's`, async () => {
+    it(`bundles ./${entry} for a browser without Node modules`, async () => {
       const { code } = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
       const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
       console.log(`      ./${entry}: ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
     });
 
-    it(`compiles ./${entry} to modules that name nothing of Node's`, () => {
+    it(`compiles ./${entry} to modules without Node imports`, () => {
       const dist = join(folder, 'node_modules/@agent-marketplace/sdk/dist');
       for (const file of readdirSync(join(dist, entry), { recursive: true, encoding: 'utf8' })) {
         if (!file.endsWith('.js')) continue;
@@ -160,7 +160,7 @@ describe('sdk/package', function () {
     ]);
   });
 
-  it('does the same where there are only web globals as it does in Node', async () => {
+  it('gives the same results with web globals only as in Node', async () => {
     const { code } = await bundle("export { run } from './consumer.mjs';");
     const WEB =
       'AbortController AbortSignal Headers Request Response TextDecoder TextEncoder URL URLSearchParams Uint8Array';

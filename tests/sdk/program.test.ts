@@ -20,7 +20,7 @@ const u32 = (value: number) => Buffer.from(Uint32Array.of(value).buffer);
 const u64 = (value: bigint) => Buffer.from(BigUint64Array.of(BigInt.asUintN(64, value)).buffer);
 
 describe('program addresses', () => {
-  it('follow from the seeds of the design', () => {
+  it('are derived from the specified seeds', () => {
     const [wallet, listing, record, signing] = [key(1), key(2), key(3), key(4)];
     const id = filled(16, 5);
     expect(program.PROGRAM_ID.toBase58()).to.equal(PROGRAM.toBase58());
@@ -44,7 +44,7 @@ describe('program addresses', () => {
     for (const [found, expected] of table) expect(found.toBase58()).to.equal(expected);
   });
 
-  it('gives the associated token account of wallets and of program addresses', () => {
+  it('derive the associated token account of wallets and of program addresses', () => {
     const [mint, offCurve] = [key(9), new PublicKey(pda('config'))];
     const [expected] = PublicKey.findProgramAddressSync(
       [offCurve.toBytes(), new PublicKey(TOKEN).toBytes(), mint.toBytes()],
@@ -105,7 +105,7 @@ describe('decodeAccount', () => {
     });
   });
 
-  it('has the offsets that filters use', () => {
+  it('has the offsets used by filters', () => {
     const at = program.RECORD_OFFSETS;
     expect(record[at.status]).to.equal(program.RECORD_STATUS_BYTE.disputeUpheld);
     const fills = { executionId: 1, listing: 2, caller: 3, signingKey: 4, keyId: 5, rentSponsor: 6 } as const;
@@ -146,7 +146,7 @@ describe('decodeAccount', () => {
     expect(offsets.map((offset) => listing[offset])).to.deep.equal([1, 1, 2, 3, 4]);
   });
 
-  it('reads the tiers of a config as a list of pairs, and of its relay authorities those in use', () => {
+  it('reads the tiers of a config as pairs, and only its used relay authorities', () => {
     const numbers = [10_000n, 1n, 20_000n, 2n, 0n, 0n, 0n, 0n];
     const config = Buffer.concat([
       sha256('account:Config').subarray(0, 8),
@@ -272,7 +272,7 @@ describe('decodeAccount', () => {
     }
   });
 
-  it('refuses the data of another account, and data that is cut short', () => {
+  it('refuses the data of another account type, and truncated data', () => {
     expect(() => program.decodeAccount('KeyGrant', record)).to.throw('discriminator');
     expect(() => program.decodeAccount('ExecutionRecord', record.subarray(0, 100))).to.throw();
   });
@@ -420,7 +420,7 @@ describe('instruction builders', () => {
 });
 
 describe('the tank', () => {
-  it("takes lamports by the system program's own transfer", () => {
+  it("is filled by the system program's own transfer", () => {
     const deposit = program.depositGas({ from: key(1), wallet: key(2), lamports: 2n ** 64n - 1n });
     expect(deposit.programId.toBase58()).to.equal(SYSTEM);
     expect(Buffer.from(deposit.data)).to.deep.equal(Buffer.concat([u32(2), u64(2n ** 64n - 1n)]));
@@ -432,7 +432,7 @@ describe('the tank', () => {
 });
 
 describe('errorFromCode', () => {
-  it('knows our codes and no others', () => {
+  it("knows the program's error codes and no others", () => {
     expect(program.errorFromCode(6000)).to.deep.include({ code: 6000, name: 'NotUpgradeAuthority' });
     const named = ({ name }: { name: string }) => name.charAt(0).toUpperCase() + name.slice(1);
     for (const error of program.idl.errors) {

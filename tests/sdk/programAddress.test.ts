@@ -22,7 +22,7 @@ describe('sdk/programAddress', () => {
     expect(Math.min(...bumps)).to.be.below(251);
   });
 
-  it(`agrees with web3.js on whether bytes are a point, for ${CASES} random ones and those next to 0 and the prime`, () => {
+  it(`agrees with web3.js on which bytes are curve points, for ${CASES} random ones and the edge values`, () => {
     const P = 2n ** 255n - 19n;
     const small = Array.from({ length: 40 }, (_, index) => BigInt(index));
     // y below the prime only: web3.js refuses the few encodings beyond it, and no hash will ever be one.

@@ -84,7 +84,7 @@ describe('sdk/receipt: hashes', () => {
     expect(hashResult('abc')).to.equal('sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('reads and writes the text form', () => {
+  it('parses and prints the text form', () => {
     const bytes = Uint8Array.from({ length: 32 }, (_, index) => index * 8);
     expect(formatResultHash(bytes)).to.equal(`sha256:${toHex(bytes)}`);
     expect(parseResultHash(`sha256:${toHex(bytes)}`)).to.deep.equal(bytes);
@@ -119,7 +119,7 @@ describe('sdk/receipt: request hash', () => {
     expect(toHex(requestHash('hello', {}))).to.equal(sha256('{"parameters":{},"task":"hello"}'));
   });
 
-  it('canonicalizes as RFC 8785 section 3.2.2 does its example', () => {
+  it('canonicalizes the example of RFC 8785 section 3.2.2 correctly', () => {
     const parameters = JSON.parse(String.raw`{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
       "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -128,7 +128,7 @@ describe('sdk/receipt: request hash', () => {
     expect(toHex(requestHash('t', parameters))).to.equal(sha256(`{"parameters":${canonical},"task":"t"}`));
   });
 
-  it('sorts keys by UTF-16 units as RFC 8785 section 3.2.3 does its example', () => {
+  it('sorts keys by UTF-16 units like the example of RFC 8785 section 3.2.3', () => {
     const parameters = JSON.parse(String.raw`{"\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew",
       "1": "One", "\ud83d\ude00": "Emoji", "\u0080": "Control", "\u00f6": "Latin"}`);
     const canonical =
@@ -149,7 +149,7 @@ describe('sdk/receipt: request hash', () => {
     );
   });
 
-  it('rejects: what has no canonical form', () => {
+  it('rejects: values without a canonical form', () => {
     expect(() => requestHash('\ud800')).to.throw();
     expect(() => requestHash('t', { n: Number.NaN })).to.throw();
     expect(() => requestHash('t', { n: Number.POSITIVE_INFINITY })).to.throw();
@@ -157,7 +157,7 @@ describe('sdk/receipt: request hash', () => {
 });
 
 describe('sdk/receipt: nonces', () => {
-  it('begin with the day, little-endian, and end in what is given or in chance', () => {
+  it('begin with the day in little-endian, and end with given or random bytes', () => {
     const tail = fromHex('0102030405060708090a0b0c');
     expect(Buffer.from(createNonce(20_454, tail)).toString('hex')).to.equal('e64f00000102030405060708090a0b0c');
     expect(Buffer.from(createNonce(2 ** 32 - 1, tail)).toString('hex', 0, 4)).to.equal('ffffffff');
@@ -169,7 +169,7 @@ describe('sdk/receipt: nonces', () => {
     }
   });
 
-  it('name a day that the chain takes, today or yesterday, by a clock up to an hour ahead and almost a day behind', () => {
+  it('name today or yesterday on the chain, with a clock an hour ahead to almost a day behind', () => {
     const midnight = 1_767_225_600n;
     const today = Number(midnight / 86_400n);
     expect([0n, 3_599n, 3_600n, 86_400n + 3_599n].map((after) => nonceDay(midnight + after) - today)).to.deep.equal([
@@ -184,7 +184,7 @@ describe('sdk/receipt: nonces', () => {
     }
   });
 
-  it('are taken on their day and the next, to the second', () => {
+  it('are accepted on their day and the next, to the second', () => {
     const midnight = 1_767_225_600n;
     const day = Number(midnight / 86_400n);
     const takenAt = (after: bigint) => takesNonceDay(day, midnight + after);
@@ -224,7 +224,7 @@ describe('sdk/receipt: execution ids', () => {
     expect(() => formatUuid(new Uint8Array(15))).to.throw(RangeError, '16 bytes');
   });
 
-  it('reads back what it writes', () => {
+  it('parses its own text form', () => {
     const id = fromHex('00112233445566778899aabbccddeeff');
     expect(formatUuid(id)).to.equal('00112233-4455-6677-8899-aabbccddeeff');
     expect(parseUuid('00112233-4455-6677-8899-aabbccddeeff')).to.deep.equal(id);
@@ -298,7 +298,7 @@ describe('sdk/receipt: signatures', () => {
     }
   });
 
-  it('rejects: another key, another hash, and a hash that is not in its form', () => {
+  it('rejects: another key, another hash, and a malformed hash', () => {
     const other = nacl.sign.keyPair.fromSeed(new Uint8Array(32).fill(8));
     expect(verifyResultSignature(other.publicKey, hash, asText(good))).to.equal(false);
     expect(verifyResultSignature(pair.publicKey, hashResult('other work'), asText(good))).to.equal(false);
@@ -356,7 +356,7 @@ describe('sdk/receipt: signatures', () => {
     for (const key of encodings) expect(isAdmissibleKey(key), toHex(key)).to.equal(false);
   });
 
-  it('rejects: a forgery under each small-order key that tweetnacl takes for some text', () => {
+  it('rejects: a forgery under each small-order key that tweetnacl accepts for some text', () => {
     // With A of small order and R = S*B, the equation holds whenever h*A is the identity: one text in eight or more.
     const scalar = 12345n;
     const R = ed25519.Point.BASE.multiply(scalar).toBytes();
@@ -372,7 +372,7 @@ describe('sdk/receipt: signatures', () => {
     expect(accepted).to.be.greaterThan(12);
   });
 
-  it('rejects: R of small order, although the equation holds', () => {
+  it('rejects: R of small order, even when the equation is correct', () => {
     // With S = h*a and R the identity, S*B = R + h*A: valid for RFC 8032's equation, refused by the chain.
     const { scalar } = ed25519.utils.getExtendedPublicKey(pair.secretKey.subarray(0, 32));
     const identity = littleEndian(1n);
@@ -389,7 +389,7 @@ describe('sdk/receipt: signatures', () => {
     }
   });
 
-  it('admits keys by length, canonical y and order only', () => {
+  it('accepts keys by length, canonical y and order only', () => {
     expect(isAdmissibleKey(pair.publicKey)).to.equal(true);
     expect(isAdmissibleKey(pair.publicKey.subarray(1))).to.equal(false);
     expect(isAdmissibleKey(new Uint8Array(33))).to.equal(false);
@@ -400,7 +400,7 @@ describe('sdk/receipt: signatures', () => {
     }
   });
 
-  it('verifies nothing under a key that is no point of the curve', () => {
+  it('verifies nothing with a key that is not a curve point', () => {
     let offCurve: Uint8Array | undefined;
     for (let y = 2n; !offCurve; y += 1n) {
       try {

@@ -21,7 +21,7 @@ const AMOUNTS: [bigint, string][] = [
 
 describe('sdk/usdc', () => {
   for (const [baseUnits, text] of AMOUNTS) {
-    it(`${baseUnits} base units are ${text} USDC in every form`, () => {
+    it(`prints ${baseUnits} base units as ${text} USDC in every form`, () => {
       expect(formatUsdc(baseUnits)).to.equal(text);
       expect(JSON.stringify(toUsdc(baseUnits))).to.equal(text);
       expect(parseUsdc(text)).to.equal(baseUnits);
@@ -42,14 +42,14 @@ describe('sdk/usdc', () => {
     }
   });
 
-  it('holds all of u64 as text, and as a number still prints at most 6 places', () => {
+  it('prints every u64 as text, and as a number with at most 6 decimals', () => {
     const largest = 2n ** 64n - 1n;
     expect(formatUsdc(largest)).to.equal('18446744073709.551615');
     expect(parseUsdc('18446744073709.551615')).to.equal(largest);
     expect(JSON.stringify(toUsdc(largest))).to.match(/^\d+(\.\d{1,6})?$/);
   });
 
-  it('reads trailing zeros within 6 places', () => {
+  it('accepts trailing zeros within 6 decimals', () => {
     expect(parseUsdc('1.500000')).to.equal(1_500_000n);
     expect(parseUsdc('0.0')).to.equal(0n);
     expect(parseUsdc(-0)).to.equal(0n);

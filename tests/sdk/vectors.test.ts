@@ -61,7 +61,7 @@ function signatureBase(url: string, headers: Record<string, string>): string {
 }
 
 describe('examples/vectors.json', () => {
-  it('keys', () => {
+  it('match for the keys', () => {
     expect(bs58.encode(creator.publicKey)).to.equal(keys.creator.public_key);
     expect(bs58.encode(caller.publicKey)).to.equal(keys.caller.public_key);
     const { jwk, keyid } = keys.marketplace;
@@ -71,7 +71,7 @@ describe('examples/vectors.json', () => {
   });
 
   for (const { result, utf8_hex, result_hash, signature } of results.vectors) {
-    it(`the result ${JSON.stringify(result)}`, () => {
+    it(`match for the result ${JSON.stringify(result)}`, () => {
       const bytes = Buffer.from(utf8_hex, 'hex');
       expect(bytes.toString('utf8')).to.equal(result);
       expect(`sha256:${sha256(bytes).toString('hex')}`).to.equal(result_hash);
@@ -81,14 +81,14 @@ describe('examples/vectors.json', () => {
   }
 
   for (const { task, parameters, canonical_json, request_hash } of requests.vectors) {
-    it(`the request ${JSON.stringify(task)}`, () => {
+    it(`match for the request ${JSON.stringify(task)}`, () => {
       expect(canonical({ task, parameters })).to.equal(canonical_json);
       expect(sha256(canonical_json).toString('hex')).to.equal(request_hash);
       expect(Buffer.from(requestHash(task, parameters)).toString('hex')).to.equal(request_hash);
     });
   }
 
-  it('the proof of possession', () => {
+  it('match for the proof of possession', () => {
     const { domain, wallet, listing_id_hex, listing, message_hex, signature_hex } = possession;
     const [owner, listingId] = [new PublicKey(wallet), Buffer.from(listing_id_hex, 'hex')];
     const seeds = [Buffer.from('listing'), owner.toBytes(), listingId];
@@ -101,7 +101,7 @@ describe('examples/vectors.json', () => {
     if (execution.program_id === PROGRAM_ID.toBase58()) expect(findListing(owner, listingId)).to.deep.equal(found);
   });
 
-  it('the execution', () => {
+  it('match for the execution id', () => {
     const wallet = bs58.decode(execution.caller);
     const nonce = Buffer.from(execution.nonce_hex, 'hex');
     expect([nonce.readUInt32LE(0), nonce.toString('hex', 4)]).to.deep.equal([execution.day, execution.tail_hex]);
@@ -117,14 +117,14 @@ describe('examples/vectors.json', () => {
     expect(record.toBase58()).to.equal(execution.record);
   });
 
-  it('the start message', () => {
+  it('match for the start message', () => {
     expect(`agent-marketplace:start:v1:${execution.record}:${start.request_hash}`).to.equal(start.message);
     expect(startMessage(execution.record, start.request_hash)).to.equal(start.message);
     expect(signed(start.message, caller)).to.equal(start.wallet_signature);
     expect(signMessage(caller.secretKey, start.message)).to.equal(start.wallet_signature);
   });
 
-  it('the execution signature', () => {
+  it('match for the execution signature', () => {
     const { request_hash, result_hash, message, signature } = vectors.execution_signature;
     const { program_id, execution_id } = execution;
     expect(['agent-marketplace:v1', program_id, execution_id, request_hash, result_hash].join(':')).to.equal(message);
@@ -132,7 +132,7 @@ describe('examples/vectors.json', () => {
     expect(signed(message, creator)).to.equal(signature);
   });
 
-  it('the signed call', async () => {
+  it('match for the signed call', async () => {
     const { headers, body, url, signature_base } = call;
     expect(`sha-256=:${sha256(body).toString('base64')}:`).to.equal(headers['content-digest']);
     expect(signatureBase(url, headers)).to.equal(signature_base);
@@ -144,7 +144,7 @@ describe('examples/vectors.json', () => {
     expect(parsed).to.include({ executionId: execution_id, signingKey: keys.creator.public_key, purpose: 'execution' });
   });
 
-  it('a call that is signed now has the same form', async () => {
+  it('have the form of a call that is signed now', async () => {
     const { jwk, keyid, seed_hex } = keys.marketplace;
     const d = Buffer.from(seed_hex, 'hex').toString('base64url');
     const privateKey = createPrivateKey({ key: { ...jwk, d }, format: 'jwk' });
@@ -162,7 +162,7 @@ describe('examples/vectors.json', () => {
     expect(readPublicJwk(jwk as PublicJwk).asymmetricKeyType).to.equal('ed25519');
   });
 
-  it('the answers', () => {
+  it('match for the answers', () => {
     const expected = {
       executionId: execution.execution_id,
       signingKey: creator.publicKey,

@@ -58,7 +58,7 @@ const named = (checks: Check[], state: Check['state']): CheckName[] =>
 const verify = (receipt: unknown): Promise<Check[]> => verifyReceipt(receipt, OFFLINE);
 
 describe('sdk/verify', () => {
-  it('passes every check that needs no network, and says of the others that nobody was asked', async () => {
+  it('passes every check without a network, and reports the others as not asked', async () => {
     const told: Check[] = [];
     const checks = await verifyReceipt(RECEIPT, { ...OFFLINE, onCheck: (check) => told.push(check) });
     expect(checks.map(({ name }) => name)).to.deep.equal([...CHECKS]);
@@ -67,7 +67,7 @@ describe('sdk/verify', () => {
     expect(named(checks, 'failed')).to.deep.equal([]);
     for (const { state, reason } of checks) expect(reason === null, state).to.equal(state === 'passed');
     for (const { name, reason } of checks.slice(PURE.length)) {
-      expect(reason, name).to.equal('No node was named, so the chain was not asked.');
+      expect(reason, name).to.equal('No node was given, so the chain was not read.');
     }
     expect(checks[1]).to.deep.equal({
       name: 'result_hash',
@@ -116,13 +116,13 @@ describe('sdk/verify', () => {
     });
   }
 
-  it('takes a lone surrogate for no result: it would hash as another text', async () => {
+  it('rejects a lone surrogate as a result, because it would hash as another text', async () => {
     const result_hash = `sha256:${sha256('\ufffd')}`;
     const checks = await verify({ ...RECEIPT, result: '\ud800', result_hash, signature: signed(result_hash) });
     expect(named(checks, 'failed')).to.deep.equal(['result_hash', 'execution_signature']);
   });
 
-  it('leaves to the chain what only the chain knows', async () => {
+  it('leaves on-chain facts unchecked without a node', async () => {
     const changes: Partial<Receipt>[] = [
       { genesis_hash: address(9) },
       { agent_id: address(9) },
@@ -140,19 +140,19 @@ describe('sdk/verify', () => {
     }
   });
 
-  it('does not check what the receipt leaves out', async () => {
+  it('does not check fields that the receipt omits', async () => {
     const { task, parameters, ...without } = RECEIPT;
     const checks = await verify({ ...without, execution_signature: null });
     expect(named(checks, 'passed')).to.deep.equal(['shape', 'result_hash', 'signature']);
-    expect(checks[3]?.reason).to.equal('The receipt does not carry the request.');
-    expect(checks[4]?.reason).to.equal('The creator gave no signature that names the execution; it is optional.');
+    expect(checks[3]?.reason).to.equal('The receipt does not contain the request.');
+    expect(checks[4]?.reason).to.equal('The creator gave no signature over the execution; it is optional.');
     expect(named(await verify({ ...without, parameters }), 'failed')).to.deep.equal(['request_hash']);
     const plain = sha256('{"parameters":{},"task":"sum"}');
     const bare = await verify({ ...without, task, request_hash: plain, execution_signature: null });
     expect(named(bare, 'passed')).to.include('request_hash');
   });
 
-  it('names each field that has not the shape, and checks nothing else', async () => {
+  it('names each malformed field, and checks nothing else', async () => {
     const malformed: [unknown, string[]][] = [
       [null, ['receipt']],
       ['{}', ['receipt']],
@@ -180,7 +180,7 @@ describe('sdk/verify', () => {
     }
   });
 
-  it('knows nothing of an execution by its id alone without a node, and refuses what is no id', async () => {
+  it('knows nothing of an execution by its id without a node, and refuses an invalid id', async () => {
     const checks = await verifyExecution(EXECUTION_ID, OFFLINE);
     expect(checks.map(({ name }) => name)).to.deep.equal([...CHECKS]);
     expect(named(checks, 'not_checked')).to.deep.equal([...CHECKS]);

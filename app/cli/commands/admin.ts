@@ -1,4 +1,6 @@
-/** `admin`: settings, authorities, fees, badges and verdicts. Anyone may look; the keypair given must be the admin's. */
+/**
+ * `admin`: settings, authorities, fees, badges and dispute outcomes. Anyone may read; changes need the admin's keypair.
+ */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CollateralTier } from '../../sdk/program/program.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
@@ -22,16 +24,16 @@ import {
 
 const U16_MAX = 2 ** 16 - 1;
 const U32_MAX = 2 ** 32 - 1;
-/** 1,000 SOL: far above what the program allows, and exact as a number. */
+/** 1,000 SOL: far above the program's limits, and exact as a number. */
 const LAMPORTS_MAX = 10 ** 12;
-/** The address of 32 zero bytes, by which the program means none. */
+/** The address of 32 zero bytes, which the program uses for none. */
 const NOBODY: Address = '11111111111111111111111111111111';
 
 export function adminCommands(): Command {
-  const group = new Command('admin').description('run the marketplace');
+  const group = new Command('admin').description('administer the marketplace');
 
   withMarketplace(group.command('config'))
-    .description('show every setting, the authorities and what the treasury holds')
+    .description('show every setting, the authorities and the balance of the treasury')
     .action(async (options: CommonOptions) => {
       const { showConfig } = await import('../../sdk/wallet/settings.ts');
       printResult(await showConfig(await openOnChain(options)), options.json);
@@ -55,16 +57,20 @@ interface SettingOptions extends CommonOptions {
 
 function addSettings(group: Command): void {
   withWallet(group.command('update-config'))
-    .description('change settings; those not named stay, and the program keeps each within its bounds')
+    .description('change settings; the others stay as they are. The program enforces the bounds of each')
     .option('--fee-bps <n>', 'share of a settled price, 100 is 1%', toCount(U16_MAX, 0))
     .option('--min-price <usdc>', 'lowest price of an execution', toAmountOrZero)
     .option('--dispute-bond-lamports <n>', 'bond of a dispute, 1000000000 is 1 SOL', toCount(LAMPORTS_MAX, 0))
     .option('--dispute-window-seconds <n>', 'how long a settled execution can be disputed', toCount(U32_MAX, 0))
-    .option('--refund-grace-seconds <n>', 'from a deadline to the refund that anyone may send', toCount(U32_MAX, 0))
+    .option(
+      '--refund-grace-seconds <n>',
+      'time from the deadline until anyone may send the refund',
+      toCount(U32_MAX, 0),
+    )
     .option('--max-timeout-seconds <n>', 'longest timeout of an agent', toCount(U32_MAX, 0))
     .option(
       '--exposure-multiple <n>',
-      'most that may be opened in one window, as a multiple of the collateral; 0: no limit',
+      "limit of an agent's executions in one window, as a multiple of its collateral; 0: no limit",
       toCount(U32_MAX, 0),
     )
     .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers)
@@ -94,7 +100,9 @@ function addSettings(group: Command): void {
     ['resume-opens', false],
   ] as const) {
     withWallet(group.command(name))
-      .description(opensPaused ? 'take no new executions; settling and refunding go on' : 'take new executions again')
+      .description(
+        opensPaused ? 'refuse new executions; open ones are still settled and refunded' : 'accept new executions again',
+      )
       .action(async (options: CommonOptions) => {
         const { changeSettings } = await import('../../sdk/wallet/settings.ts');
         const admin = await readWallet(options);
@@ -106,7 +114,7 @@ function addSettings(group: Command): void {
 
 function addAuthorities(group: Command): void {
   withWallet(group.command('propose'))
-    .description('name the next admin, who becomes it by `accept`')
+    .description('propose the next admin, who must run `accept`')
     .argument('<address>', 'the next admin, or `none` to withdraw the proposal', toAddressOrNone)
     .action(async (address: Address, options: CommonOptions) => {
       const { proposeNextAdmin } = await import('../../sdk/wallet/settings.ts');
@@ -116,7 +124,7 @@ function addAuthorities(group: Command): void {
     });
 
   withWallet(group.command('accept'))
-    .description('become admin, as the one who was proposed')
+    .description('become admin, if this wallet was proposed')
     .action(async (options: CommonOptions) => {
       const { becomeAdmin } = await import('../../sdk/wallet/settings.ts');
       const wallet = await readWallet(options);
@@ -125,7 +133,7 @@ function addAuthorities(group: Command): void {
     });
 
   withWallet(group.command('set-relay-authorities'))
-    .description("give the relay's rights to these keys; those not among them lose theirs at once")
+    .description("set the relay authorities to these keys; all others lose the relay's rights at once")
     .argument('<addresses...>', 'the keys that relays will sign with, 1 to 8', collectAddresses)
     .action(async (addresses: Address[], options: CommonOptions) => {
       const { changeRelayAuthorities } = await import('../../sdk/wallet/settings.ts');
@@ -136,9 +144,9 @@ function addAuthorities(group: Command): void {
     });
 
   withWallet(group.command('verify-creator'))
-    .description("give a creator's wallet the badge, after its identity was checked")
+    .description("mark a creator's wallet as verified, after its identity was checked")
     .argument('<address>', "the creator's wallet", toAddress)
-    .option('--revoke', 'take the badge back')
+    .option('--revoke', 'remove the mark')
     .action(async (address: Address, options: CommonOptions & { revoke?: boolean }) => {
       const { verifyCreator } = await import('../../sdk/wallet/settings.ts');
       const admin = await readWallet(options);
@@ -157,7 +165,7 @@ interface VerdictOptions extends CommonOptions {
 
 function addMoney(group: Command): void {
   withWallet(group.command('withdraw-treasury'))
-    .description('take collected fees out')
+    .description('withdraw collected fees')
     .argument('<usdc>', 'how much', toAmount)
     .option('--destination <address>', "USDC account to receive them (default: the admin's own)", toAddress)
     .action(async (amount: bigint, options: CommonOptions & { destination?: Address }) => {
@@ -169,19 +177,19 @@ function addMoney(group: Command): void {
     });
 
   withWallet(group.command('resolve-dispute'))
-    .description('answer a dispute: for the creator, or for the caller with an amount of collateral')
+    .description('decide a dispute: for the creator, or for the caller with an amount of the collateral')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
-    .addOption(new Option('--reject', 'find for the creator, who gets the bond').conflicts('uphold'))
+    .addOption(new Option('--reject', 'decide for the creator, who gets the bond').conflicts('uphold'))
     .option(
       '--uphold <usdc>',
-      'take this much collateral: the price at most to the caller, the rest to the treasury',
+      'decide for the caller and take this much collateral: up to the price goes to the caller, the rest to the treasury',
       toAmountOrZero,
     )
     .requiredOption('--reason-file <file>', 'the written reason; its SHA-256 goes on-chain')
     .action(async (executionId: Uint8Array, options: VerdictOptions) => {
       const { answerDispute } = await import('../../sdk/wallet/disputes.ts');
       const { reject, uphold, reasonFile } = options;
-      if (!reject && uphold === undefined) throw new Refusal('Say --reject, or --uphold USDC.');
+      if (!reject && uphold === undefined) throw new Refusal('Give --reject, or --uphold USDC.');
       const verdict = uphold === undefined ? { upheld: false as const } : { upheld: true as const, amount: uphold };
       const wallet = await readWallet(options);
       const answer = { wallet, executionId, verdict, reasonHash: hashFile(reasonFile) };
@@ -203,7 +211,7 @@ function toTiers(text: string): CollateralTier[] {
   });
 }
 
-/** Commander gives each of a list by itself, with those before it. */
+/** Commander passes each value separately, with the values before it. */
 function collectAddresses(text: string, before: Address[] = []): Address[] {
   return [...before, toAddress(text)];
 }

@@ -1,4 +1,4 @@
-/** `agents`: what is on offer. */
+/** `agents`: the agents on offer. */
 import { Command } from 'commander';
 import type { CommonOptions } from '../config.ts';
 import { printResult, printTable } from '../output.ts';
@@ -12,12 +12,12 @@ interface ListOptions {
 }
 
 export function agentsCommands(): Command {
-  const group = new Command('agents').description('look at the agents on offer');
+  const group = new Command('agents').description('look at the listed agents');
 
   withMarketplace(group.command('list'))
     .description('show active agents')
-    .option('--tags <tags>', 'only those with all of these tags, separated by commas')
-    .option('--search <words>', "only those with all of these words in name, tagline, tags or creator's name")
+    .option('--tags <tags>', 'only agents with all of these tags, separated by commas')
+    .option('--search <words>', "only agents with all of these words in name, tagline, tags or creator's name")
     .option('--creator <wallet>', "only this wallet's", toAddress)
     .option('--limit <n>', 'how many', toCount(100), 20)
     .action(async (options: CommonOptions & ListOptions) => {

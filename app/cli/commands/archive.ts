@@ -1,4 +1,4 @@
-/** `archive`: ended executions as leaves of Merkle trees. Anyone can make them, prove them and build the trees again. */
+/** `archive`: ended executions as leaves of Merkle trees. Anyone can archive and prove them, and rebuild the trees. */
 import { readFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { Command } from 'commander';
@@ -13,8 +13,10 @@ export function archiveCommands(): Command {
   const group = new Command('archive').description('archive ended executions, prove archived ones, rebuild a tree');
 
   withWallet(group.command('run'))
-    .description("archive and close all that can go now; everybody's rent goes back to who lent it; anyone can")
-    .option('--make-tree', 'pay for a tree where none has room: a third of a SOL, for a million records')
+    .description(
+      'archive and close everything that can be closed now; each refundable deposit is returned to whoever paid it; anyone can do this',
+    )
+    .option('--make-tree', 'pay for a new tree if none has room: a third of a SOL, for a million records')
     .action(async (options: CommonOptions & { makeTree?: boolean }) => {
       const { runArchive } = await import('../../sdk/wallet/archiving.ts');
       const wallet = await readWallet(options);
@@ -32,10 +34,10 @@ export function archiveCommands(): Command {
     });
 
   withMarketplace(group.command('rebuild'))
-    .description("make an archive's tree again from its own transactions and compare its root with the chain's")
-    .argument('<index>', "the archive's place in the line, from 0", toCount(LAST_INDEX, 0))
-    .option('--from <file>', 'take the leaves from a file of such lines instead, or from the service at a URL')
-    .option('--out <file>', 'write the leaves: a line of JSON each, with leaf_index, record and fields')
+    .description("rebuild an archive's tree from its transactions and compare its root with the chain")
+    .argument('<index>', 'the index of the archive, from 0', toCount(LAST_INDEX, 0))
+    .option('--from <file>', 'read the leaves from such a file instead, or from the service at a URL')
+    .option('--out <file>', 'write the leaves to a file, one line of JSON each, with leaf_index, record and fields')
     .action(async (index: number, options: CommonOptions & { from?: string; out?: string }) => {
       const { publishedLeaves, rebuildArchive } = await import('../../sdk/wallet/archive.ts');
       const chain = await openOnChain(options);
@@ -58,7 +60,7 @@ export function archiveCommands(): Command {
   return group;
 }
 
-/** The leaves of a file, one in each line. */
+/** The leaves of a file, one per line. */
 function* readLeaves(path: string) {
   let text: string;
   try {
@@ -78,9 +80,9 @@ function parseLine(line: string, where: string): Record<string, unknown> {
     const value: unknown = JSON.parse(line);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    // Told below, with the place.
+    // The error below names the line.
   }
-  throw new Refusal(`${where} is no leaf: a JSON object with leaf_index, record and fields is expected.`);
+  throw new Refusal(`${where} is not a leaf: expected a JSON object with leaf_index, record and fields.`);
 }
 
 async function write(path: string, lines: string[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** `dispute`: a settled result that is not what was paid for. The admin answers by `admin resolve-dispute`. */
+/** `dispute`: claims that a settled result is not what was paid for. The admin decides with `admin resolve-dispute`. */
 import { Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { CommonOptions } from '../config.ts';
@@ -21,10 +21,10 @@ interface DisputeOptions extends CommonOptions {
 }
 
 export function disputeCommands(): Command {
-  const group = new Command('dispute').description('dispute a result, follow the dispute, collect its award');
+  const group = new Command('dispute').description('dispute a result, follow the dispute, collect the award');
 
   withWallet(group.command('open'))
-    .description('dispute a settled execution, as its caller, within its window; takes a bond')
+    .description('dispute a settled execution as its caller, within its dispute window; locks a bond')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .requiredOption('--evidence <file>', 'your evidence; its SHA-256 goes on-chain')
     .option('--evidence-uri <uri>', `where others find that file, at most ${constants.maxUriLength} bytes`, toUri, '')
@@ -45,7 +45,7 @@ export function disputeCommands(): Command {
     });
 
   withWallet(group.command('claim'))
-    .description("pay an award that the caller's account could not receive before; anyone can")
+    .description("pay an award that the caller's account could not receive before; anyone can do this")
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
@@ -57,7 +57,7 @@ export function disputeCommands(): Command {
     });
 
   withWallet(group.command('lapse'))
-    .description('end a dispute that nobody answered for 30 days; anyone can')
+    .description('end a dispute that nobody decided for 30 days; anyone can do this')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { endUnansweredDispute } = await import('../../sdk/wallet/disputes.ts');
@@ -66,7 +66,9 @@ export function disputeCommands(): Command {
     });
 
   withWallet(group.command('close'))
-    .description('remove a dispute 30 days after its outcome; its rent goes to whoever paid it; anyone can')
+    .description(
+      'remove a dispute 30 days after its outcome; its refundable deposit is returned to whoever paid it; anyone can do this',
+    )
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { removeDispute } = await import('../../sdk/wallet/disputes.ts');

@@ -35,7 +35,7 @@ interface OpenOptions extends CommonOptions {
 }
 
 export function executionCommands(): Command {
-  const group = new Command('execution').description('pay for a call, look at it, take it back');
+  const group = new Command('execution').description('open, start, show and refund executions on-chain');
   addOpen(group);
   addStart(group);
   addShow(group);
@@ -48,16 +48,16 @@ export function executionCommands(): Command {
 
 function addOpen(group: Command): void {
   withWallet(group.command('open'))
-    .description("put an agent's price into escrow for one request, from the wallet's own USDC")
+    .description("put an agent's price into escrow for one request, with the wallet's own USDC")
     .argument('<agent_id>', 'the agent', toAddress)
     .option('--task <text>', 'the request; only its hash goes on-chain')
     .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
     .option('--request-hash <hex>', 'the hash itself, instead of --task and --parameters', toBytes(HASH_BYTES))
-    .option('--max-price <usdc>', 'refuse a higher price (default: what the agent asks now)', toAmount)
-    .option('--timeout-seconds <n>', "time for the answer (default: the agent's longest)", toCount(U32_MAX))
+    .option('--max-price <usdc>', 'refuse a higher price (default: the present price)', toAmount)
+    .option('--timeout-seconds <n>', "timeout of the execution (default: the agent's longest)", toCount(U32_MAX))
     .option(
       '--nonce-tail <hex>',
-      '12 bytes that this wallet has not used since yesterday; the day is put before them (default: random)',
+      '12 bytes that this wallet has not used since yesterday, added after the day (default: random)',
       toBytes(NONCE_TAIL_BYTES),
     )
     .option('--source <address>', "USDC account of the wallet that pays (default: the wallet's own)", toAddress)
@@ -81,7 +81,7 @@ function addOpen(group: Command): void {
 
 function addStart(group: Command): void {
   withWallet(group.command('start'))
-    .description('have the marketplace run an execution that the wallet opened itself, and wait for its result')
+    .description('run an execution that the wallet opened itself, and wait for the result')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .requiredOption('--task <text>', 'the request that it was opened for')
     .option('--parameters <json>', 'its parameters, an object (default: {})', toParameters)
@@ -101,7 +101,7 @@ function addStart(group: Command): void {
 
 function addShow(group: Command): void {
   withMarketplace(group.command('show'))
-    .description('show what the chain holds of an execution: terms, state, escrow')
+    .description('show an execution as it is on the chain: terms, state, escrow')
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
       const { showExecution } = await import('../../sdk/wallet/executions.ts');
@@ -111,7 +111,9 @@ function addShow(group: Command): void {
 
 function addRefund(group: Command): void {
   withWallet(group.command('refund'))
-    .description('send the escrow back to the caller: anyone can from refund_at on, the relay authority before')
+    .description(
+      'return the escrow to the caller: anyone can do this from refund_at on, the relay authority also before',
+    )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
     .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
@@ -126,7 +128,7 @@ function addRefund(group: Command): void {
 function addClose(group: Command): void {
   withWallet(group.command('close'))
     .description(
-      'remove the record of a refunded execution after three days, of a paid one a year after its window; anyone can',
+      'remove the record of an execution: three days after a refund, or a year after the dispute window; anyone can do this',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
@@ -139,7 +141,7 @@ function addClose(group: Command): void {
 function requestHashOf({ task, parameters, requestHash: given }: OpenOptions): Uint8Array {
   if (given !== undefined && task === undefined && parameters === undefined) return given;
   if (given === undefined && task !== undefined) return requestHash(task, parameters);
-  throw new Refusal('Name the request by --task TEXT (and --parameters JSON), or by --request-hash HEX alone.');
+  throw new Refusal('The request is missing. Give --task TEXT (and --parameters JSON), or only --request-hash HEX.');
 }
 
 function toParameters(text: string): object {

@@ -1,4 +1,4 @@
-/** `gas`: the tank from which the network fees of a wallet's executions are paid. */
+/** `gas`: the gas balance, which pays the network fees of a wallet's executions. */
 import { Command } from 'commander';
 import type { CommonOptions } from '../config.ts';
 import { printResult } from '../output.ts';
@@ -7,11 +7,13 @@ import { type Address, openOnChain, publicKeyOf, readWallet, toAddress, toSol, w
 type OfOptions = CommonOptions & { of?: Address };
 
 export function gasCommands(): Command {
-  const group = new Command('gas').description("the tank that pays the network fees of all of a wallet's keys");
+  const group = new Command('gas').description(
+    "the gas balance, which pays the network fees of calls with a wallet's keys",
+  );
 
   withWallet(group.command('show'))
-    .description('show what the tank holds')
-    .option('--of <address>', "another wallet's tank", toAddress)
+    .description('show the gas balance')
+    .option('--of <address>', 'another wallet', toAddress)
     .action(async (options: OfOptions) => {
       const { showGas } = await import('../../sdk/wallet/gas.ts');
       const wallet = options.of ? await publicKeyOf(options.of) : (await readWallet(options)).publicKey;
@@ -19,9 +21,9 @@ export function gasCommands(): Command {
     });
 
   withWallet(group.command('add'))
-    .description('put SOL into the tank; 0.01 SOL is the gas of some 800 calls')
+    .description('add SOL to the gas balance; 0.01 SOL pays for about 800 calls')
     .argument('<sol>', 'how much', toSol)
-    .option('--of <address>', "another wallet's tank", toAddress)
+    .option('--of <address>', 'another wallet', toAddress)
     .action(async (lamports: bigint, options: OfOptions) => {
       const { addGas } = await import('../../sdk/wallet/gas.ts');
       const wallet = await readWallet(options);
@@ -30,7 +32,7 @@ export function gasCommands(): Command {
     });
 
   withWallet(group.command('take'))
-    .description("take SOL out of the wallet's own tank")
+    .description("withdraw SOL from the wallet's own gas balance")
     .argument('[sol]', 'how much (default: all)', toSol)
     .action(async (lamports: bigint | undefined, options: CommonOptions) => {
       const { takeGas } = await import('../../sdk/wallet/gas.ts');

@@ -1,4 +1,4 @@
-/** The options of keys that several commands share: limits, which the chain keeps, and restrictions, which the service keeps. */
+/** Options of keys for several commands: limits, stored on the chain, and restrictions, stored by the service. */
 import type { Connection } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
@@ -16,7 +16,7 @@ export interface LimitOptions {
   periodSeconds: number;
   total: bigint;
   expiresInDays: number;
-  /** Lamports of one execution. */
+  /** Most lamports per execution. */
   maxGas: number;
 }
 
@@ -26,16 +26,20 @@ export interface RestrictionOptions {
   allowIp?: string[];
 }
 
-/** What the marketplace keeps of a key beside its grant. */
+/** Options that the marketplace stores for a key, beside its grant. */
 export function withRestrictions(command: Command): Command {
   return command
     .option(
       '--scope <scopes>',
-      `what it may be used for: ${KEY_SCOPES.join(', ')}, or both with a comma between`,
+      `what the key may be used for: ${KEY_SCOPES.join(', ')}, or both separated by a comma`,
       toScopes,
     )
-    .option('--expires <time>', 'when the marketplace stops accepting it, such as 2027-01-31T12:00:00Z', toTime)
-    .option('--allow-ip <addresses>', 'the only addresses or blocks that may use it, separated by commas', toList);
+    .option('--expires <time>', 'time from which the marketplace refuses the key, such as 2027-01-31T12:00:00Z', toTime)
+    .option(
+      '--allow-ip <addresses>',
+      'IP addresses or blocks from which the key may be used, separated by commas',
+      toList,
+    );
 }
 
 export function readRestrictions({ scope, expires, allowIp }: RestrictionOptions): KeyRestrictions {
@@ -46,7 +50,7 @@ export function readRestrictions({ scope, expires, allowIp }: RestrictionOptions
   };
 }
 
-/** Unix seconds, counted by the chain's clock, which the program compares with. */
+/** Unix seconds from the chain's clock, which the program compares with. */
 export async function expiryAfter(connection: Connection, days: number): Promise<bigint> {
   const { readClock } = await import('../../sdk/wallet/connection.ts');
   return (await readClock(connection)) + BigInt(days * DAY_SECONDS);
@@ -69,7 +73,7 @@ export function toGas(text: string): number {
   throw new InvalidArgumentError(`It must be whole lamports, at most ${constants.maxGasLamports}.`);
 }
 
-/** Seconds. */
+/** The period in seconds. */
 export function toPeriod(text: string): number {
   const [, count, unit] = /^([0-9]{1,6})(s|m|h|d)$/.exec(text) ?? [];
   const seconds = { s: 1, m: 60, h: 3_600, d: DAY_SECONDS }[unit as 's' | 'm' | 'h' | 'd'];
@@ -80,7 +84,7 @@ export function toPeriod(text: string): number {
 function toScopes(text: string): KeyScope[] {
   const scopes = toList(text);
   if (scopes.every((scope): scope is KeyScope => KEY_SCOPES.some((known) => known === scope))) return scopes;
-  throw new InvalidArgumentError(`It must be ${KEY_SCOPES.join(', ')}, or both with a comma between.`);
+  throw new InvalidArgumentError(`It must be ${KEY_SCOPES.join(', ')}, or both separated by a comma.`);
 }
 
 function toTime(text: string): string {

@@ -45,7 +45,7 @@ const COLUMNS = [
 
 export function keysCommands(): Command {
   const group = new Command('keys').description(
-    'make, list and end your API keys; make the file of a wallet or signing key',
+    'create, list and revoke API keys; create key files of wallets and signing keys',
   );
   addNew(group);
   addCreate(group);
@@ -62,23 +62,23 @@ export function keysCommands(): Command {
 function addNew(group: Command): void {
   group
     .command('new')
-    .description('make the file of a new wallet, or of a key that signs results')
+    .description('create a key file, for a new wallet or for a key that signs results')
     .argument('<file>', 'path of the new file; an existing file is never overwritten')
     .option('--json', 'print the result as JSON')
     .action(async (path: string, { json }: CommonOptions) => {
       const { createKeyFile } = await import('../wallet.ts');
       const made = createKeyFile(fromCaller(path));
-      report('Keep a copy of the file: nobody can make this key again.');
+      report('Keep a copy of the file: nobody can restore this key.');
       printResult(made, json);
     });
 }
 
 function addRestrict(group: Command): void {
   withRestrictions(withWallet(group.command('restrict')))
-    .description('change what the marketplace allows a key, from its next request on')
+    .description('change the restrictions of a key at the marketplace, from its next request on')
     .argument('<key_id>', SHOWN_BY, toKeyId)
-    .option('--any-ip', 'accept it from every address again')
-    .option('--no-expiry', 'accept it for as long as its grant on-chain lives')
+    .option('--any-ip', 'accept the key from every IP address again')
+    .option('--no-expiry', 'accept the key until its grant on-chain ends')
     .action(
       async (keyId: string, options: CommonOptions & RestrictionOptions & { anyIp?: boolean; expiry: boolean }) => {
         const { restrictKey } = await import('../../sdk/wallet/apiKeys.ts');
@@ -106,9 +106,9 @@ function addList(group: Command): void {
 
 function addRevoke(group: Command): void {
   withWallet(group.command('revoke'))
-    .description('end a key, at the marketplace and on-chain')
+    .description('revoke a key at the marketplace and on-chain')
     .argument('<key_id>', SHOWN_BY, toKeyId)
-    .option('--on-chain-only', 'without the marketplace, in case it does not answer; needs --rpc-url')
+    .option('--on-chain-only', 'only on-chain, if the marketplace does not answer; needs --rpc-url')
     .action(async (keyId: string, options: CommonOptions & { onChainOnly?: boolean }) => {
       const { revokeKey } = await import('../../sdk/wallet/apiKeys.ts');
       const { connect } = await import('../../sdk/wallet/connection.ts');
@@ -123,14 +123,18 @@ function addRevoke(group: Command): void {
 
 function addUpdate(group: Command): void {
   withWallet(group.command('update'))
-    .description('change limits of a key on-chain; those not named stay, and so does what it has spent')
+    .description('change limits of a key on-chain; the others stay, and the amount spent still counts')
     .argument('<key_id>', SHOWN_BY, toKeyId)
-    .option('--per-execution <usdc>', 'most that one execution may cost', toAmount)
-    .option('--per-period <usdc>', 'most that may be spent in one period', toAmount)
+    .option('--per-execution <usdc>', 'highest price of one execution', toAmount)
+    .option('--per-period <usdc>', 'limit for one period', toAmount)
     .option('--period-seconds <n>', 'length of a period', toCount(U32_MAX))
-    .option('--total <usdc>', 'most that may ever be spent, including what is spent already', toAmount)
-    .option('--expires-in-days <n>', `life of the key from now on, at most ${MAX_DAYS}`, toCount(MAX_DAYS))
-    .option('--max-gas <lamports>', "most that one execution may take from the wallet's tank", toGas)
+    .option('--total <usdc>', 'limit in total, including the amount already spent', toAmount)
+    .option(
+      '--expires-in-days <n>',
+      `days until the key expires, counted from now, at most ${MAX_DAYS}`,
+      toCount(MAX_DAYS),
+    )
+    .option('--max-gas <lamports>', "most that one execution may take from the wallet's gas balance", toGas)
     .action(async (keyId: string, options: CommonOptions & Partial<LimitOptions>) => {
       const { updateKey } = await import('../../sdk/wallet/grants.ts');
       const wallet = await readWallet(options);
@@ -151,7 +155,7 @@ function addUpdate(group: Command): void {
 
 function addClose(group: Command): void {
   withWallet(group.command('close'))
-    .description("remove a key's grant from the chain for good, and get its rent back")
+    .description("remove a key's grant from the chain permanently; its refundable deposit is returned")
     .argument('<key_id>', SHOWN_BY, toKeyId)
     .action(async (keyId: string, options: CommonOptions) => {
       const { closeKey } = await import('../../sdk/wallet/grants.ts');
@@ -162,9 +166,9 @@ function addClose(group: Command): void {
 
 function addRegister(group: Command): void {
   withMarketplace(group.command('register'))
-    .description('tell the marketplace of a key whose grant is on-chain already')
+    .description('register a key at the marketplace whose grant is already on-chain')
     .argument('<key_hash>', 'SHA-256 of the whole key, 64 lower-case hex digits')
-    .requiredOption('--name <name>', 'by which you will know the key', toName)
+    .requiredOption('--name <name>', 'a name for the key', toName)
     .requiredOption('--wallet <address>', 'the wallet that granted it', toAddress)
     .action(async (keyHash: string, options: CommonOptions & { name: string; wallet: Address }) => {
       const { registerKey } = await import('../../sdk/wallet/apiKeys.ts');
@@ -177,5 +181,5 @@ function addRegister(group: Command): void {
 function requireRpcUrl(options: CommonOptions): string {
   const { rpcUrl } = readSettings(options);
   if (rpcUrl !== null) return rpcUrl;
-  throw new Refusal('Without the marketplace the node must be named: --rpc-url URL or SOLANA_RPC_URL.');
+  throw new Refusal('Without the marketplace you must name a node: --rpc-url URL or SOLANA_RPC_URL.');
 }

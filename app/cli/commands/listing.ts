@@ -51,10 +51,10 @@ export function listingCommands(): Command {
 
 function addCreate(group: Command): void {
   withWallet(group.command('create'))
-    .description('list an agent: store its description, test its endpoint, deposit its collateral, sign')
+    .description('list an agent: store its description, test its endpoint, sign, and deposit its collateral')
     .argument('<file.json>', 'the description of the agent')
-    .option('--signing-key <path>', "the file of the key that signs this agent's results, and no other's")
-    .option('--payout <address>', "USDC account to be paid on (default: the wallet's own)", toAddress)
+    .option('--signing-key <path>', "key file that signs this agent's results; use a different key for each agent")
+    .option('--payout <address>', "USDC account that receives payments (default: the wallet's own)", toAddress)
     .addHelpText('after', FILE_HELP)
     .action(async (path: string, options: ListingOptions) => {
       const { createListing, untilShown } = await import('../../sdk/wallet/listings.ts');
@@ -83,8 +83,8 @@ function addUpdate(group: Command): void {
   withWallet(group.command('update'))
     .description("replace an agent's description, price, timeouts, tags or payout account")
     .argument('<agent_id>', 'the agent', toAddress)
-    .argument('<file.json>', 'its whole new description')
-    .option('--payout <address>', 'USDC account to be paid on (default: as before)', toAddress)
+    .argument('<file.json>', 'the complete new description')
+    .option('--payout <address>', 'USDC account that receives payments (default: unchanged)', toAddress)
     .addHelpText('after', FILE_HELP)
     .action(async (agent: Address, path: string, options: ListingOptions) => {
       const { updateListing } = await import('../../sdk/wallet/listings.ts');
@@ -109,7 +109,7 @@ function addPause(group: Command): void {
     ['resume', 'active'],
   ] as const) {
     withWallet(group.command(name))
-      .description(status === 'paused' ? 'take no new executions for now' : 'take executions again')
+      .description(status === 'paused' ? 'refuse new executions until `resume`' : 'accept executions again')
       .argument('<agent_id>', 'the agent', toAddress)
       .action(async (agent: Address, options: CommonOptions) => {
         const { changeStatus } = await import('../../sdk/wallet/upkeep.ts');
@@ -127,10 +127,10 @@ function addPause(group: Command): void {
 function addRotateKey(group: Command): void {
   withWallet(group.command('rotate-key'))
     .description(
-      'sign with another key from now on. Let your server hold it beside the old one first; take the old one away when the longest timeout has passed',
+      'change the signing key. First give your server the new key in addition to the old one; remove the old one when the longest timeout has passed',
     )
     .argument('<agent_id>', 'the agent', toAddress)
-    .requiredOption('--signing-key <path>', "the new key's file; it must never have signed for another agent")
+    .requiredOption('--signing-key <path>', 'key file of the new key; it must never have signed for another agent')
     .action(async (agent: Address, options: CommonOptions & { signingKey: string }) => {
       const { replaceSigningKey } = await import('../../sdk/wallet/upkeep.ts');
       const wallet = await readWallet(options);
@@ -142,10 +142,10 @@ function addRotateKey(group: Command): void {
     });
 }
 
-/** What is deposited, from the first addition to its return. */
+/** Adds the commands for collateral, from the first addition to its return. */
 function addCollateral(group: Command): void {
   withWallet(group.command('top-up'))
-    .description("add to an agent's collateral, as a slash or a higher price needs")
+    .description("add to an agent's collateral, for example after a slash or before a higher price")
     .argument('<agent_id>', 'the agent', toAddress)
     .argument('<usdc>', 'how much', toAmount)
     .action(async (agent: Address, amount: bigint, options: CommonOptions) => {
@@ -158,7 +158,7 @@ function addCollateral(group: Command): void {
     });
 
   withWallet(group.command('delist'))
-    .description('take an agent off the marketplace for ever; `show` says when its collateral can be returned')
+    .description('remove an agent from the marketplace permanently; `show` says when its collateral can be returned')
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
       const { delist } = await import('../../sdk/wallet/upkeep.ts');
@@ -170,7 +170,7 @@ function addCollateral(group: Command): void {
     });
 
   withWallet(group.command('return-collateral'))
-    .description("send a delisted agent's collateral to its creator's USDC account; anyone can")
+    .description("return a delisted agent's collateral to its creator's USDC account; anyone can do this")
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
       const { sendCollateralBack } = await import('../../sdk/wallet/upkeep.ts');
@@ -184,7 +184,7 @@ function addCollateral(group: Command): void {
 
 function addShow(group: Command): void {
   withMarketplace(group.command('show'))
-    .description('show what the chain holds of an agent: terms, status, collateral')
+    .description('show an agent as it is on the chain: terms, status, collateral')
     .argument('<agent_id>', 'the agent', toAddress)
     .action(async (agent: Address, options: CommonOptions) => {
       const { showListing } = await import('../../sdk/wallet/upkeep.ts');
@@ -196,6 +196,6 @@ async function readSigningKey(path: string | null): Promise<Uint8Array> {
   const { readSecretKey } = await import('../wallet.ts');
   if (path !== null) return readSecretKey(path, 'the signing key');
   throw new Refusal(
-    'Name the signing key: --signing-key PATH, or signing_key in the file. `npm run cli -- keys new FILE` makes one.',
+    'The signing key is missing. Give --signing-key PATH, or signing_key in the file. To create one, run `npm run cli -- keys new FILE`.',
   );
 }

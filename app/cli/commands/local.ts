@@ -1,4 +1,4 @@
-/** `local`: money and time on the local network that `npm start` runs, for trying things out. */
+/** `local`: money and time on the local network of `npm start`, to try things out. */
 import { Command, InvalidArgumentError } from 'commander';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { CommonOptions } from '../config.ts';
@@ -6,9 +6,9 @@ import { printResult } from '../output.ts';
 import { type Address, publicKeyOf, toAddress, toAmount } from './options.ts';
 
 const LAMPORTS_PER_SOL = 1_000_000_000;
-/** Far above what anything here costs, and exact as a number of lamports. */
+/** Far above any price here, and exact as a number of lamports. */
 const MAX_SOL = 1_000_000;
-/** A year: every window of the marketplace is shorter. */
+/** A year: every time window of the marketplace is shorter. */
 const MAX_HOURS = 8_760;
 
 const HELP = `
@@ -22,7 +22,7 @@ interface FundOptions extends CommonOptions {
 }
 
 export function localCommands(): Command {
-  const group = new Command('local').description('on the local network only: fund wallets, let time pass');
+  const group = new Command('local').description('on the local network only: fund wallets, move the clock');
 
   group
     .command('fund')
@@ -33,14 +33,14 @@ export function localCommands(): Command {
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)
     .action(async (wallet: Address, { sol, usdc, json }: FundOptions) => {
-      if (sol === undefined && usdc === undefined) throw new Refusal('Say how much: --sol N, --usdc N, or both.');
+      if (sol === undefined && usdc === undefined) throw new Refusal('Give an amount: --sol N, --usdc N, or both.');
       const { fund } = await import('../localChain.ts');
       printResult(await fund(await publicKeyOf(wallet), { lamports: sol ?? 0, usdc: usdc ?? 0n }), json);
     });
 
   group
     .command('travel')
-    .description("move the chain's clock on, past deadlines and windows; there is no way back")
+    .description("move the chain's clock forward, past deadlines and windows; it cannot move back")
     .argument('<hours>', `how far, such as 73 or 0.5, at most ${MAX_HOURS}`, toHours)
     .option('--json', 'print the result as JSON')
     .addHelpText('after', HELP)

@@ -1,4 +1,4 @@
-/** `keys create` and `keys rotate`: the commands that make an API key and show it, once. */
+/** `keys create` and `keys rotate`: create an API key and show it once. */
 import { type Command, Option } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { KeyResult } from '../../sdk/wallet/apiKeys.ts';
@@ -30,32 +30,32 @@ interface CreateOptions extends CommonOptions, LimitOptions, RestrictionOptions 
 
 export function addCreate(group: Command): void {
   withRestrictions(withWallet(group.command('create')))
-    .description('make an API key with limits that the chain enforces')
-    .requiredOption('--name <name>', 'by which you will know the key', toName)
-    .option('--per-execution <usdc>', 'most that one execution may cost', toAmount, 10_000_000n)
-    .option('--per-period <usdc>', 'most that may be spent in one period', toAmount, 50_000_000n)
+    .description('create an API key with limits that the chain enforces')
+    .requiredOption('--name <name>', 'a name for the key', toName)
+    .option('--per-execution <usdc>', 'highest price of one execution', toAmount, 10_000_000n)
+    .option('--per-period <usdc>', 'limit for one period', toAmount, 50_000_000n)
     .option('--period-seconds <n>', 'length of a period', toCount(U32_MAX), DAY_SECONDS)
-    .option('--total <usdc>', 'most that may ever be spent', toAmount, 100_000_000n)
-    .option('--expires-in-days <n>', `life of the key, at most ${MAX_DAYS}`, toCount(MAX_DAYS), 90)
+    .option('--total <usdc>', 'limit in total', toAmount, 100_000_000n)
+    .option('--expires-in-days <n>', `days until the key expires, at most ${MAX_DAYS}`, toCount(MAX_DAYS), 90)
     .option(
       '--max-gas <lamports>',
-      "most that one execution may take from the wallet's tank",
+      "most that one execution may take from the wallet's gas balance",
       toGas,
       constants.defaultMaxGasLamports,
     )
     .option(
       '--allowance <usdc>',
-      "what all of the wallet's keys together may spend (default: never less than now)",
+      "allowance of all of the wallet's keys together (default: never less than now)",
       toAmount,
     )
     .option(
       '--gas <sol>',
-      "put this much into the wallet's tank in the same transaction; 0.01 is some 800 calls",
+      "add this much to the wallet's gas balance in the same transaction; 0.01 pays for about 800 calls",
       toSol,
     )
-    .option('--replace-delegate', "take the place of another delegate of the wallet's USDC account")
+    .option('--replace-delegate', "replace another delegate of the wallet's USDC account")
     .configureHelp({
-      // Limits are base units inside; a person reads USDC.
+      // Limits are base units inside; help shows USDC.
       optionDescription: ({ description, defaultValue }) => {
         if (defaultValue === undefined) return description;
         return `${description} (default: ${typeof defaultValue === 'bigint' ? formatUsdc(defaultValue) : defaultValue})`;
@@ -91,7 +91,9 @@ export function addCreate(group: Command): void {
 
 export function addRotate(group: Command): void {
   withWallet(group.command('rotate'))
-    .description('make a new key with the limits and restrictions of an old one, which ends after a grace period')
+    .description(
+      'create a new key with the limits and restrictions of an old one, which is revoked after a grace period',
+    )
     .argument('<key_id>', 'the old key, as `keys list` shows it', toKeyId)
     .addOption(
       new Option('--grace <period>', 'how long the old key still works, such as 30m, 24h or 7d')
@@ -107,7 +109,7 @@ export function addRotate(group: Command): void {
     });
 }
 
-/** Prints a new key, whatever fails after it can spend: then its owner must have it. */
+/** Prints a new key even if a later step fails: the key can spend, so its owner must have it. */
 async function printKey(
   json: boolean | undefined,
   make: (onGranted: (apiKey: string) => void) => Promise<KeyResult>,
@@ -117,7 +119,7 @@ async function printKey(
     const result = await make((apiKey) => {
       unregistered = apiKey;
     });
-    report('Keep the key secret: it spends money from your wallet. It is shown only this once.');
+    report('Keep the key secret: it spends money from your wallet. It is shown only once.');
     printResult(result, json);
   } catch (error) {
     if (unregistered !== null) printResult({ api_key: unregistered }, json);

@@ -1,6 +1,6 @@
 /**
- * The options that several commands share, and what their texts become. What an action needs beyond that is loaded when
- * it runs, here as in the files of the commands.
+ * Options that several commands share, and their parsers. Code that only an action needs is loaded when it runs, here
+ * and in the commands' files.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,16 +17,16 @@ import { parseUsdc } from '../../sdk/wire/usdc.ts';
 import { type CommonOptions, ENVIRONMENT_HELP, fromCaller, readSettings } from '../config.ts';
 import { report } from '../output.ts';
 
-/** A command that talks to a marketplace. */
+/** Options of a command that uses a marketplace. */
 export function withMarketplace(command: Command): Command {
   return command
-    .option('--base-url <url>', 'the marketplace (default: $MARKETPLACE_URL, or the one of `npm start`)')
-    .option('--rpc-url <url>', 'a Solana node (default: $SOLANA_RPC_URL, or the one that the marketplace names)')
+    .option('--base-url <url>', 'base URL of the marketplace (default: $MARKETPLACE_URL, or the one of `npm start`)')
+    .option('--rpc-url <url>', 'URL of a Solana node (default: $SOLANA_RPC_URL, or the one that the marketplace names)')
     .option('--json', 'print the result as JSON')
     .addHelpText('after', ENVIRONMENT_HELP);
 }
 
-/** A command that a wallet signs. */
+/** Options of a command that a wallet signs. */
 export function withWallet(command: Command): Command {
   return withMarketplace(command).option(
     '--keypair <path>',
@@ -34,7 +34,7 @@ export function withWallet(command: Command): Command {
   );
 }
 
-/** The service alone, for what needs neither chain nor wallet. */
+/** The service alone, for commands without chain and wallet. */
 export function serviceOf(options: CommonOptions): Service {
   return { baseUrl: readSettings(options).baseUrl, onProgress: report };
 }
@@ -47,7 +47,7 @@ export async function open(options: CommonOptions): Promise<Marketplace> {
   return openMarketplace({ ...serviceOf(options), rpcUrl, fetch: patientFetch });
 }
 
-/** The chain without the service, which is asked for a node only where none is named. */
+/** The chain without the service, which is asked for a node only if none is given. */
 export async function openOnChain(options: CommonOptions): Promise<MarketplaceChain> {
   const { openChain } = await import('../../sdk/wallet/marketplace.ts');
   return openChain({ ...serviceOf(options), rpcUrl: readSettings(options).rpcUrl });
@@ -60,11 +60,11 @@ export async function readWallet(options: CommonOptions): Promise<Signer> {
   return keypairSigner(readKeypair(readSettings(options).keypairPath, "the wallet's keypair"));
 }
 
-/** An address as base58 text of 32 bytes; `publicKeyOf` makes of it what the chain's library takes. */
+/** An address as base58 text of 32 bytes; `publicKeyOf` converts it for the chain's library. */
 export type Address = string;
 
 export function toAddress(text: string): Address {
-  // No address is longer, and decoding far longer text would take long.
+  // No address is longer, and decoding a far longer text would be slow.
   if (text.length <= 44 && bs58.decodeUnsafe(text)?.length === 32) return text;
   throw new InvalidArgumentError('It must be a base58 address.');
 }
@@ -74,7 +74,7 @@ export async function publicKeyOf(address: Address): Promise<PublicKey> {
   return new PublicKey(address);
 }
 
-/** Base units; zero is refused where nothing sensible has it. */
+/** Base units; zero is refused for options that need an amount. */
 export function toAmount(text: string): bigint {
   const amount = toAmountOrZero(text);
   if (amount > 0n) return amount;
@@ -124,7 +124,7 @@ export function toExecutionId(text: string): Uint8Array {
   throw new InvalidArgumentError('It must be a UUID in lower case, such as 0a1b2c3d-0000-8000-8000-000000000000.');
 }
 
-/** SHA-256 of a file's bytes; the path is as its writer meant it. */
+/** SHA-256 of a file's bytes; the path is relative to the user's directory. */
 export function hashFile(path: string): Uint8Array {
   const absolute = fromCaller(path);
   try {

@@ -1,4 +1,4 @@
-/** `execution receipt` and `execution verify`: what a caller keeps of a paid call, and what anyone can make of it. */
+/** `execution receipt` and `execution verify`: get the receipt of a paid call, and check any receipt. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -12,14 +12,14 @@ const STATES = { passed: 'passed', failed: 'FAILED', not_checked: 'not checked' 
 
 export function addReceipt(group: Command): void {
   withWallet(group.command('receipt'))
-    .description("take the receipt of a settled execution of the wallet's own: JSON that anyone can check")
+    .description('get the receipt of a settled execution of this wallet: JSON that anyone can check')
     .argument('<execution_id>', 'the execution', toExecutionId)
-    .option('--file <path>', 'write it there instead of printing it')
+    .option('--file <path>', 'write the receipt to this file instead of printing it')
     .action(async (executionId: Uint8Array, options: CommonOptions & { file?: string }) => {
       const { fetchReceipt } = await import('../../sdk/wallet/receipts.ts');
       const wallet = await readWallet(options);
       const receipt = await fetchReceipt(serviceOf(options), { wallet, executionId });
-      // A receipt is a document: without --json it is printed as one, too.
+      // A receipt is a JSON document, so it is printed as one even without --json.
       if (options.file === undefined) return printResult(receipt, true);
       const path = fromCaller(options.file);
       write(path, `${JSON.stringify(receipt, null, 2)}\n`);
@@ -29,13 +29,11 @@ export function addReceipt(group: Command): void {
 
 export function addVerify(group: Command): void {
   withMarketplace(group.command('verify'))
-    .description(
-      'check a receipt by itself and against any Solana node, or by its id what the chain has of an execution',
-    )
+    .description('check a receipt, by itself and against any Solana node, or check an execution on the chain by its id')
     .argument('<receipt>', 'a file with a receipt, or an execution_id')
     .addHelpText(
       'after',
-      'It exits with 1 where a check has failed; what could not be checked is said, and fails nothing.',
+      'Exit code 1: a check failed. Checks that could not be made are listed and do not fail the command.',
     )
     .action(async (given: string, options: CommonOptions) => {
       const { prove } = await import('../../sdk/wallet/receipts.ts');
@@ -48,11 +46,13 @@ export function addVerify(group: Command): void {
       const counts = { passed: counted('passed'), failed: counted('failed'), not_checked: counted('not_checked') };
       printResult(json ? { ...counts, checks } : counts, json);
       if (counts.failed > 0)
-        throw new Refusal(executionId ? 'The chain does not show it as settled.' : 'The receipt does not hold.');
+        throw new Refusal(
+          executionId ? 'The chain does not show it as settled.' : 'The receipt is not valid: a check failed.',
+        );
     });
 }
 
-/** The state, then what was compared where it differs, or why it was not checked. */
+/** Prints the state, then the values that differ, or why it was not checked. */
 function printCheck({ name, state, compared, source, reason }: Check): void {
   const from = state === 'not_checked' ? '' : ` (${source})`;
   console.log(`${STATES[state].padEnd(11)}  ${name}${from}`);
@@ -64,7 +64,7 @@ function printCheck({ name, state, compared, source, reason }: Check): void {
 }
 
 const MOST_SHOWN = 240;
-/** In one line, without what a terminal would take for a command. */
+/** One line, without control characters, which a terminal could execute. */
 const brief = (text: string): string => {
   const plain = text.replaceAll(/\p{Cc}/gu, ' ');
   return plain.length > MOST_SHOWN ? `${plain.slice(0, MOST_SHOWN)}...` : plain;
@@ -75,12 +75,12 @@ function readReceipt(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new Refusal(`${path} cannot be read, and is no execution_id: ${(error as Error).message}`);
+    throw new Refusal(`${path} is not an execution_id, and cannot be read as a file: ${(error as Error).message}`);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal(`${path} is no receipt: it is not JSON.`);
+    throw new Refusal(`${path} is not a receipt: it is not JSON.`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Who is signed in, with which wallet, and the way out. */
+/** The signed-in wallet, and signing out. */
 import { signOut } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
 import { Menu, MenuItem } from './menu.tsx';

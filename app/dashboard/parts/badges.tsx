@@ -1,7 +1,7 @@
-/** Badges that say the same wherever they are. */
+/** Badges with the same meaning everywhere. */
 import { Badge } from './ui.tsx';
 
-/** The marketplace has checked who the creator is. */
+/** The marketplace has verified the creator's identity. */
 export function Verified() {
   return (
     <Badge tone="accent" title="The marketplace has verified this creator's identity">

@@ -1,4 +1,4 @@
-/** The chain's clock, which the program compares with. A local network's may be far from the computer's. */
+/** The chain's clock, which the program uses. A local network's clock may differ much from the computer's. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { openChain } from '../wallet/chain.ts';
@@ -6,7 +6,7 @@ import { openChain } from '../wallet/chain.ts';
 const READ_AGAIN_MS = 60_000;
 const TICK_MS = 1_000;
 
-/** Unix milliseconds by the chain's clock, each second anew; undefined until it is read, and while `on` is false. */
+/** Unix milliseconds of the chain's clock, updated each second; undefined until it is read, and while `on` is false. */
 export function useChainClock(on = true): number | undefined {
   const { data } = useQuery({
     queryKey: ['chain-clock'],

@@ -1,11 +1,11 @@
-/** Figures by day: a chart, and the same as a table for those who would rather read it. */
+/** Figures by day, as a chart and as a table. */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type DailyFigures, nameOfDay } from './days.ts';
 import { Card, cx, Skeleton, Table } from './ui.tsx';
 
 interface ChartProps extends DailyFigures {
   title: string;
-  /** The sum of it all, in words. */
+  /** The total in words. */
   summary: ReactNode;
   format(value: number): string;
 }
@@ -80,7 +80,7 @@ function Plot({ onPoint, ...props }: ChartProps & { onPoint(index: number | null
   const host = useRef<HTMLDivElement>(null);
   const [isDrawn, setDrawn] = useState(false);
   const { days, series, kind, formatShort } = props;
-  // Drawn again where the figures are others, not where they are the same ones in another array.
+  // Draw again only if the figures change, not if the same ones come in another array.
   const drawn = JSON.stringify([days, series]);
   const latest = useRef({ days, series, kind, formatShort });
   latest.current = { days, series, kind, formatShort };

@@ -1,20 +1,20 @@
-/** What the Test Execution tool found: each check with what is right, what came, and how long it took. */
+/** Results of the Test Execution tool: each check with the expected and received value, and its duration. */
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { Mark } from './mark.tsx';
 import { cx, Spinner } from './ui.tsx';
 import { formatDuration } from './values.tsx';
 
 const CHECKS: readonly (readonly [ListingCheck['name'], title: string, expected: string])[] = [
-  ['metadata', 'Description', 'stored, and the parameters fit its input schema'],
+  ['metadata', 'Description', 'stored; the parameters fit its input schema'],
   ['reachable', 'Endpoint', 'answers in time'],
   ['json', 'Answer', 'is JSON'],
-  ['execution_id', 'Execution id', 'is that of the request'],
+  ['execution_id', 'Execution id', 'equals the request'],
   ['status', 'Status', '"completed", with a result'],
   ['result_hash', 'Result hash', '"sha256:" and the SHA-256 of the result'],
-  ['signature', 'Signature', "the signing key's, over the result hash"],
+  ['signature', 'Signature', 'of the signing key over the result hash'],
 ];
 
-/** `checks` null: none were made yet. */
+/** `checks` is null if none were made yet. */
 export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] | null; isRunning: boolean }) {
   return (
     <ol

@@ -1,4 +1,4 @@
-/** Connecting a wallet and signing in with it: one button, one dialog, one signature. */
+/** Connects a wallet and signs in with it: one button, one dialog, one signature. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { configQuery, developmentWalletsPath } from '../service.ts';
@@ -7,17 +7,17 @@ import { reconnect, useConnected, useWallets } from '../wallet/wallets.ts';
 import { Button, Empty, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 
-// What floats over the page is loaded when it is needed: a view can be read without.
+// Dialog and menu are loaded on use: a view can be read without them.
 const ConnectDialog = lazy(() => import('./connectDialog.tsx'));
 const AccountMenu = lazy(() => import('./accountMenu.tsx'));
 
-/** The wallets of a local network wait so long for a moment in which the page has nothing to do. */
+/** The wallets of a local network wait this long for an idle moment of the page. */
 const IDLE_MS = 1_000;
 
 /** Opens the dialog of wallets. */
 export function ConnectButton({ label = 'Connect wallet' }: { label?: string }) {
   const [isOpen, setOpen] = useState(false);
-  // Stays from the first time on, so that it can close by itself.
+  // Stays true, so that the dialog can animate its closing.
   const [hasOpened, setOpened] = useState(false);
   const open = () => {
     setOpened(true);
@@ -37,7 +37,10 @@ export function ConnectButton({ label = 'Connect wallet' }: { label?: string }) 
   );
 }
 
-/** In the header: who is signed in, or the way there. Also finds the wallets of a local network, and the last one again. */
+/**
+ * In the header: the signed-in wallet, or the button to connect. Also finds the wallets of a local network, and
+ * reconnects the last one.
+ */
 export function Account() {
   const { wallet, isKnown, isAdmin } = useSession();
   const connected = useConnected();
@@ -51,7 +54,7 @@ export function Account() {
     const idle = requestIdleCallback(offer, { timeout: IDLE_MS });
     return () => cancelIdleCallback(idle);
   }, []);
-  // Again with each wallet that turns up: extensions may be later than the page.
+  // Runs again for each new wallet: extensions may load later than the page.
   useEffect(() => {
     if (wallet && wallets.length > 0) void reconnect(wallet);
   }, [wallet, wallets]);
@@ -66,7 +69,7 @@ export function Account() {
 }
 
 interface SignedInProps {
-  /** The view's, where its children bring the head of their own. */
+  /** Title of the view, if its children have their own head. */
   title?: string;
   about?: string;
   why: string;
@@ -74,7 +77,7 @@ interface SignedInProps {
   children: ReactNode;
 }
 
-/** Shows its children to the signed-in wallet, and everybody else the way there. */
+/** Shows its children to the signed-in wallet, and a way to sign in to everybody else. */
 export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;

@@ -29,7 +29,7 @@ export default function ConnectDialog({ open, onOpenChange }: { open: boolean; o
       open={open}
       onOpenChange={onOpenChange}
       title="Sign in with a wallet"
-      about="You sign a message that proves the wallet is yours. It is no transaction and spends nothing."
+      about="You sign a message that proves the wallet is yours. It is not a transaction and spends nothing."
     >
       <ul className="grid gap-2">
         {wallets.map((wallet) => (

@@ -1,23 +1,23 @@
-/** Figures by day, as charts and tables take them. */
+/** Figures by day, the input of charts and tables. */
 
 export interface ChartSeries {
   label: string;
   tone: 'accent' | 'good' | 'bad' | 'warn' | 'strong';
-  /** One for each day; null where there is none. */
+  /** One per day; null for a day without a figure. */
   values: readonly (number | null)[];
 }
 
 export interface DailyFigures {
-  /** ISO dates in UTC, the oldest first. */
+  /** ISO dates in UTC, oldest first. */
   days: readonly string[];
   series: readonly ChartSeries[];
-  /** Bars stand on each other; lines do not. */
+  /** Bars are stacked; lines are not. */
   kind: 'bars' | 'lines';
-  /** For the axis. */
+  /** Short format for the axis. */
   formatShort(value: number): string;
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** A day as people say it. */
+/** A day for people. */
 export const nameOfDay = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));

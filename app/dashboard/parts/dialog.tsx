@@ -10,7 +10,7 @@ interface DialogProps {
   /** One sentence under the title. */
   about?: ReactNode;
   children: ReactNode;
-  /** False while something runs that must be seen to its end. */
+  /** False while an action must be completed. */
   mayClose?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** JSON to write: an editor that says the line of what is wrong. Heavy, so that views load it when they show it. */
+/** An editor for JSON that shows the line of a fault. Heavy, so views load it on use. */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting, syntaxTree } from '@codemirror/language';
@@ -10,7 +10,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { styleNonce } from '../service.ts';
 import { cx } from './ui.tsx';
 
-/** Something wrong with the value: names and indices from the root, joined by dots; empty for the whole. */
+/** A fault of the value: names and indices from the root, joined by dots; empty for the whole value. */
 export interface JsonFault {
   path: string;
   message: string;
@@ -21,7 +21,7 @@ interface JsonEditorProps {
   hint?: string;
   value: string;
   onChange(text: string): void;
-  /** What is wrong with a value that is JSON. */
+  /** Returns the faults of a value that is JSON. */
   check?(value: unknown): JsonFault[];
   className?: string;
 }
@@ -33,7 +33,7 @@ interface Finding {
 }
 
 const LINT_MS = 250;
-/** A list that nobody reads to its end says no more than its beginning. */
+/** Nobody reads a longer list to its end. */
 const MAX_SHOWN = 8;
 
 const THEME = EditorView.theme({
@@ -82,12 +82,12 @@ export default function JsonEditor({ label, hint, value, onChange, check, classN
           THEME,
           EditorView.lineWrapping,
           EditorState.tabSize.of(2),
-          // Tab leaves the editor, as it leaves every other field.
+          // Tab leaves the editor, as in every other field.
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.contentAttributes.of({
             'aria-labelledby': `${id}-label`,
             'aria-describedby': `${id}-hint`,
-            // What can be edited can be gone to anyway; those that look at the markup alone see it by this.
+            // An editable element is focusable anyway; accessibility checkers of the markup need the attribute.
             tabindex: '0',
           }),
           EditorView.updateListener.of((update) => {
@@ -110,7 +110,7 @@ export default function JsonEditor({ label, hint, value, onChange, check, classN
     return () => editor.destroy();
   }, []);
 
-  // What is set from outside, such as by a button that formats.
+  // The value was set from outside, for example by the format button.
   useEffect(() => {
     const current = view.current;
     if (!current || current.state.doc.toString() === value) return;
@@ -164,7 +164,7 @@ function findFaults(view: EditorView, check: JsonEditorProps['check']): Diagnost
   });
 }
 
-/** Where a path stands in the text: the nearest of its steps that are there. Names may hold dots themselves. */
+/** The position of a path in the text: its deepest existing step. Names may contain dots themselves. */
 function findPlace(view: EditorView, root: unknown, path: string): { from: number; to: number } {
   const { state } = view;
   let node = syntaxTree(state).topNode.firstChild;

@@ -1,4 +1,4 @@
-/** The frame around every view: where one is, where one can go, who one is. */
+/** The frame around every view: current view, navigation, and account. */
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import icon from '../icon.svg';
@@ -9,7 +9,7 @@ export function Layout() {
   const { wallet, isAdmin } = useSession();
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
-  // On a phone the row is longer than the window.
+  // On a phone the row is wider than the window.
   useEffect(() => {
     const row = nav.current;
     const current = row?.querySelector<HTMLElement>('[aria-current]');
@@ -51,7 +51,7 @@ export function Layout() {
           </div>
         </div>
       </header>
-      {/* As high as the window, so that the footer does not jump when the view comes. */}
+      {/* At least as high as the window, so that the footer does not jump when the view loads. */}
       <main id="content" className="mx-auto min-h-screen max-w-6xl px-4 py-8 sm:px-6" tabIndex={-1}>
         <Outlet />
       </main>
@@ -71,7 +71,7 @@ export function Layout() {
   );
 }
 
-/** `reload`: as a page of its own, which the service gives another policy. */
+/** `reload`: loads a new document, which the service gives another policy. */
 function NavLink({ to, reload = false, children }: { to: string; reload?: boolean; children: string }) {
   return (
     <Link
@@ -89,7 +89,7 @@ function NavLink({ to, reload = false, children }: { to: string; reload?: boolea
 const THEMES = { light: 'dark', dark: 'light' } as const;
 
 function currentTheme(): keyof typeof THEMES {
-  // Drawn ahead of time, for nobody yet.
+  // Prerendered, without a user.
   if (typeof document === 'undefined') return 'light';
   const chosen = document.documentElement.dataset.theme;
   if (chosen === 'light' || chosen === 'dark') return chosen;
@@ -126,14 +126,14 @@ function ThemeButton() {
   );
 }
 
-/** Says the view's title, whenever it is another, to those who do not see it change, and to the browser's tab. */
+/** Announces a new title of the view to screen readers, and sets the tab's title. */
 function Announcer() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const [title, setTitle] = useState('');
   useEffect(() => {
     const main = document.querySelector('main');
     if (!main) return;
-    // A view's heading may come with its data, later than the view.
+    // A view's heading may appear later, with its data.
     const read = () => {
       const heading = main.querySelector('h1')?.textContent ?? '';
       if (heading) document.title = path === '/' ? 'Agent Marketplace' : `${heading} · Agent Marketplace`;

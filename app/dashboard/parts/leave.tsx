@@ -1,13 +1,13 @@
-/** Asks before something unsigned or unsaved is left behind. */
+/** Asks before unsigned or unsaved input is lost. */
 import { useBlocker } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
 import { Button } from './ui.tsx';
 
 interface LeaveProps {
-  /** Whether there is something to lose. */
+  /** True if there is something to lose. */
   when: boolean;
-  /** Whether a reload or a closed tab would lose it, too; default yes. */
+  /** True (the default) if a reload or a closed tab would lose it too. */
   isLostWithPage?: boolean;
   title: string;
   children: ReactNode;
@@ -15,7 +15,7 @@ interface LeaveProps {
 
 export function AskBeforeLeaving({ when, isLostWithPage = true, title, children }: LeaveProps) {
   const blocker = useBlocker({
-    // Another tab of the same view is no other place.
+    // Another tab of the same view is not a new location.
     shouldBlockFn: ({ current, next }) => when && current.pathname !== next.pathname,
     enableBeforeUnload: when && isLostWithPage,
     withResolver: true,

@@ -7,7 +7,7 @@ const MARKS = {
   not_checked: ['bg-sunken text-faint', 'M5 8h6'],
 } as const;
 
-/** `word`: what it says to those who do not see it, where nothing beside it says so. */
+/** `word` is the text for screen readers, if no text beside it has the same meaning. */
 export function Mark({ state, word }: { state: keyof typeof MARKS; word?: string }) {
   const [look, path] = MARKS[state];
   return (

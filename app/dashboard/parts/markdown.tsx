@@ -1,6 +1,6 @@
 /**
- * Markdown of strangers: no HTML of theirs, no pictures, links that say nothing of where one comes from. Heavy, so it is
- * loaded where it is shown: `lazy(() => import('.../markdown.tsx'))`.
+ * Markdown of strangers: no HTML, no images, and links without a referrer. Heavy, so it is loaded on use: `lazy(() =>
+ * import('.../markdown.tsx'))`.
  */
 import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize from 'rehype-sanitize';
@@ -12,7 +12,7 @@ const COMPONENTS: Components = {
       {children}
     </a>
   ),
-  // A picture would tell its server who reads.
+  // Loading an image would tell its server who reads.
   img: ({ alt }) => <span className="text-faint">[picture{alt ? `: ${alt}` : ''}]</span>,
   h1: ({ children }) => <h3 className="text-lg font-semibold">{children}</h3>,
   h2: ({ children }) => <h4 className="font-semibold">{children}</h4>,

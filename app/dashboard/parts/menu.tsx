@@ -4,12 +4,12 @@ import type { ReactNode } from 'react';
 import { buttonStyle, cx } from './ui.tsx';
 
 interface MenuProps {
-  /** What stands on the button. */
+  /** Content of the button. */
   button: ReactNode;
   small?: boolean;
-  /** The button's name, where what stands on it says nothing. */
+  /** The button's accessible name, if its content has no text. */
   label?: string;
-  /** What the menu begins with. */
+  /** First part of the menu. */
   head?: ReactNode;
   children: ReactNode;
 }

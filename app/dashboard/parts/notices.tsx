@@ -1,4 +1,4 @@
-/** The notices that are shown now, in the corner of the window. */
+/** The visible notices, in the corner of the window. */
 import { Toast } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { buttonStyle } from './ui.tsx';

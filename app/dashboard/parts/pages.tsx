@@ -1,14 +1,14 @@
-/** Going through a list that comes in pages. */
+/** Navigation through a list in pages. */
 import { Button } from './ui.tsx';
 import { formatCount } from './values.tsx';
 
 interface PagesProps {
-  /** From 1 on. */
+  /** From 1. */
   page: number;
   size: number;
   total: number;
   onPage(page: number): void;
-  /** What the ways back and forth are called; without it the list goes from new to old. */
+  /** Names of the two links; by default the list goes from new to old. */
   names?: readonly [back: string, forth: string];
 }
 

@@ -1,4 +1,4 @@
-/** Drawing by uPlot, which is loaded with the first chart. Colours are those of the page, in the theme that it has. */
+/** Draws charts with uPlot, which is loaded with the first chart. Colours follow the page's theme. */
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
 import { type ChartSeries, type DailyFigures, nameOfDay } from './days.ts';
@@ -7,10 +7,10 @@ const HEIGHT = 220;
 const DAY_SECONDS = 86_400;
 const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
-/** Room above the tallest figure. */
+/** Space above the tallest figure. */
 const HEADROOM = 1.1;
 
-/** A colour as the canvas takes it: what the page computes for an element of that colour. */
+/** A colour for the canvas: the value that the browser computes for an element. */
 function resolve(host: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${name})`;
@@ -20,7 +20,7 @@ function resolve(host: HTMLElement, name: string): string {
   return color;
 }
 
-/** Each on top of those before it. */
+/** Adds each series to those before it. */
 function stack(series: readonly ChartSeries[]): (number | null)[][] {
   const sums: number[] = [];
   return series.map(({ values }) =>
@@ -31,7 +31,10 @@ function stack(series: readonly ChartSeries[]): (number | null)[][] {
   );
 }
 
-/** Draws into `host` and follows its width and the theme. `onPoint` hears which day the pointer is at. Returns its end. */
+/**
+ * Draws into `host` and follows its width and the theme. `onPoint` gets the day under the pointer. Returns a function
+ * that removes the chart.
+ */
 export function draw(
   host: HTMLElement,
   { days, series, kind, formatShort }: DailyFigures,
@@ -40,7 +43,7 @@ export function draw(
   const isBars = kind === 'bars';
   const times = days.map((day) => Date.parse(`${day}T00:00:00Z`) / 1_000);
   const values = isBars ? stack(series) : series.map((one) => [...one.values]);
-  // The tallest of a stack is drawn first, so that the others stand before it.
+  // The tallest of a stack is drawn first, so that the others are in front of it.
   const order = series.map((_, index) => index);
   if (isBars) order.reverse();
   const data = [times, ...order.map((index) => values[index]!)] as uPlot.AlignedData;
@@ -119,7 +122,7 @@ export function draw(
   };
 }
 
-/** Nothing, the most, and two steps between; of counts only whole ones. */
+/** Zero, the maximum, and two steps between; only whole numbers for counts. */
 function splitsOf(most: number, isWhole: boolean): number[] {
   const splits = [0, most / 3, (most * 2) / 3, most];
   return isWhole ? [...new Set(splits.map(Math.round))] : splits;

@@ -1,4 +1,4 @@
-/** What an agent answered, as text, JSON or Markdown: the first is exact, the others are ways to read it. */
+/** An agent's answer as text, JSON or Markdown. The text is exact; the others are easier to read. */
 import { Tabs } from 'radix-ui';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { Button, buttonStyle, cx, Skeleton } from './ui.tsx';
@@ -6,9 +6,9 @@ import { Code, Copy, saveFile } from './values.tsx';
 
 const Markdown = lazy(() => import('./markdown.tsx'));
 
-/** What is shown at once of a long text; all of it can be copied and downloaded. */
+/** Visible part of a long text; copying and downloading use all of it. */
 const SHOWN_LENGTH = 100_000;
-/** What Markdown looks like: headings, lists, emphasis, tables, links, code. */
+/** Signs of Markdown: headings, lists, emphasis, tables, links, code. */
 const MARKDOWN = /^#{1,6} \S|^[-*+] \S|^\d+\. \S|^>\s|\*\*\S|^\|.+\||\]\(https?:|```/m;
 
 type Form = 'text' | 'json' | 'markdown';
@@ -75,7 +75,7 @@ function Plain({ text }: { text: string }) {
   );
 }
 
-/** One step of what an agent says that it did: anything at all, which is shown as what it is. */
+/** The steps that an agent reports. A step may be any value. */
 export function Steps({ steps }: { steps: readonly unknown[] }) {
   return (
     <ol className="grid gap-3">
@@ -95,7 +95,7 @@ export function Steps({ steps }: { steps: readonly unknown[] }) {
   );
 }
 
-/** The text as indented JSON; null where it is none, or no more than one value. */
+/** The text as indented JSON; null if it is not JSON, or only a single value. */
 function toJson(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** What a person sees before, while and after a wallet signs: what it costs, how far it is, and what came of it. */
+/** The user interface of a signature: its cost before, its progress during, and its result after. */
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { explain } from '../service.ts';
@@ -12,14 +12,14 @@ import { Button, Facts, Note, Spinner } from './ui.tsx';
 export type Signing = OpenedChain & {
   /** The connected wallet. */
   wallet: Awaited<ReturnType<typeof signerOf>>;
-  /** Adds a line to what the person sees. */
+  /** Shows another line of progress. */
   onProgress(line: string): void;
 };
 
-/** When the index is asked again: mostly the first is enough. */
+/** Pauses before the index is read again; the first is usually enough. */
 const INDEX_FOLLOWS_MS = [1_500, 5_000];
 
-/** Runs what a wallet signs: its progress in lines, its error in words. */
+/** Runs an action that a wallet signs, with progress lines and an error text. */
 export function useSigning() {
   const connected = useConnected();
   const { wallet: session } = useSession();
@@ -28,7 +28,7 @@ export function useSigning() {
   const [error, setError] = useState<string | null>(null);
   const [isRunning, setRunning] = useState(false);
 
-  /** What `work` returns; undefined where it failed, which `error` then says. */
+  /** The result of `work`; undefined if it failed, and then `error` has the reason. */
   async function run<T>(work: (signing: Signing) => Promise<T>): Promise<T | undefined> {
     if (!connected) return undefined;
     setRunning(true);
@@ -39,7 +39,7 @@ export function useSigning() {
       const chain = await openChain(session === connected.account.address ? session : undefined);
       const done = await work({ ...chain, wallet: await signerOf(connected), onProgress });
       await queries.invalidateQueries();
-      // What the chain says now reaches the index a moment later; whoever looks is shown it then.
+      // The index learns of the change a moment later; visible views then update.
       for (const pauseMs of INDEX_FOLLOWS_MS) setTimeout(() => void queries.invalidateQueries(), pauseMs);
       return done;
     } catch (reason) {
@@ -53,7 +53,7 @@ export function useSigning() {
   return { run, isRunning, lines, error, isConnected: connected !== null };
 }
 
-/** The lines of what runs, the newest last. */
+/** The progress lines, newest last. */
 export function Progress({ lines, isRunning }: { lines: string[]; isRunning: boolean }) {
   if (lines.length === 0 && !isRunning) return null;
   return (
@@ -61,7 +61,7 @@ export function Progress({ lines, isRunning }: { lines: string[]; isRunning: boo
       {lines.map((line, index) => (
         <p key={index}>{line}</p>
       ))}
-      {isRunning && <Spinner label={lines.length === 0 ? 'Waiting for the wallet …' : 'Going on …'} />}
+      {isRunning && <Spinner label={lines.length === 0 ? 'Waiting for the wallet …' : 'Continuing …'} />}
     </div>
   );
 }
@@ -71,9 +71,9 @@ interface SignDialogProps<T> {
   onOpenChange(open: boolean): void;
   title: ReactNode;
   about?: ReactNode;
-  /** What is signed: amounts, whom they go to, and when they come back. */
+  /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
-  /** Fields that the person fills in first. */
+  /** Fields that the user fills in first. */
   children?: ReactNode;
   confirm: string;
   danger?: boolean;
@@ -82,12 +82,12 @@ interface SignDialogProps<T> {
   onDone(result: T): void;
 }
 
-/** Says what will be signed, has it signed, and stays open with the reason where that fails. */
+/** Shows what will be signed, signs it, and stays open with the reason if that fails. */
 export function SignDialog<T>(props: SignDialogProps<T>) {
   const { open, onOpenChange, title, about, rows, children, confirm, danger, disabled, work, onDone } = props;
   const signing = useSigning();
   async function sign() {
-    // Undefined is also what work without a result gives, so that the end is noted here.
+    // A result may be undefined too, so success is recorded here.
     let isDone = false;
     const result = await signing.run(async (context) => {
       const value = await work(context);
@@ -109,7 +109,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
         {rows && <Facts rows={rows} />}
         <Progress lines={signing.lines} isRunning={signing.isRunning} />
         {signing.error && (
-          <Note tone="bad" title="It was not done">
+          <Note tone="bad" title="It failed">
             {signing.error}
           </Note>
         )}

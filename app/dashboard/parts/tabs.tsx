@@ -2,7 +2,7 @@
 import { Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-/** Within `Tabs.Root`; each tab by its value, with what it is called. */
+/** Within `Tabs.Root`; each tab has a value and a label. */
 export function TabLine({
   label,
   tabs,

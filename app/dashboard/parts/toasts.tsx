@@ -1,4 +1,4 @@
-/** Short notices that something is done; errors stay where they happened instead. */
+/** Short notices of success. Errors stay where they happened. */
 import { createContext, lazy, type ReactNode, Suspense, useCallback, useContext, useState } from 'react';
 import type { Notice } from './notices.tsx';
 
@@ -6,7 +6,7 @@ const Notices = lazy(() => import('./notices.tsx'));
 
 const Context = createContext<(title: string, about?: ReactNode) => void>(() => undefined);
 
-/** `notify('Copied')`, with more to say beneath where there is. */
+/** `notify('Copied')`, with an optional second line. */
 export const useNotify = () => useContext(Context);
 
 let count = 0;
@@ -21,7 +21,7 @@ export function Toasts({ children }: { children: ReactNode }) {
   return (
     <Context.Provider value={notify}>
       {children}
-      {/* Loaded with the first. */}
+      {/* Loaded with the first notice. */}
       {count > 0 && (
         <Suspense>
           <Notices notices={notices} onDismiss={dismiss} />

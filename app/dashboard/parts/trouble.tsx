@@ -1,4 +1,4 @@
-/** Where something could not be read: why, and the way on. */
+/** Shows why something could not be read, and offers a retry. */
 import { useEffect } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import { explain, queryClient } from '../service.ts';
@@ -7,14 +7,14 @@ import { Button, Note } from './ui.tsx';
 
 interface TroubleProps {
   error: unknown;
-  /** What was to be read, such as "The keys". */
+  /** The thing to read, such as "The keys". */
   what: string;
   onRetry(): void;
 }
 
 export function Trouble({ error, what, onRetry }: TroubleProps) {
   const isSignedOut = error instanceof MarketplaceError && error.status === 401;
-  // A session that has ended is noticed here first; whoever shows its views then offers to sign in.
+  // An ended session is noticed here first. The view then offers to sign in.
   useEffect(() => {
     if (isSignedOut) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
   }, [isSignedOut]);

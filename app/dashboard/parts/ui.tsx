@@ -1,4 +1,4 @@
-/** The page's small vocabulary: buttons, cards, badges, fields, notes. Looks live here and in style.css, nowhere else. */
+/** Basic elements: buttons, cards, badges, fields, notes. Styles are only here and in style.css. */
 import { type ComponentProps, type ReactNode, useId } from 'react';
 
 export function cx(...names: (string | false | null | undefined)[]): string {
@@ -14,7 +14,7 @@ const BUTTONS = {
 
 export type ButtonKind = keyof typeof BUTTONS;
 
-/** How a button looks; for links that are buttons as well. */
+/** The style of a button, also for links that look like buttons. */
 export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   return cx(
     'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors',
@@ -27,7 +27,7 @@ export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
 interface ButtonProps extends ComponentProps<'button'> {
   kind?: ButtonKind;
   small?: boolean;
-  /** Says that it works, and takes no second click meanwhile. */
+  /** Shows activity and ignores clicks meanwhile. */
   busy?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function Card({ className, ...rest }: ComponentProps<'section'>) {
   return <section className={cx('rounded-xl border border-line bg-raised p-5', className)} {...rest} />;
 }
 
-/** The head of a view: what it is, one sentence about it, and what can be done here. */
+/** The head of a view: its title, one sentence about it, and its actions. */
 export function PageHead({ title, about, children }: { title: ReactNode; about?: ReactNode; children?: ReactNode }) {
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
@@ -98,7 +98,7 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
   );
 }
 
-/** Something that a person should read before going on. */
+/** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
   return (
     <div className={cx('rounded-lg px-4 py-3 text-sm', TONES[tone])} role={tone === 'bad' ? 'alert' : undefined}>
@@ -108,7 +108,7 @@ export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?:
   );
 }
 
-/** Where a list has nothing: why, and what to do. */
+/** An empty list: the reason, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="rounded-xl border border-dashed border-line px-6 py-14 text-center">
@@ -124,11 +124,11 @@ const CONTROL =
 export interface FieldProps {
   label: ReactNode;
   hint?: ReactNode;
-  /** What is wrong with the value. */
+  /** The fault of the value. */
   error?: string | null;
 }
 
-/** A label, its control, a hint and what is wrong; tied together for those who do not see them. */
+/** A label, its control, a hint and its fault, linked for screen readers. */
 export function Field({
   label,
   hint,
@@ -196,7 +196,7 @@ export function Checkbox({ label, hint, className, ...rest }: FieldProps & Compo
   );
 }
 
-/** Names and values, one below the other on a phone. */
+/** Names and values, stacked on a phone. */
 export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, value: ReactNode] | null | false)[] }) {
   return (
     <dl className="grid gap-x-6 gap-y-3 text-sm sm:grid-cols-[minmax(8rem,max-content)_1fr]">
@@ -213,7 +213,7 @@ export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, va
   );
 }
 
-/** A number with its name, large. */
+/** A large number with its name. */
 export function Figure({ label, value, about }: { label: ReactNode; value: ReactNode; about?: ReactNode }) {
   return (
     <Card className="p-4">
@@ -224,12 +224,12 @@ export function Figure({ label, value, about }: { label: ReactNode; value: React
   );
 }
 
-/** Grey bars of the size of what is on its way, so that nothing jumps when it is there. */
+/** Grey bars of the size of the loading content, so that nothing jumps when it arrives. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden="true" className={cx('animate-pulse rounded-lg bg-sunken', className)} />;
 }
 
-/** A table that scrolls by itself on a phone. */
+/** A table that scrolls separately on a phone. */
 export function Table({ head, children, label }: { head: ReactNode[]; children: ReactNode; label: string }) {
   return (
     <section className="overflow-x-auto rounded-xl border border-line bg-raised" tabIndex={0} aria-label={label}>

@@ -1,4 +1,4 @@
-/** How values are shown everywhere: money, times, addresses, statuses, and things to copy. */
+/** Shows values the same way everywhere: money, times, addresses, statuses, and texts to copy. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { configQuery, explorerUrl } from '../service.ts';
@@ -11,7 +11,7 @@ export const formatAmount = (usdc: number): string => `${USDC.format(usdc)} USDC
 export const formatCount = (count: number): string => WHOLE.format(count);
 export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000) / 10).toLocaleString('en-US')} %`;
 
-/** Milliseconds as a person reads them. */
+/** Milliseconds for people. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
@@ -48,13 +48,13 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** The ends of an id, behind what says of which kind it is: `sha256:5d41c…1b9ab`. */
+/** The ends of an id, after its kind: `sha256:5d41c…1b9ab`. */
 export function shorten(id: string): string {
   const [, kind = '', rest = id] = /^([a-z0-9]+:)(.+)$/.exec(id) ?? [];
   return rest.length > 13 ? `${kind}${rest.slice(0, 5)}…${rest.slice(-5)}` : id;
 }
 
-/** An id that is too long to read: its ends, whole on hover, to copy, and to see on the chain. */
+/** An id that is too long to read: its ends, the whole on hover, a copy button, and a link to the explorer. */
 export function Id({ value, kind, full }: { value: string; kind?: 'address' | 'tx'; full?: boolean }) {
   const { data: config } = useQuery(configQuery);
   return (
@@ -89,7 +89,7 @@ interface CopyProps {
   onCopied?(): void;
 }
 
-/** Puts a text on the clipboard and says so. */
+/** Copies a text to the clipboard and confirms it. */
 export function Copy({ text, what, bare, onCopied }: CopyProps) {
   const [done, setDone] = useState(false);
   async function copy() {
@@ -130,7 +130,7 @@ export function Copy({ text, what, bare, onCopied }: CopyProps) {
   );
 }
 
-/** Text in a fixed width, to read and to copy. */
+/** Monospaced text to read and to copy. */
 export function Code({ text, label, onCopied }: { text: string; label: string; onCopied?(): void }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_auto] items-start rounded-lg bg-sunken">
@@ -144,7 +144,7 @@ export function Code({ text, label, onCopied }: { text: string; label: string; o
   );
 }
 
-/** Hands a text to the person as a file. */
+/** Downloads a text as a file. */
 export function saveFile(name: string, text: string | Uint8Array, type = 'application/json'): void {
   const url = URL.createObjectURL(new Blob([text as BlobPart], { type }));
   const link = Object.assign(document.createElement('a'), { href: url, download: name });

@@ -1,4 +1,4 @@
-/** The admin's part: the state of the whole, disputes, creators and settings. */
+/** The admin's view: state, disputes, creators and settings. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { lazy, Suspense, useState } from 'react';
@@ -13,7 +13,7 @@ import type { Draft } from './admin/draft.ts';
 import { ADMIN_TABS, type AdminTab } from './admin/search.ts';
 import { StateTab } from './admin/state.tsx';
 
-// They read the chain, for which there is much to load.
+// They read the chain, which needs large modules.
 const SettingsTab = lazy(() => import('./admin/settings.tsx'));
 const Succession = lazy(() => import('./admin/succession.tsx'));
 
@@ -27,7 +27,7 @@ const TAB_WORDS: Record<AdminTab, string> = {
 export default function Admin() {
   return (
     <>
-      <PageHead title="Admin" about="What the marketplace’s operator sees, answers and decides." />
+      <PageHead title="Admin" about="State, disputes, creators and settings of the marketplace." />
       <SignedIn why="Only the marketplace’s admin can see and change this.">
         <Inside />
       </SignedIn>
@@ -35,12 +35,12 @@ export default function Admin() {
   );
 }
 
-/** Whoever is proposed as the next admin is none yet, and has one thing to do here. */
+/** A proposed next admin is not admin yet, and can only accept here. */
 function Inside() {
   const { isAdmin } = useSession();
   const { tab = 'state' } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  // Kept here, so that a look at another tab loses nothing.
+  // Kept here, so that switching tabs loses nothing.
   const [draft, setDraft] = useState<Draft | null>(null);
   if (!isAdmin)
     return (

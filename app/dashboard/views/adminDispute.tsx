@@ -1,4 +1,4 @@
-/** One dispute, with all that the admin decides by: request, result, evidence, and the receipt verified again. */
+/** One dispute with everything for the admin's decision: request, result, evidence, and the receipt verified again. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -19,7 +19,7 @@ import { Verified } from './admin/verified.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
-/** The index follows the chain by itself; this follows the index. */
+/** The index follows the chain; this polls the index. */
 const REFRESH_MS = 5_000;
 
 export default function AdminDispute() {
@@ -74,7 +74,7 @@ function CaseView({ found }: { found: Case }) {
         </Section>
         <Section title="What was asked">
           {task === null && parameters === null ? (
-            <p className="text-sm text-faint">This execution was never started here, so its request is not known.</p>
+            <p className="text-sm text-faint">This service never ran this execution, so its request is not known.</p>
           ) : (
             <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
               {task !== null && <Code text={task} label="Task" />}
@@ -108,7 +108,7 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** What is left of it on the chain, base units; null while that is read, and where it cannot be. */
+/** Remaining collateral on the chain, base units; null while it is read, or if that fails. */
 function useCollateral(executionId: string): bigint | null {
   const { data } = useQuery({
     queryKey: ['dispute-collateral', executionId],

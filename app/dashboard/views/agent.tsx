@@ -1,4 +1,4 @@
-/** One agent: what it does and how well, how to call it from a program, and a form to call it here. */
+/** One agent: its purpose and quality, how to call it from a program, and a form to call it here. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
@@ -20,7 +20,7 @@ type Tab = 'about' | 'run' | 'code';
 export default function Agent() {
   const { agentId } = route.useParams();
   const { data, error, isFetching, refetch } = useQuery(agentQuery(agentId));
-  // What was read stays in view, however the next reading goes.
+  // Old data stay visible, even if a later read fails.
   if (data) return <Loaded key={agentId} agent={data} />;
   if (!error) return <Loading agentId={agentId} />;
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
@@ -50,7 +50,7 @@ export default function Agent() {
 function Loaded({ agent }: { agent: AgentFull }) {
   const { tab = 'about' } = route.useSearch();
   const navigate = route.useNavigate();
-  // What is filled in stays while one looks at the other tabs.
+  // Input stays while the user looks at other tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
   const open = (next: Tab) =>
@@ -137,7 +137,7 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
   );
 }
 
-/** With what the catalogue has said of it already. */
+/** Shows what the catalogue's data already contain. */
 function Loading({ agentId }: { agentId: string }) {
   const lists = queryClient.getQueriesData<AgentPage>({ queryKey: ['agents'] });
   const known = lists.flatMap(([, page]) => page?.agents ?? []).find(({ agent_id }) => agent_id === agentId);

@@ -1,4 +1,4 @@
-/** The front door: what this is, and every agent that can be called. */
+/** The start page: an introduction, and every agent that can be called. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
@@ -89,7 +89,7 @@ function Welcome() {
           The program releases it only against the creator's signature over the very result that you get.
         </Assurance>
         <Assurance title="Or refunded in full">
-          No valid result in time means your money back, and after a while you can take it back yourself.
+          Without a valid result in time you get your money back, and after a while you can take it back yourself.
         </Assurance>
       </ol>
     </header>
@@ -113,7 +113,7 @@ function counted(total: number, { creator }: CatalogueSearch): string {
 function Nothing({ search, total, onClear }: { search: CatalogueSearch; total: number; onClear(): void }) {
   if (total > 0) {
     return (
-      <Empty title="This page is beyond the last one">
+      <Empty title="This page does not exist">
         <Link to="/" search={{ ...search, page: undefined } as CatalogueSearch} className={buttonStyle()}>
           To the first page
         </Link>

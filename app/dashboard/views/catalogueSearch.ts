@@ -1,4 +1,4 @@
-/** What the catalogue is filtered and sorted by, as its address has it: the API's own filters. */
+/** The catalogue's filters and order in its URL: the API's own filters. */
 import type { AgentFilters } from '../../sdk/client/client.ts';
 import { AGENT_SORTS } from '../../sdk/wire/choices.ts';
 import type { AgentsQuery } from '../../sdk/wire/queries.ts';
@@ -18,13 +18,13 @@ export interface CatalogueSearch {
   page?: number;
 }
 
-/** Cards on one page: rows of three, and of two, are full. */
+/** Cards per page: fills rows of three and of two. */
 export const PAGE_SIZE = 24;
 
-/** Whatever is in the address that makes sense; the rest is left out. */
+/** The valid parameters of the URL; others are ignored. */
 export function parseCatalogueSearch(search: Record<string, unknown>): CatalogueSearch {
   const { tags, sort, verified, success, calls, creator, page } = search;
-  // A number in the address is read as one, and may well be what somebody looks for.
+  // The URL parser turns digits into a number, which may be a search text.
   const q = typeof search.q === 'number' ? String(search.q) : search.q;
   return {
     ...(typeof q === 'string' && q.trim() !== '' && { q: q.slice(0, 100) }),
@@ -38,7 +38,7 @@ export function parseCatalogueSearch(search: Record<string, unknown>): Catalogue
   };
 }
 
-/** The same as GET /v1/agents takes it. */
+/** The same for GET /v1/agents. */
 export function filtersOf(search: CatalogueSearch): AgentFilters {
   const { q, tags, sort, verified, success, calls, creator, page = 1 } = search;
   return {
@@ -56,6 +56,6 @@ export function filtersOf(search: CatalogueSearch): AgentFilters {
 
 export const tagsOf = ({ tags }: CatalogueSearch): string[] => (tags ? tags.split(',').filter(Boolean) : []);
 
-/** Whether anything but the order and the page is asked for. */
+/** True if there are filters besides order and page. */
 export const isFiltered = ({ sort: _sort, page: _page, ...filters }: CatalogueSearch): boolean =>
   Object.keys(filters).length > 0;

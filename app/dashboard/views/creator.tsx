@@ -1,4 +1,4 @@
-/** A creator's agents: what each earns, how it fares, and the way to list another. */
+/** A creator's agents with their earnings and state, and a link to list another. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
@@ -13,7 +13,7 @@ import { heldCollateral, ownListingsQuery, sumUsdc } from './listing/own.ts';
 export default function View() {
   return (
     <>
-      <PageHead title="Your agents" about="What you sell here: earnings, health, and the collateral behind each.">
+      <PageHead title="Your agents" about="Earnings, health and collateral of each of your agents.">
         <Link to="/creator/new" className={buttonStyle('primary')}>
           List an agent
         </Link>
@@ -149,7 +149,7 @@ function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnL
   );
 }
 
-/** The first time here: what it takes, in the order in which it is asked for. */
+/** The first visit: the requirements, in the order in which they are needed. */
 function Begin() {
   const steps = [
     ['A server', 'that answers POST …/execute over https; on this computer plain http will do.'],

@@ -19,7 +19,7 @@ export default function View() {
     <>
       <PageHead
         title="Disputes"
-        about="A caller who did not get what was paid for can say so; the admin answers within 72 hours, and the creator's collateral pays."
+        about="A caller can dispute a bad result. The admin decides within 72 hours; if upheld, the creator's collateral pays."
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         {wallet && <Disputes wallet={wallet} />}

@@ -1,4 +1,4 @@
-/** One execution: what was answered, what it cost, and how to check, refund or dispute it. */
+/** One execution: its answer and cost, and how to check, refund or dispute it. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -23,7 +23,7 @@ import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
 const RUNNING_MS = 2_000;
-/** A refund that waits for an account may wait for days. */
+/** A refund that waits for an account may take days. */
 const WAITING_MS = 10_000;
 
 const executionQuery = (executionId: string) =>
@@ -41,7 +41,7 @@ function readAgain(execution: Execution | undefined, isLate = false): number | f
   return execution.refund === 'claimable' || execution.refund === 'blocked' ? WAITING_MS : false;
 }
 
-/** Whether the index has yet to learn what the chain says. */
+/** True if the index is behind the chain. */
 function isBehind({ status }: Execution, record: ShownRecord | null | undefined): boolean {
   if (record?.status === 'disputed') return status !== 'disputed';
   return record?.status === 'refunded' ? status !== 'failed' : false;
@@ -107,7 +107,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
         <div className="grid min-w-0 gap-5 max-lg:contents">
           {record?.status === 'open' && <RefundState execution={execution} record={record} />}
           {failure && (
-            <Note tone="bad" title="The agent gave no result that could be paid for">
+            <Note tone="bad" title="The agent gave no valid result">
               <p>{failure.message}</p>
               <p className="mt-1 font-mono text-xs">{failure.code}</p>
             </Note>
@@ -133,7 +133,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             <Amounts execution={execution} />
           </div>
           <Card className="pb-0 max-lg:order-1">
-            <h2 className="mb-4 text-sm text-faint">What has happened</h2>
+            <h2 className="mb-4 text-sm text-faint">Timeline</h2>
             <Timeline execution={execution} dispute={dispute} isOpened={Boolean(record)} />
           </Card>
           {execution.status === 'completed' && dispute === null && <Disputable execution={execution} record={record} />}
@@ -188,7 +188,7 @@ function Head({ execution }: { execution: Execution }) {
             Download receipt
           </Button>
         )}
-        {/* A page of its own, which may ask any node. */}
+        {/* A new document, which may send requests to any node. */}
         <a href={`/verify?id=${encodeURIComponent(id)}`} className={buttonStyle()}>
           Verify it yourself
         </a>
@@ -204,7 +204,7 @@ function Head({ execution }: { execution: Execution }) {
   );
 }
 
-/** Byte for byte as the marketplace gives it. */
+/** Exactly the marketplace's bytes. */
 async function readReceipt(executionId: string): Promise<string> {
   const response = await fetch(`/v1/executions/${encodeURIComponent(executionId)}/receipt`);
   if (!response.ok) throw toError(response, await response.json().catch(() => null));
@@ -225,8 +225,7 @@ function ResultCard({ execution }: { execution: Execution }) {
         </div>
       ) : (
         <p className="text-sm text-faint">
-          The marketplace no longer keeps the result. Its hash stays on the chain: a copy of yours can be verified
-          against it.
+          The marketplace no longer has the result. Its hash stays on the chain, so you can verify your own copy.
         </p>
       )}
     </Card>
@@ -238,7 +237,7 @@ interface DisputableProps {
   record: ShownRecord | null | undefined;
 }
 
-/** While its window is open; afterwards only that it has closed. */
+/** While its window is open; afterwards only a note that it has closed. */
 function Disputable({ execution, record }: DisputableProps) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;

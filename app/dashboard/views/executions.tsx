@@ -1,4 +1,4 @@
-/** What a wallet has had executed: filtered, in pages, newest first. */
+/** A wallet's executions: filtered, in pages, newest first. */
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ExecutionSummary } from '../../sdk/wire/wire.ts';
@@ -13,7 +13,7 @@ import { Filters } from './executions/filters.tsx';
 import { type ExecutionsSearch, filtersOf, PAGE_SIZE } from './executions/search.ts';
 
 const route = getRouteApi('/executions');
-/** While something runs, the list is read again. */
+/** While an execution runs, the list is refreshed. */
 const RUNNING_MS = 3_000;
 
 const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSearch) =>
@@ -28,10 +28,7 @@ const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSe
 export default function View() {
   return (
     <>
-      <PageHead
-        title="Executions"
-        about="What this wallet has paid for, by its keys or by itself, and what came of it."
-      />
+      <PageHead title="Executions" about="Everything that this wallet or its keys have paid for, with the outcome." />
       <SignedIn why="Executions are shown to the wallet that paid for them.">
         <Executions />
       </SignedIn>
@@ -53,7 +50,7 @@ function Executions() {
       {!data && !error && <Skeleton className="h-96" />}
       {data?.executions.length === 0 &&
         (isFiltered || page > 1 ? (
-          <Empty title="Nothing fits these filters">
+          <Empty title="No execution fits these filters">
             <Button className="mt-3" onClick={() => navigate({ search: {} })}>
               Show all executions
             </Button>
@@ -91,7 +88,7 @@ const PRICE = (
 );
 const HEAD = ['Agent', 'Status', PRICE, 'Opened', 'Took', 'Execution'];
 
-/** A table where there is room for one, else cards. */
+/** A table if there is space, else cards. */
 function Rows({ executions }: { executions: ExecutionSummary[] }) {
   return (
     <>
@@ -140,7 +137,7 @@ function Rows({ executions }: { executions: ExecutionSummary[] }) {
   );
 }
 
-/** Its area is the whole row or card, which is `relative`. */
+/** Covers the whole row or card, which is `relative`. */
 function ExecutionLink({ execution }: { execution: ExecutionSummary }) {
   return (
     <Link
@@ -153,7 +150,7 @@ function ExecutionLink({ execution }: { execution: ExecutionSummary }) {
   );
 }
 
-/** In the chain's seconds, as both times are. */
+/** Computed with the chain's seconds, like both times. */
 function tookOf({ initiated_at, completed_at }: ExecutionSummary): string {
   if (!completed_at) return '–';
   const ms = Date.parse(completed_at) - Date.parse(initiated_at);

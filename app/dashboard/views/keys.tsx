@@ -1,4 +1,4 @@
-/** A wallet's API keys: made, watched, changed and ended. */
+/** A wallet's API keys: create, watch, change and end them. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
@@ -26,7 +26,7 @@ const keysQuery = (wallet: string) =>
 const TITLE = 'API keys';
 const ABOUT =
   "A key lets a program call agents with this wallet's USDC, within limits that the chain enforces. Its value is shown " +
-  'once, when it is made; what it may spend you can change, and the key end, here and at any time.';
+  'once, when it is created. You can change its limits or revoke it here at any time.';
 
 export default function View() {
   const { wallet } = useSession();
@@ -51,7 +51,7 @@ function Keys({ wallet }: { wallet: string }) {
   const { data: money, ...chain } = useQuery({
     ...moneyQuery(wallet, ids),
     enabled: keys !== undefined,
-    // The wallet's own figures stay while a key joins them.
+    // The wallet's figures stay visible while a key is added.
     placeholderData: (before) => before,
   });
   const close = () => setShown(null);
@@ -87,7 +87,7 @@ function Keys({ wallet }: { wallet: string }) {
           onAllowance={() => setShown('allowance')}
         />
       )}
-      {/* Below the figures, which are there before it is known whether to warn. */}
+      {/* Below the figures, which are known before the warnings. */}
       {keys && money && (
         <Warnings keys={keys} money={money} onAllowance={() => setShown('allowance')} onGas={() => setShown('gas')} />
       )}
@@ -95,8 +95,8 @@ function Keys({ wallet }: { wallet: string }) {
       {keys?.length === 0 && (
         <Empty title="No API keys yet">
           <p className="mb-5">
-            An API key lets a program call agents and pay them from this wallet. You set what it may spend per call, per
-            period and in all, and end it whenever you like.
+            An API key lets a program call agents and pay them from this wallet. You set its limits per call, per period
+            and in total, and can revoke it at any time.
           </p>
           {create}
         </Empty>

@@ -1,4 +1,4 @@
-/** One agent as its creator sees it: figures, changes, tests, and what only its wallet may do. */
+/** One agent for its creator: figures, changes, tests, and actions that only its wallet may sign. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
@@ -71,7 +71,7 @@ const UNSAVED = (
 
 function Manage({ listing }: { listing: OwnListing }) {
   const [tab, setTab] = useState<Tab>('Overview');
-  // Only what was changed is kept, so that what the chain says meanwhile is seen in the rest.
+  // Only changed fields are stored, so that the others follow the chain.
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const [outcome, setOutcome] = useState<TestOutcome | null>(null);
   const present = useMemo(() => draftOf(listing), [listing]);
@@ -133,7 +133,7 @@ function Manage({ listing }: { listing: OwnListing }) {
             onOutcome={setOutcome}
           />
         </Tabs.Content>
-        {/* A key that is being rotated must outlive a look at another tab. */}
+        {/* A key that is being rotated must survive a look at another tab. */}
         <Tabs.Content value="Settings" forceMount className="grid gap-6 data-[state=inactive]:hidden">
           <CollateralCard listing={listing} />
           <RotateCard listing={listing} />
@@ -173,8 +173,8 @@ function Overview({ listing }: { listing: OwnListing }) {
           rows={[
             ['Listed', <Time key="listed" at={listing.listed_at} />],
             ['Version', formatCount(listing.listing_version)],
-            ['Longest wait', formatSpan(listing.timeout_seconds)],
-            ['Shortest wait', formatSpan(listing.min_timeout_seconds)],
+            ['Longest timeout', formatSpan(listing.timeout_seconds)],
+            ['Shortest timeout', formatSpan(listing.min_timeout_seconds)],
             ['Signing key', <Id key="key" value={listing.signing_key} />],
             ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
           ]}

@@ -1,4 +1,4 @@
-/** Listing an agent in steps. The draft stays in this browser, whatever goes wrong; its key stays on this page. */
+/** Lists an agent in steps. The draft stays in this browser after any failure; its key stays in this page. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { SignedIn } from '../parts/connect.tsx';
@@ -21,17 +21,17 @@ import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
 
 const SchemaFields = lazy(() => import('./listing/schemaFields.tsx'));
 
-/** The fields of each step, in order; the last three have none of their own. */
+/** The fields of each step, in order; the last three steps have none. */
 const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] = [
   {
     title: 'Details',
-    about: 'What callers read before they buy.',
+    about: 'The description that callers read.',
     fields: ['name', 'tagline', 'description', 'display_name', 'tags'],
   },
-  { title: 'Schemas', about: 'What the agent takes and what it returns.', fields: ['input_schema', 'output_schema'] },
+  { title: 'Schemas', about: 'The input and the output of the agent.', fields: ['input_schema', 'output_schema'] },
   {
     title: 'Price',
-    about: 'What a call costs, and the deposit that backs it.',
+    about: 'The price of a call, and the deposit that backs it.',
     fields: ['price_usdc', 'timeout_seconds', 'min_timeout_seconds'],
   },
   { title: 'Endpoint', about: 'Where the marketplace posts executions.', fields: ['endpoint'] },
@@ -40,8 +40,8 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
     about: 'Your server signs each result with it. It belongs to this agent alone and is not your wallet.',
     fields: [],
   },
-  { title: 'Test', about: 'One call to your endpoint, judged as a paid one would be.', fields: [] },
-  { title: 'Sign', about: 'What your wallet signs, and what becomes of the deposit.', fields: [] },
+  { title: 'Test', about: 'One call to your endpoint, checked like a paid one.', fields: [] },
+  { title: 'Sign', about: 'The transaction that your wallet signs, and the terms of the deposit.', fields: [] },
 ];
 const [KEY, TEST, SIGN] = [4, 5, 6];
 
@@ -58,7 +58,7 @@ export default function View() {
 
 function NewListing() {
   const kept = useKept();
-  const { draft, change, go } = kept;
+  const { draft, go } = kept;
   const step = Math.min(Math.max(kept.step, 0), SIGN);
   const { data: config } = useQuery(configQuery);
   const { data: agentId } = useListingAddress(draft.listing_id);
@@ -66,7 +66,7 @@ function NewListing() {
   const [key, setKey] = useState<HeldKey | null>(null);
   const [tested, setTested] = useState<{ of: string; outcome: TestOutcome } | null>(null);
   const [listed, setListed] = useState<Listed | null>(null);
-  /** Steps that were left: what is missing in them is said. */
+  /** Steps that the user has left: their faults are shown. */
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
@@ -85,7 +85,7 @@ function NewListing() {
     index < TEST && !isDone(index) ? [{ title, go: () => move(index) }] : [],
   );
 
-  // Whoever hears the page is told which step has come.
+  // Moves the focus, so that screen readers announce the new step.
   useEffect(() => {
     if (!isFirst.current) heading.current?.focus();
     isFirst.current = false;
@@ -117,55 +117,6 @@ function NewListing() {
     ? Object.fromEntries(fields.flatMap((field) => (errors[field] ? [[field, errors[field]]] : [])))
     : {};
   const isKeyUnsaved = key?.kind === 'secret' && !key.isSaved;
-  const parts: ReactNode[] = [
-    <div key="details" className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
-      <DetailsFields draft={draft} errors={shown} onChange={change} />
-      <AgentCard draft={draft} />
-    </div>,
-    <Suspense key="schemas" fallback={<Skeleton className="h-112" />}>
-      <SchemaFields draft={draft} errors={shown} onChange={change} />
-    </Suspense>,
-    <PriceFields key="price" draft={draft} errors={shown} onChange={change} />,
-    <EndpointFields key="endpoint" draft={draft} errors={shown} onChange={change} />,
-    <KeyFields
-      key="key"
-      agentName={draft.name}
-      agentId={agentId}
-      value={key}
-      expected={kept.signing_key}
-      onChange={(next) => {
-        setKey(next);
-        if (next) kept.nameKey(next.address);
-      }}
-    />,
-    <div key="test" className="grid gap-6">
-      <ServerHint endpoint={draft.endpoint} />
-      <TestPanel
-        draft={draft}
-        onChange={change}
-        signingKey={key?.address ?? kept.signing_key}
-        outcome={tested?.of === fingerprint ? tested.outcome : null}
-        onOutcome={(outcome) => setTested(outcome && { of: fingerprint, outcome })}
-        blocked={
-          open.some(({ title }) => title !== STEPS[KEY]!.title) || !(key ?? kept.signing_key) ? (
-            <OpenSteps title="First complete" steps={open} />
-          ) : null
-        }
-      />
-    </div>,
-    <Review
-      key="sign"
-      draft={draft}
-      signingKey={key}
-      agentId={agentId}
-      isTested={isTested}
-      open={open}
-      onListed={(result) => {
-        kept.forget();
-        setListed(result);
-      }}
-    />,
-  ];
   return (
     <>
       <PageHead title="List an agent" about="Seven steps. What you write stays in this browser until you sign.">
@@ -184,33 +135,126 @@ function NewListing() {
             {title}
           </h2>
           <p className="mt-1 mb-6 text-sm text-faint">{about}</p>
-          {parts[step]}
-          <div className="mt-10 flex justify-between gap-3 border-t border-line pt-5">
-            <Button onClick={() => move(step - 1)} disabled={step === 0}>
-              Back
-            </Button>
-            {step < SIGN && (
-              <Button kind={isDone(step) ? 'primary' : 'plain'} onClick={() => move(step + 1)}>
-                Next: {STEPS[step + 1]!.title}
-              </Button>
-            )}
-          </div>
+          <Step
+            step={step}
+            kept={kept}
+            errors={shown}
+            agentId={agentId}
+            signingKey={key}
+            onKey={setKey}
+            open={open}
+            outcome={tested?.of === fingerprint ? tested.outcome : null}
+            onOutcome={(outcome) => setTested(outcome && { of: fingerprint, outcome })}
+            onListed={setListed}
+          />
+          <StepButtons step={step} isDone={isDone(step)} onGo={move} />
         </div>
       </div>
-      <AskBeforeLeaving
-        when={kept.isTouched}
-        isLostWithPage={isKeyUnsaved}
-        title={isKeyUnsaved ? 'Leave and lose the signing key?' : 'Leave before it is listed?'}
-      >
-        {isKeyUnsaved
-          ? 'The signing key has not been saved as a file and is gone when you leave. The rest of the draft stays in this browser.'
-          : 'Nothing is signed yet. The draft stays in this browser; only a signing key must be opened again from its file.'}
-      </AskBeforeLeaving>
+      <AskToLeave isTouched={kept.isTouched} isKeyUnsaved={isKeyUnsaved} />
     </>
   );
 }
 
-/** What a test speaks of: a change to any of it makes it another. */
+interface StepProps {
+  step: number;
+  kept: ReturnType<typeof useKept>;
+  errors: DraftErrors;
+  agentId: ReturnType<typeof useListingAddress>['data'];
+  signingKey: HeldKey | null;
+  onKey(key: HeldKey | null): void;
+  /** Incomplete steps. */
+  open: { title: string; go(): void }[];
+  /** Result of a test of this exact draft. */
+  outcome: TestOutcome | null;
+  onOutcome(outcome: TestOutcome | null): void;
+  onListed(listed: Listed): void;
+}
+
+/** The fields of one step. */
+function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, onOutcome, onListed }: StepProps) {
+  const { draft, change } = kept;
+  const parts: ReactNode[] = [
+    <div key="details" className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
+      <DetailsFields draft={draft} errors={errors} onChange={change} />
+      <AgentCard draft={draft} />
+    </div>,
+    <Suspense key="schemas" fallback={<Skeleton className="h-112" />}>
+      <SchemaFields draft={draft} errors={errors} onChange={change} />
+    </Suspense>,
+    <PriceFields key="price" draft={draft} errors={errors} onChange={change} />,
+    <EndpointFields key="endpoint" draft={draft} errors={errors} onChange={change} />,
+    <KeyFields
+      key="key"
+      agentName={draft.name}
+      agentId={agentId}
+      value={signingKey}
+      expected={kept.signing_key}
+      onChange={(next) => {
+        onKey(next);
+        if (next) kept.nameKey(next.address);
+      }}
+    />,
+    <div key="test" className="grid gap-6">
+      <ServerHint endpoint={draft.endpoint} />
+      <TestPanel
+        draft={draft}
+        onChange={change}
+        signingKey={signingKey?.address ?? kept.signing_key}
+        outcome={outcome}
+        onOutcome={onOutcome}
+        blocked={
+          open.some(({ title }) => title !== STEPS[KEY]!.title) || !(signingKey ?? kept.signing_key) ? (
+            <OpenSteps title="First complete" steps={open} />
+          ) : null
+        }
+      />
+    </div>,
+    <Review
+      key="sign"
+      draft={draft}
+      signingKey={signingKey}
+      agentId={agentId}
+      isTested={outcome?.ok === true}
+      open={open}
+      onListed={(result) => {
+        kept.forget();
+        onListed(result);
+      }}
+    />,
+  ];
+  return parts[step];
+}
+
+function StepButtons({ step, isDone, onGo }: { step: number; isDone: boolean; onGo(step: number): void }) {
+  return (
+    <div className="mt-10 flex justify-between gap-3 border-t border-line pt-5">
+      <Button onClick={() => onGo(step - 1)} disabled={step === 0}>
+        Back
+      </Button>
+      {step < SIGN && (
+        <Button kind={isDone ? 'primary' : 'plain'} onClick={() => onGo(step + 1)}>
+          Next: {STEPS[step + 1]!.title}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function AskToLeave({ isTouched, isKeyUnsaved }: { isTouched: boolean; isKeyUnsaved: boolean }) {
+  return (
+    <AskBeforeLeaving
+      when={isTouched}
+      isLostWithPage={isKeyUnsaved}
+      title={isKeyUnsaved ? 'Leave and lose the signing key?' : 'Leave before it is listed?'}
+    >
+      {isKeyUnsaved
+        ? 'The signing key has not been saved as a file and is gone when you leave. The rest of the draft stays in this browser.'
+        : 'Nothing is signed yet. The draft stays in this browser; only a signing key must be opened again from its file.'}
+    </AskBeforeLeaving>
+  );
+}
+
+/** Everything that a test depends on: a change makes its result outdated. */
 function testedParts(draft: Draft, key: HeldKey | null): string {
   return JSON.stringify([draft, key?.address]);
 }

@@ -1,4 +1,6 @@
-/** Checking an execution or a receipt in this browser, against a node of the visitor's choice, with nobody to trust. */
+/**
+ * Checks an execution or a receipt in this browser, against a node of the visitor's choice, without trusting anyone.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -11,7 +13,9 @@ import { findSubject, type Subject, useVerification } from './verify/verificatio
 
 const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The address that the document was loaded from, whose policy it has. */
+const NO_ID = 'An execution id has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
+
+/** The path that the document was loaded from, which decides its policy. */
 function loadedPath(): string {
   const [entry] = performance.getEntriesByType('navigation');
   return entry ? new URL(entry.name).pathname : window.location.pathname;
@@ -22,13 +26,11 @@ export default function Verify() {
   const navigate = useNavigate();
   const { data: config, isPending } = useQuery(configQuery);
   const { current, verify } = useVerification();
-  const [id, setId] = useState(named);
   const [node, setNode] = useState<string | null>(null);
   const [isOffline, setOffline] = useState(false);
-  const [idError, setIdError] = useState<string | null>(null);
   const result = useRef<HTMLDivElement>(null);
 
-  // Coming from another view keeps that view's policy, which lets no node be asked but the marketplace's own.
+  // Coming from another view keeps that view's policy, which allows requests only to the marketplace's own node.
   useEffect(() => {
     if (loadedPath() !== window.location.pathname) window.location.reload();
   }, []);
@@ -37,7 +39,7 @@ export default function Verify() {
   const fault = isOffline || rpcUrl === '' ? null : nodeFault(rpcUrl);
   const isReady = isOffline || (rpcUrl !== '' && fault === null);
 
-  // What is asked for before the page knows its node waits until it does, or knows that it will not.
+  // A request made before the node is known waits until it is known, or known to be missing.
   const isWaiting = isPending && !isOffline && rpcUrl === '';
   const [waiting, setWaiting] = useState<Subject | Promise<Subject> | null>(null);
 
@@ -56,23 +58,18 @@ export default function Verify() {
     start(waiting);
   });
 
-  function startById(text: string) {
-    const executionId = text.trim().toLowerCase();
-    if (!EXECUTION_ID.test(executionId)) {
-      setIdError('An execution id has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.');
-      return;
-    }
-    setIdError(null);
+  function startById(executionId: string) {
     void navigate({ to: '/verify', search: { id: executionId }, replace: true });
     start(findSubject(executionId));
   }
 
-  // An id in the address is what somebody was sent here with.
+  // An id in the URL starts the check at once.
   const isBegun = useRef(false);
   useEffect(() => {
     if (isBegun.current || !named || !isReady) return;
     isBegun.current = true;
-    startById(named);
+    const executionId = readExecutionId(named);
+    if (executionId) startById(executionId);
   });
 
   return (
@@ -82,59 +79,102 @@ export default function Verify() {
         about="See for yourself that an agent signed a result, and that its price went where it had to. Every check runs in this browser; no receipt is uploaded."
       />
       <Card className="grid gap-x-8 gap-y-6 md:grid-cols-2">
-        <form
-          className="grid content-start gap-4"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            startById(id);
-          }}
-        >
-          <Input
-            label="Execution id"
-            hint="Of your own executions the receipt is checked too, when you are signed in."
-            error={idError}
-            value={id}
-            onChange={(event) => setId(event.target.value)}
-            className="font-mono"
-            autoComplete="off"
-            spellCheck={false}
-          />
-          <div>
-            <Button type="submit" kind="primary" disabled={!isReady} busy={current?.isRunning ?? false}>
-              Verify
-            </Button>
-          </div>
-        </form>
+        <IdForm initial={named} disabled={!isReady} busy={current?.isRunning ?? false} onId={startById} />
         <ReceiptFile
           onReceipt={(receipt, name) => start({ kind: 'receipt', receipt, from: `The receipt is the file ${name}.` })}
         />
-        <div className="grid gap-4 border-t border-line pt-5 md:col-span-2 md:grid-cols-2 md:gap-x-8">
-          <Input
-            label="Solana node"
-            type="url"
-            hint="Asked for what is on the chain. Name one that you trust; the marketplace’s own is suggested."
-            error={fault}
-            value={node ?? config?.rpc_url ?? ''}
-            onChange={(event) => setNode(event.target.value)}
-            disabled={isOffline}
-            className="font-mono"
-            spellCheck={false}
-          />
-          <Checkbox
-            className="md:mt-7"
-            label="Ask no node"
-            hint="Only hash and signatures are checked, which takes no network."
-            checked={isOffline}
-            onChange={(event) => setOffline(event.target.checked)}
-          />
-        </div>
+        <NodeFields
+          node={node ?? config?.rpc_url ?? ''}
+          fault={fault}
+          onNode={setNode}
+          isOffline={isOffline}
+          onOffline={setOffline}
+        />
       </Card>
       <div ref={result} className="mt-8 scroll-mt-24">
         {current ? <VerificationResult verification={current} name={nameOf(current.subject)} /> : <Explained />}
       </div>
     </>
   );
+}
+
+interface IdFormProps {
+  initial: string;
+  disabled: boolean;
+  busy: boolean;
+  onId(executionId: string): void;
+}
+
+function IdForm({ initial, disabled, busy, onId }: IdFormProps) {
+  const [id, setId] = useState(initial);
+  const [error, setError] = useState(initial === '' || readExecutionId(initial) ? null : NO_ID);
+  return (
+    <form
+      className="grid content-start gap-4"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        const executionId = readExecutionId(id);
+        setError(executionId ? null : NO_ID);
+        if (executionId) onId(executionId);
+      }}
+    >
+      <Input
+        label="Execution id"
+        hint="Of your own executions the receipt is checked too, when you are signed in."
+        error={error}
+        value={id}
+        onChange={(event) => setId(event.target.value)}
+        className="font-mono"
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <div>
+        <Button type="submit" kind="primary" disabled={disabled} busy={busy}>
+          Verify
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface NodeFieldsProps {
+  node: string;
+  fault: string | null;
+  onNode(node: string): void;
+  isOffline: boolean;
+  onOffline(isOffline: boolean): void;
+}
+
+/** The node to ask. */
+function NodeFields({ node, fault, onNode, isOffline, onOffline }: NodeFieldsProps) {
+  return (
+    <div className="grid gap-4 border-t border-line pt-5 md:col-span-2 md:grid-cols-2 md:gap-x-8">
+      <Input
+        label="Solana node"
+        type="url"
+        hint="The node that the chain is read from. Name one that you trust; the marketplace’s own is suggested."
+        error={fault}
+        value={node}
+        onChange={(event) => onNode(event.target.value)}
+        disabled={isOffline}
+        className="font-mono"
+        spellCheck={false}
+      />
+      <Checkbox
+        className="md:mt-7"
+        label="Use no node"
+        hint="Only the hash and the signatures are checked, without a network."
+        checked={isOffline}
+        onChange={(event) => onOffline(event.target.checked)}
+      />
+    </div>
+  );
+}
+
+function readExecutionId(text: string): string | null {
+  const executionId = text.trim().toLowerCase();
+  return EXECUTION_ID.test(executionId) ? executionId : null;
 }
 
 function nameOf(subject: Subject): string {
@@ -152,7 +192,7 @@ const STEPS = [
   ['In the transactions', 'Balances before and after show that creator and marketplace got exactly their shares.'],
 ] as const;
 
-/** What will be checked, before anything is. */
+/** The list of checks, before any is made. */
 function Explained() {
   return (
     <ol className="grid gap-x-8 gap-y-5 md:grid-cols-3">

@@ -1,4 +1,4 @@
-/** Node's Buffer, which web3.js takes for given. */
+/** Node's Buffer, which web3.js expects as a global. */
 import { Buffer } from 'buffer/';
 
 Object.assign(globalThis, { Buffer });

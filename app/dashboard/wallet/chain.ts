@@ -1,6 +1,6 @@
 /**
- * The chain as the page reaches it. web3.js and all that stands on it are heavy, so they come when a wallet signs or an
- * account is read, and not before.
+ * The chain for the web page. web3.js and the modules based on it are heavy, so they are loaded only to sign, or to
+ * read an account.
  */
 import { BASE_URL } from '../service.ts';
 import type { Connected } from './wallets.ts';
@@ -11,9 +11,9 @@ const breathe = () => new Promise((resolve) => setTimeout(resolve));
 
 let modules: Promise<ChainModules> | null = null;
 
-/** The library's wallet side, its program side and web3.js. */
+/** The library's wallet and program modules, and web3.js. */
 export function loadChainModules(): Promise<ChainModules> {
-  // web3.js first and by itself: run at once with all else it would hold up a slow phone.
+  // web3.js first and alone: running everything at once would block a slow phone.
   modules ??= import('./web3.ts')
     .then(breathe)
     .then(() => import('./chainModules.ts'))
@@ -24,7 +24,7 @@ export function loadChainModules(): Promise<ChainModules> {
   return modules;
 }
 
-/** Chain and service together, read anew: its config may have changed. */
+/** Chain and service together, read again because the config may have changed. */
 export async function openChain(signedInAs?: string) {
   const chain = await loadChainModules();
   const marketplace = await chain.openMarketplace({ baseUrl: BASE_URL, ...(signedInAs && { signedInAs }) });
@@ -33,7 +33,7 @@ export async function openChain(signedInAs?: string) {
 
 export type OpenedChain = Awaited<ReturnType<typeof openChain>>;
 
-/** A signer over a connected wallet. */
+/** A signer for a connected wallet. */
 export async function signerOf({ wallet, account }: Connected) {
   const { PublicKey, Transaction, VersionedTransaction } = await loadChainModules();
   type AnyTransaction = InstanceType<typeof Transaction> | InstanceType<typeof VersionedTransaction>;

@@ -1,4 +1,4 @@
-/** What chain.ts loads. */
+/** The modules that chain.ts loads. */
 
 export * as program from '../../sdk/program/index.ts';
 export * from '../../sdk/wallet/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Wallets to try the page with, without an extension: the demo people of a network on this computer, whose keypairs the
- * relay gives away to this computer alone. To the page they are wallets like any other, by the Wallet Standard; they
- * sign whatever they are asked to, because nothing of theirs is worth anything.
+ * Test wallets without an extension: the demo identities of a network on this computer. The relay gives their keypairs
+ * only to this computer. For the page they are wallets like any other, by the Wallet Standard. They sign everything,
+ * because they hold nothing of value.
  */
 import type { SolanaSignInInput } from '@solana/wallet-standard-features';
 import { createSignInMessageText } from '@solana/wallet-standard-util';
@@ -10,7 +10,7 @@ import { registerWallet } from '@wallet-standard/wallet';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 
-/** What the relay gives. */
+/** The relay's answer. */
 interface DevelopmentKey {
   name: string;
   /** Base58, 64 bytes. */
@@ -23,7 +23,7 @@ const CHAINS = ['solana:localnet', 'solana:devnet', 'solana:mainnet'] as const;
 const FEATURES = ['solana:signTransaction', 'solana:signMessage', 'solana:signIn'] as const;
 const SIGNATURE_BYTES = 64;
 
-/** Fetches them and makes them known to this page. */
+/** Fetches the wallets and registers them with this page. */
 export async function offerDevelopmentWallets(path: string): Promise<void> {
   const response = await fetch(path);
   if (!response.ok) return;
@@ -70,17 +70,17 @@ function createWallet(name: string, secretKey: Uint8Array): Wallet {
   };
 }
 
-/** A transaction's bytes with this wallet's signature in its place: count, signatures, then the message that is signed. */
+/** Inserts this wallet's signature into a transaction's bytes: count, signatures, then the signed message. */
 function signTransaction(
   bytes: Uint8Array,
   publicKey: Uint8Array,
   sign: (message: Uint8Array) => Uint8Array,
 ): Uint8Array {
-  // More than 127 signatures do not fit a transaction, so that the count is always one byte.
+  // More than 127 signatures do not fit a transaction, so the count is always one byte.
   const count = bytes[0]!;
   const start = 1 + count * SIGNATURE_BYTES;
   const message = bytes.slice(start);
-  // A versioned message has one byte before its header of three; then the count of keys, then the keys.
+  // A versioned message has one byte before its three-byte header; then the number of keys, then the keys.
   const header = message[0]! >= 128 ? 1 : 0;
   const keys = header + 4;
   for (let index = 0; index < count; index += 1) {

@@ -1,4 +1,4 @@
-/** Who is signed in: the wallet whose signature bought this browser's cookie. */
+/** The signed-in wallet, whose signature created this browser's session cookie. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import bs58 from 'bs58';
 import { call, queryClient } from '../service.ts';
@@ -10,13 +10,13 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The signed-in wallet's address; null where nobody is, undefined until that is known. */
+/** The signed-in wallet's address; null if nobody is signed in, undefined until known. */
 export function useSession() {
   const { data } = useQuery(sessionQuery);
   return { wallet: data?.wallet, isAdmin: data?.is_admin ?? false, isKnown: data !== undefined };
 }
 
-/** Connects the wallet and signs in by one signature, which is no transaction. */
+/** Connects the wallet and signs in with one signature, which is not a transaction. */
 export async function signIn(wallet: SolanaWallet): Promise<void> {
   const connected = await connect(wallet);
   const { address } = connected.account;
@@ -26,7 +26,7 @@ export async function signIn(wallet: SolanaWallet): Promise<void> {
   await queryClient.invalidateQueries();
 }
 
-/** By the wallet's own window for signing in where it has one, else as any other message. */
+/** Uses the wallet's own sign-in window if it has one, else signs a plain message. */
 async function signChallenge(
   { wallet, account }: Connected,
   { message, sign_in }: Awaited<ReturnType<typeof call<'auth.challenge'>>>,
@@ -46,6 +46,6 @@ async function signChallenge(
 export async function signOut(): Promise<void> {
   await call('auth.signOut');
   await disconnect();
-  // Forgets what was read as this wallet, and has whatever is on the page read anew.
+  // Drops data read as this wallet, and reloads what is visible.
   await queryClient.resetQueries();
 }

@@ -1,4 +1,4 @@
-/** The wallets that this browser offers, by the Wallet Standard, and the one that is connected. */
+/** The browser's wallets, by the Wallet Standard, and the connected one. */
 import type {
   SolanaSignInFeature,
   SolanaSignMessageFeature,
@@ -18,7 +18,7 @@ type Features = StandardConnectFeature &
   SolanaSignMessageFeature &
   Partial<SolanaSignInFeature & StandardDisconnectFeature & StandardEventsFeature>;
 
-/** A wallet that can do what this page asks: connect, and sign transactions and messages. */
+/** A wallet with the features that this page needs: connect, and sign transactions and messages. */
 export type SolanaWallet = Wallet & { readonly features: Features };
 
 export interface Connected {
@@ -27,7 +27,7 @@ export interface Connected {
 }
 
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'];
-/** Where the name of the last wallet is kept, so that a reload finds it again. It is no secret. */
+/** Storage key of the last wallet's name, so that a reload finds it again. It is not secret. */
 const LAST_WALLET = 'wallet';
 
 const isUsable = (wallet: Wallet): wallet is SolanaWallet => NEEDED.every((feature) => feature in wallet.features);
@@ -72,7 +72,7 @@ function set(next: Connected | null): void {
   stopWatching();
   stopWatching = () => undefined;
   connected = next;
-  // Somebody who changes the account in the wallet is somebody else.
+  // Another account in the wallet is another user.
   const events = next?.wallet.features['standard:events'];
   if (next && events) {
     stopWatching = events.on('change', ({ accounts }) => {
@@ -82,7 +82,7 @@ function set(next: Connected | null): void {
   tell();
 }
 
-/** Asks the wallet for its account; `silent` never opens a window. Throws where the person refuses. */
+/** Asks the wallet for its account; `silent` never opens a window. Throws if the user refuses. */
 export async function connect(wallet: SolanaWallet, silent = false): Promise<Connected> {
   const { accounts } = await wallet.features['standard:connect'].connect(silent ? { silent } : {});
   const account = accounts.find(({ chains }) => chains.some((chain) => chain.startsWith('solana:')));
@@ -93,7 +93,7 @@ export async function connect(wallet: SolanaWallet, silent = false): Promise<Con
   return next;
 }
 
-/** Connects what was connected before a reload, where it comes back by itself as this address. */
+/** Reconnects the wallet from before a reload, if it returns this address without asking. */
 export async function reconnect(address: string): Promise<void> {
   const name = localStorage.getItem(LAST_WALLET);
   const wallet = usable.find((candidate) => candidate.name === name);

@@ -1,6 +1,6 @@
 /**
- * csv-analyst: one SQL question about one CSV text. The work is done by `csvWorker.mjs`, a process per execution that
- * is killed when its time is up, so neither an endless query nor a hungry one can reach the server.
+ * csv-analyst: answers one SQL question about one CSV text. Each execution runs `csvWorker.mjs` in a process that is
+ * killed at its timeout. So neither an endless query nor one that needs much memory affects the server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,11 +12,11 @@ const QUERY_MS = 2000;
 /** Reading the largest CSV takes about two seconds on a slow machine. */
 const LOAD_MS = 15_000;
 /**
- * Limits that the operating system keeps even if this process is gone: 512 MiB of data, as SQLite has no bound of its
- * own here, and 20 s of processor time. Where a system does not know one of them the others still hold.
+ * Limits that the operating system enforces even if this process is gone: 512 MiB of data, because SQLite has no bound
+ * here, and 20 s of processor time. If a system lacks one of them, the others still apply.
  */
 const LIMITED = 'ulimit -d 524288 2>/dev/null; ulimit -t 20 2>/dev/null; exec "$0" "$1"';
-/** More at once would only share the same processors. The rest wait in order. */
+/** More would only share the same processors. Others wait in order. */
 const MAX_WORKERS = 2;
 
 type WorkerMessage = { type: 'loaded' } | { type: 'rows'; json: string } | { type: 'failure'; reason: string };
@@ -29,7 +29,7 @@ process.on('exit', () => {
   for (const worker of workers) worker.kill('SIGKILL');
 });
 
-/** Answers `{"columns", "rows", "row_count"}` as JSON text; every other outcome is an ExecutionFailure. */
+/** Answers `{"columns", "rows", "row_count"}` as JSON text. Any other outcome is an ExecutionFailure. */
 export async function analyseCsv(
   { parameters }: ExecutionRequest,
   { signal }: { signal: AbortSignal },
@@ -76,7 +76,7 @@ function runWorker(job: { csv: string; query: string }, signal: AbortSignal): Pr
       timer = setTimeout(() => end(new ExecutionFailure('SQL: the query was ended after 2 s')), QUERY_MS);
     });
     worker.on('error', end);
-    // After an answer this changes nothing; without one the worker was killed by its limits or broke.
+    // After an answer this changes nothing. Without one, the worker was killed by its limits or crashed.
     worker.on('exit', () => {
       workers.delete(worker);
       end(new ExecutionFailure('the CSV and the query together need too much memory or time'));
@@ -90,7 +90,7 @@ async function takeTurn(): Promise<void> {
   else await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
-/** Hands the turn to whoever waits longest. */
+/** Gives the turn to the longest-waiting execution. */
 function endTurn(): void {
   const next = waiting.shift();
   if (next) next();

@@ -1,7 +1,7 @@
 /**
- * One query of csv-analyst, in a process of its own: CSV into an in-memory SQLite table, one statement, rows as JSON.
- * SQLite cannot be stopped from another thread, so what may have to be ended after 2 seconds must be a process. Plain
- * JavaScript, because a process that TypeScript is not set up for starts in a tenth of a second.
+ * One query of csv-analyst in a separate process: CSV into an in-memory SQLite table, one statement, rows as JSON.
+ * SQLite cannot be stopped from another thread, so a query with a 2 s timeout must run in a process. Plain JavaScript,
+ * because a process without TypeScript starts in a tenth of a second.
  *
  *     in   {csv, query}
  *     out  {type: 'loaded'} when the query is about to run, then {type: 'rows', json} or {type: 'failure', reason}
@@ -48,7 +48,7 @@ function parseRecords(csv) {
   }
 }
 
-/** Names as SQLite can hold them: trimmed, none empty, none equal but for case. @param {string[]} record */
+/** Column names for SQLite: trimmed, not empty, and unique regardless of case. @param {string[]} record */
 function columnNames(record) {
   const taken = new Set();
   return record.map((field, index) => {
@@ -61,8 +61,8 @@ function columnNames(record) {
 }
 
 /**
- * The narrowest type that every value fits without an integer losing a digit: 007 stays text, as do whole numbers
- * beyond int64. @param {string[][]} rows @param {number} column
+ * The narrowest type that fits every value without losing a digit: 007 stays text, as do whole numbers beyond int64.
+ * @param {string[][]} rows @param {number} column
  */
 function columnType(rows, column) {
   const values = rows.map((row) => row[column]).filter((value) => value !== '');
@@ -84,7 +84,7 @@ function isReal(value) {
 
 const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
 
-/** An in-memory database with the one table `csv`, closed to changes. */
+/** An in-memory database with one table `csv`, then made read-only. */
 function load({ header, rows }) {
   const types = header.map((_, column) => columnType(rows, column));
   const toValue = {
@@ -105,7 +105,7 @@ function load({ header, rows }) {
   return database;
 }
 
-/** The statement, if it is exactly one SELECT or WITH that only reads. */
+/** Prepares the statement if it is exactly one read-only SELECT or WITH. */
 function prepare(database, query) {
   const keyword = /^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*([a-z]+)/i.exec(query)?.[1]?.toUpperCase();
   if (keyword !== 'SELECT' && keyword !== 'WITH') {
@@ -131,7 +131,7 @@ function runQuery(statement) {
   return `{"columns":${JSON.stringify(columns)},"rows":[${rows.join(',')}],"row_count":${rows.length}}`;
 }
 
-/** SQLite's value as JSON can carry it: what a double would blur, or JSON cannot say, becomes text. */
+/** A SQLite value for JSON: values that a double or JSON cannot represent become text. */
 function toJson(value) {
   if (typeof value === 'bigint') {
     const number = Number(value);
@@ -141,13 +141,13 @@ function toJson(value) {
   return Buffer.isBuffer(value) ? value.toString('hex') : value;
 }
 
-/** SQLite's own message, with what the caller needs to mend the query. */
+/** SQLite's own message, and the columns that help to correct the query. */
 function queryRefusal(error, header) {
   if (error instanceof Refusal) return error;
   return new Refusal(`SQL: ${error.message} (columns of the table csv: ${header.map(quoted).join(', ')})`);
 }
 
-/** Resolves when the message has left, because what follows may hold this thread. */
+/** Resolves when the message is sent, because the next step may block this thread. */
 function send(message) {
   return new Promise((resolve) => process.send(message, resolve));
 }

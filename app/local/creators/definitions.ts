@@ -1,9 +1,9 @@
 /**
- * The demo agents as their creators describe them: what the local network lists, and what each server does. Two are
- * useful, the others behave in one chosen way each, as test cards do for payments.
+ * The demo agents as their creators describe them: the local network's listings, and the behaviour of each server. Two
+ * are useful. Each of the others shows one chosen behaviour, like test cards for payments.
  */
 
-/** What a server does; all but the useful two answer with the task until they are listed. */
+/** A server's behaviour. All but the two useful ones return the task until they are listed. */
 export type Behaviour =
   | 'csv-analyst'
   | 'text-report'
@@ -32,10 +32,10 @@ export interface DemoAgent {
   minTimeoutSeconds: number;
   inputSchema: object;
   outputSchema: object;
-  /** Which of the two demo wallets lists it. */
+  /** The demo wallet that lists it. */
   creator: 'a' | 'b';
   behaviour: Behaviour;
-  /** A request that this agent completes before it is listed: for the test request of the listing flow. */
+  /** A request that this agent completes before it is listed, for the test request of the listing flow. */
   example: { task: string; parameters: Record<string, unknown> };
 }
 
@@ -155,7 +155,7 @@ const useful: DemoAgent[] = [
   },
 ];
 
-/** One sandbox agent: it takes any parameters and, where it answers at all, answers text. */
+/** One sandbox agent: accepts any parameters and, if it answers at all, returns text. */
 function sandbox(
   behaviour: Behaviour,
   price: string,

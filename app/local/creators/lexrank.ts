@@ -1,7 +1,7 @@
 /**
  * LexRank (Erkan and Radev, "LexRank: Graph-based Lexical Centrality as Salience in Text Summarization", JAIR 22,
- * 2004): a sentence is central if it resembles many sentences that are central themselves. It only ranks what is there,
- * so nothing it picks was made up, and it needs no word list of any language.
+ * 2004): a sentence is central if it resembles many central sentences. It only ranks existing sentences, so it invents
+ * nothing, and it needs no word list of any language.
  */
 
 /** Sentences whose idf-modified cosine is above this are neighbours: the threshold that the paper found best. */
@@ -11,7 +11,7 @@ const JUMP = 0.15;
 const TOLERANCE = 1e-6;
 const MAX_ROUNDS = 200;
 
-/** The centrality of each sentence, given as its words; the scores add up to 1. */
+/** The centrality of each sentence, given as its words. The scores sum to 1. */
 export function lexRank(sentences: readonly (readonly string[])[]): number[] {
   const neighbours = neighboursOf(sentences);
   const count = sentences.length;
@@ -29,11 +29,11 @@ export function lexRank(sentences: readonly (readonly string[])[]): number[] {
   return scores;
 }
 
-/** For each sentence the ones that resemble it, itself included: the graph has no sentence without a neighbour. */
+/** For each sentence the similar ones, including itself, so every sentence has a neighbour. */
 function neighboursOf(sentences: readonly (readonly string[])[]): number[][] {
   const weights = tfIdf(sentences);
   const norms = weights.map((vector) => Math.hypot(...vector.values()));
-  // Which sentences hold a word: only pairs that share one have to be compared.
+  // The sentences that contain each word: only pairs with a common word are compared.
   const postings = new Map<string, number[]>();
   for (const [index, vector] of weights.entries()) {
     for (const word of vector.keys()) {
@@ -56,7 +56,7 @@ function neighboursOf(sentences: readonly (readonly string[])[]): number[][] {
   });
 }
 
-/** Per sentence: word to term frequency times log(sentences / sentences with the word); words of weight 0 left out. */
+/** Per sentence: word to term frequency times log(sentences / sentences with the word), without words of weight 0. */
 function tfIdf(sentences: readonly (readonly string[])[]): Map<string, number>[] {
   const frequency = new Map<string, number>();
   for (const words of sentences) {

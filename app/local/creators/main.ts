@@ -1,6 +1,6 @@
 /**
- * The process in which the demo creators run, apart from the marketplace as real creators are. The local network forks
- * it and talks to it by messages:
+ * The process of the demo creators, separate from the marketplace like real creators. The local network forks it and
+ * exchanges messages with it:
  *
  *     in   {type: 'start', dataDir, agents: [{name, port, signingKeyPath, listed?}]}   port 0 picks a free one
  *     out  {type: 'listening', agents: [{name, url, port, signingKey}]}
@@ -26,19 +26,19 @@ import { createDemoServer, type DemoServer } from './server.ts';
 
 export interface StartMessage {
   type: 'start';
-  /** Where relative key paths start. */
+  /** Base of relative key paths. */
   dataDir: string;
   agents: {
     name: string;
     port: number;
-    /** Made, with mode 0600, where it does not exist. */
+    /** Created, with mode 0600, if missing. */
     signingKeyPath: string;
-    /** Listed already, in an earlier run: misbehave at once. */
+    /** Already listed in an earlier run: show its behaviour at once. */
     listed?: boolean;
   }[];
 }
 
-/** From here on only calls signed by a key of this directory are answered. Whoever never sends it lets anyone call. */
+/** From now on, only calls signed by a key of this directory are answered. Without this message, anyone may call. */
 export interface TrustMessage {
   type: 'trust';
   directoryUrl: string;
@@ -63,16 +63,16 @@ export interface ErrorMessage {
   message: string;
 }
 
-/** What the parent sends and what it receives. */
+/** Messages from the parent and to the parent. */
 export type ToCreators = StartMessage | TrustMessage | ListedMessage;
 export type FromCreators = ListeningMessage | TrustMessage | ListedMessage | ErrorMessage;
 
 const HOST = '127.0.0.1';
 const running = new Map<string, DemoServer>();
-/** Lets anyone in until a marketplace is named. */
+/** Accepts every call until a marketplace is named. */
 let verify: CallVerifier = async () => true;
 
-/** Starts every agent in turn; the first that cannot start stops the others and is reported. */
+/** Starts every agent in turn. If one cannot start, stops the others and reports it. */
 async function start({ agents, dataDir }: StartMessage): Promise<ListeningMessage | ErrorMessage> {
   const listening: ListeningMessage['agents'] = [];
   for (const agent of agents) {
@@ -98,7 +98,7 @@ async function startAgent(agent: StartMessage['agents'][number], dataDir: string
   const signingKey = loadSigningKey(keyPath);
   const definition = demoAgent(agent.name);
   const demo = createDemoServer(definition, signingKey, (request, body) => verify(request, body));
-  // An agent that is offline keeps its address; nothing may listen there.
+  // An offline agent keeps its address; nothing may listen there.
   const staysOffline = definition.behaviour === 'offline' && agent.listed === true && agent.port !== 0;
   const port = staysOffline ? agent.port : await listen(demo.server, agent.port);
   running.set(agent.name, demo);
@@ -106,7 +106,7 @@ async function startAgent(agent: StartMessage['agents'][number], dataDir: string
   return { name: agent.name, url: `http://${HOST}:${port}/execute`, port, signingKey: signingKeyAddress(signingKey) };
 }
 
-/** Resolves to the port, rejects with the system's error. */
+/** Resolves with the port; rejects with the system's error. */
 async function listen(server: Server, port: number): Promise<number> {
   server.listen(port, HOST);
   await once(server, 'listening');
@@ -123,7 +123,7 @@ async function answer(message: ToCreators): Promise<FromCreators> {
 process.on('message', (message: ToCreators) => {
   answer(message).then((reply) => process.send?.(reply));
 });
-// Without its parent the process has no purpose. Ctrl-C reaches the whole group, and there the parent decides.
+// Without its parent the process has no purpose. Ctrl-C reaches the whole group, and then the parent decides.
 process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => process.exit(0));
 process.on('SIGINT', () => {});

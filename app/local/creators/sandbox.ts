@@ -1,7 +1,8 @@
 /**
- * The sandbox agents: what each does for real, and how it answers on purpose once it is listed. A misbehaviour is a
- * pure function of the request, so a repeated execution_id gets the same bytes here too.
+ * The sandbox agents: their normal work, and their deliberate behaviour once listed. A misbehaviour is a pure function
+ * of the request, so a repeated execution_id gets the same bytes here too.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import bs58 from 'bs58';
 import {
@@ -11,17 +12,16 @@ import {
   type ExecutionRequest,
   failedAnswer,
 } from '../../sdk/creator/creator.ts';
-import { hashResult, signResult } from '../../sdk/creator/nativeReceipt.ts';
-import { parseSignature } from '../../sdk/receipt/receipt.ts';
+import { hashResult, parseSignature, signResult } from '../../sdk/receipt/receipt.ts';
 import type { Behaviour } from './definitions.ts';
 
-/** An HTTP answer as a misbehaving server gives it. */
+/** An HTTP answer of a misbehaving server. */
 export interface RawAnswer {
   status: number;
   body: string;
 }
 
-/** Turns the answer that an honest server would give into this agent's. */
+/** Replaces an honest server's answer by this agent's. */
 export type Misbehaviour = (request: ExecutionRequest, honest: CompletedAnswer, signingKey: Uint8Array) => RawAnswer;
 
 /** One MiB more than the marketplace reads. */
@@ -66,7 +66,7 @@ function json(answer: object): RawAnswer {
   return { status: 200, body: JSON.stringify(answer) };
 }
 
-/** Changes the lowest bit of S, so that the signature stays well formed and only its verification fails. */
+/** Changes the lowest bit of S, so that the signature stays well formed and fails only its verification. */
 function withOneBitChanged(signature: string): string {
   const bytes = Uint8Array.from(parseSignature(signature)!);
   bytes[32]! ^= 1;

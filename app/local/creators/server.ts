@@ -1,6 +1,6 @@
 /**
- * One demo creator's HTTP server: honest until its agent is listed, from then on as its behaviour says. What is honest
- * is `app/sdk/creator/creator.ts` and nothing else, as any creator would use it.
+ * One demo creator's HTTP server: honest until its agent is listed, then with its chosen behaviour. The honest part
+ * uses only `app/sdk/creator/creator.ts`, as any creator would.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -27,11 +27,11 @@ const executors: Partial<Record<Behaviour, CreatorOptions['execute']>> = {
 
 export interface DemoServer {
   server: Server;
-  /** The agent is listed now: misbehave from here on. Resolves when the change is in force. */
+  /** The agent is listed now: misbehave from now on. Resolves when the change is in force. */
   listed(): Promise<void>;
 }
 
-/** A server that does not listen yet; `verify` is its door in all it does. */
+/** A server that does not listen yet; `verify` checks all its calls. */
 export function createDemoServer(agent: DemoAgent, signingKey: Uint8Array, verify?: CallVerifier): DemoServer {
   const execute = executors[agent.behaviour] ?? echo;
   const honest = createCreatorServer({
@@ -73,7 +73,7 @@ async function misbehave(
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
     response.end(body);
   } catch (error) {
-    // Not this agent's chosen behaviour but a request that no server could answer.
+    // Not this agent's chosen behaviour, but a request that no server could answer.
     const { status, message } = error instanceof RequestError ? error : { status: 400, message: 'unreadable request' };
     response.writeHead(status, { 'content-type': 'text/plain' }).end(message);
   }

@@ -17,17 +17,17 @@ const KEY_SENTENCE_METHOD = 'LexRank (extractive): idf-modified cosine above 0.1
 /** Letters and digits, joined by an apostrophe or hyphen, or by the point or comma of a number. */
 const WORD = /[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+|(?<=\p{N})[.,]\p{N}+)*/gu;
 /**
- * Where a sentence ends: its marks, closing quotes, a space, and then what can begin another. The counts are bounded
- * because a run of dots as long as the text would otherwise be searched again from each of its dots.
+ * The end of a sentence: its marks, closing quotes, a space, and a possible start of the next one. The counts are
+ * bounded: otherwise a long run of dots would be searched again from each of its dots.
  */
 const SENTENCE_END =
   /[.!?…]{1,8}["'”’)\]]{0,4} (?=["'“‘([]{0,4}[\p{Lu}\p{Lt}\p{Lo}\p{N}])|[。！？]{1,8}[」』”]{0,4} ?/gu;
-/** After these a point ends no sentence. */
+/** A point after these does not end a sentence. */
 const ABBREVIATION = /(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|cf|e\.g|i\.e|[A-Z])\. $/;
 
 type Block = { kind: 'heading'; level: number; text: string } | { kind: 'paragraph'; text: string };
 
-/** Answers the report as JSON text. Throws ExecutionFailure for parameters it cannot take. */
+/** Returns the report as JSON text. Throws ExecutionFailure for invalid parameters. */
 export function reportOnText({ parameters }: ExecutionRequest): ExecutionOutput {
   const { text, sentences: wanted = 3 } = parameters;
   if (typeof text !== 'string' || text.trim() === '') throw new ExecutionFailure('parameters.text must be a text');
@@ -50,7 +50,7 @@ export function reportOnText({ parameters }: ExecutionRequest): ExecutionOutput 
   return { result: JSON.stringify(report) };
 }
 
-/** Counts; those of sentences leave headings out, those of words do not. */
+/** Counts. Sentence counts exclude headings; word counts include them. */
 function measure(text: string, blocks: Block[], sentences: string[]) {
   const words = splitWords(text);
   const lengths = sentences.map((sentence) => splitWords(sentence).length);
@@ -91,7 +91,7 @@ function keySentences(sentences: string[], wanted: number) {
     .map((sentence) => ({ ...sentence, score: round(sentence.score) }));
 }
 
-/** A heading as it stands, a paragraph by its first sentence and its size. */
+/** A heading unchanged; a paragraph as its first sentence and its size. */
 function outlineEntry(block: Block) {
   if (block.kind === 'heading') return block;
   const sentences = splitSentences(block.text);
@@ -103,7 +103,7 @@ function outlineEntry(block: Block) {
   };
 }
 
-/** Headings (Markdown's two forms, or a short line alone that ends like no sentence) and the paragraphs between. */
+/** Headings (Markdown's two forms, or a short single line without sentence end) and the paragraphs between. */
 function splitBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   const chunks = text
@@ -113,7 +113,7 @@ function splitBlocks(text: string): Block[] {
   const parts = chunks.map((chunk) => chunk.trim()).filter((chunk) => /[\p{L}\p{N}]/u.test(chunk));
   for (const [index, part] of parts.entries()) {
     const lines = part.split('\n').map((line) => line.trim());
-    // A line of any length would make the pattern's backtracking a way to stall the server.
+    // Without this limit, a long line could stall the server by the pattern's backtracking.
     const marked = part.length <= MAX_HEADING_CHARACTERS ? /^(#{1,6})[ \t]+(.*?)[ \t]*#*$/.exec(part) : null;
     if (marked && lines.length === 1) {
       blocks.push({ kind: 'heading', level: marked[1]!.length, text: marked[2]! });
@@ -136,7 +136,7 @@ function looksLikeHeading(line: string): boolean {
   return line.length <= 80 && !/^[-*+>|]/.test(line) && !/[.!?,;:…"”’)]$/.test(line) && splitWords(line).length <= 12;
 }
 
-/** Sentences by punctuation; Intl.Segmenter knows more, but its time grows with the square of the text. */
+/** Splits by punctuation. Intl.Segmenter is better, but its time grows with the square of the text. */
 function splitSentences(paragraph: string): string[] {
   const text = paragraph.replace(/\s+/g, ' ');
   const sentences: string[] = [];
@@ -155,14 +155,14 @@ function splitWords(text: string): string[] {
   return text.toLowerCase().match(WORD) ?? [];
 }
 
-/** Vowel groups, less a silent final e, at least one. */
+/** Number of vowel groups without a silent final e, at least one. */
 function countSyllables(word: string): number {
   const groups = word.match(/[aeiouy]+/g)?.length ?? 0;
   const isSilent = /[^aeiouyl]e$/.test(word) || /[aeiouy]le$/.test(word);
   return Math.max(1, isSilent ? groups - 1 : groups);
 }
 
-/** Two decimals are all that such figures are good for. */
+/** Such figures are not more exact than two decimals. */
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

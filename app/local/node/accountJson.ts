@@ -1,31 +1,33 @@
-/** Accounts as JSON: bytes in an encoding, or what a token account or mint says in words. */
+/** Accounts as JSON: encoded bytes, or the parsed fields of a token account or mint. */
 import { AccountLayout, AccountState, MintLayout, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Account } from 'litesvm/dist/internal.js';
 import { z } from 'zod';
-import { context, invalidParams } from './wire.ts';
+import { parseSystem, SYSTEMS } from './systemJson.ts';
+import { CODES, context, invalidParams, RpcError } from './wire.ts';
+import { toZstd } from './zstd.ts';
 
-/** Above, base58 takes too long and is refused, as by a validator. */
+/** Base58 of longer data takes too long and is refused, as by a validator. */
 const MAX_BASE58_BYTES = 128;
 const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID].map(String));
 
-/** How a caller wants accounts. Without an encoding bytes come in base58, alone. */
+/** The format of accounts in an answer. Without an encoding, bytes are returned as one base58 text. */
 export const accountConfig = context.extend({
-  encoding: z.enum(['base58', 'base64', 'jsonParsed']).optional(),
+  encoding: z.enum(['binary', 'base58', 'base64', 'base64+zstd', 'jsonParsed']).nullish(),
   dataSlice: z.object({ offset: z.number().int().nonnegative(), length: z.number().int().nonnegative() }).nullish(),
 });
 
 export type AccountConfig = z.output<typeof accountConfig>;
 
-/** Decimals of a mint; null where there is no such mint. */
+/** Decimals of a mint; null if it does not exist. */
 export type DecimalsOf = (mint: PublicKey) => number | null;
 
 export function isTokenProgram(owner: string): boolean {
   return TOKEN_PROGRAMS.has(owner);
 }
 
-/** `data` are the account's bytes as of the commitment asked for. */
+/** `data` are the account's bytes at the requested commitment. */
 export function accountToJson(account: Account, data: Uint8Array, config: AccountConfig, decimalsOf: DecimalsOf) {
   const owner = bs58.encode(account.owner());
   return {
@@ -33,27 +35,30 @@ export function accountToJson(account: Account, data: Uint8Array, config: Accoun
     owner,
     data: encodeData(owner, data, config, decimalsOf),
     executable: account.executable(),
-    rentEpoch: 0,
+    rentEpoch: Number(account.rentEpoch()),
     space: data.length,
   };
 }
 
 function encodeData(owner: string, data: Uint8Array, { encoding, dataSlice }: AccountConfig, decimalsOf: DecimalsOf) {
-  if (encoding === 'jsonParsed' && isTokenProgram(owner)) {
-    const parsed = parseToken(data, decimalsOf);
-    const program = owner === String(TOKEN_PROGRAM_ID) ? 'spl-token' : 'spl-token-2022';
+  if (encoding === 'jsonParsed') {
+    const isToken = isTokenProgram(owner);
+    const parsed = isToken ? parseToken(data, decimalsOf) : parseSystem(owner, data);
+    const program = isToken ? (owner === String(TOKEN_PROGRAM_ID) ? 'spl-token' : 'spl-token-2022') : SYSTEMS[owner];
     if (parsed) return { program, parsed, space: data.length };
   }
   const slice = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
   const bytes = Buffer.from(slice.buffer, slice.byteOffset, slice.length);
+  if (encoding === 'base64+zstd') return [toZstd(bytes).toString('base64'), encoding];
   if (encoding === 'base64' || encoding === 'jsonParsed') return [bytes.toString('base64'), 'base64'];
   if (bytes.length > MAX_BASE58_BYTES) {
-    throw invalidParams('Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.');
+    const message = 'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.';
+    throw new RpcError(CODES.invalidRequest, message);
   }
   return encoding === 'base58' ? [bs58.encode(bytes), 'base58'] : bs58.encode(bytes);
 }
 
-/** Base units with what they are in whole ones. */
+/** Base units, with the amount in whole tokens. */
 export function tokenAmount(amount: bigint, decimals: number) {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -96,10 +101,14 @@ function parseToken(data: Uint8Array, decimalsOf: DecimalsOf) {
   };
 }
 
-/** Which accounts of a program are wanted. */
+const MAX_FILTERS = 4;
+const MAX_FILTER_BYTES = 128;
+
+/** Filters for accounts of a program. */
 export const accountFilters = z
   .array(
     z.union([
+      z.literal('tokenAccountState').transform(() => ({ tokenAccountState: true as const })),
       z.object({ dataSize: z.number().int().nonnegative() }),
       z.object({
         memcmp: z.object({
@@ -110,17 +119,19 @@ export const accountFilters = z
       }),
     ]),
   )
-  .max(4)
+  .refine((filters) => filters.length <= MAX_FILTERS, `Too many filters provided; max ${MAX_FILTERS}`)
   .nullish();
 
 export type Filter = (data: Uint8Array) => boolean;
 
-/** One test for all filters. Throws -32602 where bytes are not of their encoding. */
+/** Combines all filters into one test. Throws -32602 if bytes do not fit their encoding. */
 export function compileFilters(filters: z.output<typeof accountFilters>): Filter {
   const tests = (filters ?? []).map((filter): Filter => {
+    if ('tokenAccountState' in filter) return (data) => readTokenAccount(data) !== null;
     if ('dataSize' in filter) return (data) => data.length === filter.dataSize;
     const { offset, bytes, encoding } = filter.memcmp;
     const wanted = encoding === 'base64' ? Buffer.from(bytes, 'base64') : decodeBase58(bytes);
+    if (wanted.length > MAX_FILTER_BYTES) throw invalidParams('Invalid param: DataTooLarge');
     return (data) => wanted.equals(data.subarray(offset, offset + wanted.length));
   });
   return (data) => tests.every((test) => test(data));
@@ -130,18 +141,26 @@ function decodeBase58(text: string): Buffer {
   try {
     return Buffer.from(bs58.decode(text));
   } catch {
-    throw invalidParams('invalid base58 in memcmp');
+    throw invalidParams('Invalid param: Invalid');
   }
 }
 
-/** Of a mint's bytes. */
+/** Decimals from a mint's bytes. */
 export function decimalsIn(data: Uint8Array): number | null {
   return data.length >= MintLayout.span ? MintLayout.decode(data.subarray(0, MintLayout.span)).decimals : null;
 }
 
-/** The amount and the mint of a token account; null for bytes that are none. */
-export function readTokenAccount(data: Uint8Array): { amount: bigint; mint: PublicKey; owner: PublicKey } | null {
+/** Fields of a token account; null for other bytes. */
+export function readTokenAccount(
+  data: Uint8Array,
+): { amount: bigint; mint: PublicKey; owner: PublicKey; delegate: PublicKey | null } | null {
   if (data.length < AccountLayout.span) return null;
-  const { amount, mint, owner } = AccountLayout.decode(data);
-  return { amount, mint: new PublicKey(mint), owner: new PublicKey(owner) };
+  const { amount, mint, owner, state, delegateOption, delegate } = AccountLayout.decode(data);
+  if (state === AccountState.Uninitialized) return null;
+  return {
+    amount,
+    mint: new PublicKey(mint),
+    owner: new PublicKey(owner),
+    delegate: delegateOption ? new PublicKey(delegate) : null,
+  };
 }

@@ -1,4 +1,4 @@
-/** Methods that read accounts, as of a commitment. */
+/** Methods that read accounts at a commitment. */
 import { type Commitment, PublicKey } from '@solana/web3.js';
 import type { Account } from 'litesvm/dist/internal.js';
 import { z } from 'zod';
@@ -9,27 +9,36 @@ import {
   accountToJson,
   compileFilters,
   decimalsIn,
-  isTokenProgram,
-  readTokenAccount,
-  tokenAmount,
+  type Filter,
 } from './accountJson.ts';
 import type { Bank } from './bank.ts';
-import { address, CODES, context, DEFAULT_COMMITMENT, invalidParams, type Method, parse, RpcError } from './wire.ts';
+import {
+  address,
+  CODES,
+  context,
+  DEFAULT_COMMITMENT,
+  invalidParams,
+  type Method,
+  parse,
+  RpcError,
+  upTo,
+} from './wire.ts';
 
-/** The most accounts in one call, as a validator has it. */
+/** Version of the validator whose answers these imitate. */
+export const API_VERSION = '4.1.2';
+/** Accounts per call, as for a validator. */
 const MAX_ACCOUNTS = 100;
 
 const config = accountConfig.nullish();
 const programConfig = accountConfig.extend({ filters: accountFilters, withContext: z.boolean().nullish() }).nullish();
-const owned = z.union([z.object({ mint: address }), z.object({ programId: address })]);
 
 export interface Reading {
   commitment: Commitment;
-  /** The newest slot that the answer can know of. */
+  /** The newest slot that the answer can include. */
   slot: number;
 }
 
-/** How a read is to be answered. Throws -32016 where the node is not that far yet. */
+/** The slot and commitment of a read. Throws -32016 if the node has not reached the requested slot. */
 export function readingOf(bank: Bank, options: z.output<typeof context> | null | undefined): Reading {
   const commitment = (options?.commitment ?? DEFAULT_COMMITMENT) as Commitment;
   const slot = bank.slots.at(commitment);
@@ -40,9 +49,15 @@ export function readingOf(bank: Bank, options: z.output<typeof context> | null |
   return { commitment, slot };
 }
 
-/** An answer with the slot that it is of. */
+/** A commitment at which history can be read. */
+export function settled(commitment: string | undefined): Commitment {
+  if (commitment !== 'processed') return (commitment ?? DEFAULT_COMMITMENT) as Commitment;
+  throw invalidParams('Method does not support commitment below `confirmed`');
+}
+
+/** An answer with its slot. */
 export function inContext({ slot }: { slot: number }, value: unknown) {
-  return { context: { slot }, value };
+  return { context: { apiVersion: API_VERSION, slot }, value };
 }
 
 /** An account as JSON. */
@@ -53,30 +68,19 @@ export function showAccount(bank: Bank, key: PublicKey, account: Account, option
   });
 }
 
+/** Accounts of a program that pass a test, with their addresses. */
+export function* accountsOf(bank: Bank, program: PublicKey, test: Filter, options: AccountConfig, at: Reading) {
+  for (const [text, account] of bank.programAccounts(program, at.commitment)) {
+    if (!test(account.data())) continue;
+    const pubkey = new PublicKey(text);
+    yield { pubkey: text, account: showAccount(bank, pubkey, account, options, at.commitment) };
+  }
+}
+
 export function accountMethods(bank: Bank): Record<string, Method> {
   function show(key: PublicKey, options: AccountConfig, { commitment }: Reading) {
     const account = bank.account(key, commitment);
     return account && showAccount(bank, key, account, options, commitment);
-  }
-
-  function tokenAccount(key: PublicKey, { commitment }: Reading) {
-    const account = bank.account(key, commitment);
-    if (!account) throw invalidParams('could not find account');
-    const isToken = isTokenProgram(String(new PublicKey(account.owner())));
-    const token = isToken ? readTokenAccount(account.data()) : null;
-    const mint = token && bank.account(token.mint, commitment);
-    const decimals = mint && decimalsIn(mint.data());
-    if (!token || decimals === null) throw invalidParams('not a Token account');
-    return tokenAmount(token.amount, decimals);
-  }
-
-  /** Accounts of a program that pass a test, with their addresses. */
-  function* accountsOf(program: PublicKey, test: (data: Uint8Array) => boolean, options: AccountConfig, at: Reading) {
-    for (const [text, account] of bank.programAccounts(program, at.commitment)) {
-      if (!test(account.data())) continue;
-      const pubkey = new PublicKey(text);
-      yield { pubkey: text, account: showAccount(bank, pubkey, account, options, at.commitment) };
-    }
   }
 
   return {
@@ -86,7 +90,7 @@ export function accountMethods(bank: Bank): Record<string, Method> {
       return inContext(reading, show(key, options ?? {}, reading));
     },
     getMultipleAccounts(params) {
-      const [keys, options] = parse(z.tuple([z.array(address).max(MAX_ACCOUNTS)]).rest(config), params);
+      const [keys, options] = parse(z.tuple([upTo(MAX_ACCOUNTS, address)]).rest(config), params);
       const reading = readingOf(bank, options);
       const base64 = { encoding: 'base64' as const, ...options };
       return inContext(
@@ -98,7 +102,7 @@ export function accountMethods(bank: Bank): Record<string, Method> {
       const [program, options] = parse(z.tuple([address]).rest(programConfig), params);
       const reading = readingOf(bank, options);
       const test = compileFilters(options?.filters);
-      const found = [...accountsOf(program, test, options ?? {}, reading)];
+      const found = [...accountsOf(bank, program, test, options ?? {}, reading)];
       return options?.withContext ? inContext(reading, found) : found;
     },
     getBalance(params) {
@@ -106,33 +110,9 @@ export function accountMethods(bank: Bank): Record<string, Method> {
       const reading = readingOf(bank, options);
       return inContext(reading, Number(bank.account(key, reading.commitment)?.lamports() ?? 0n));
     },
-    getTokenAccountBalance(params) {
-      const [key, options] = parse(z.tuple([address]).rest(context.nullish()), params);
-      const reading = readingOf(bank, options);
-      return inContext(reading, tokenAccount(key, reading));
-    },
-    getTokenAccountsByOwner(params) {
-      const [owner, which, options] = parse(z.tuple([address, owned]).rest(config), params);
-      const reading = readingOf(bank, options);
-      const programs = 'programId' in which ? [which.programId] : tokenProgramOf(which.mint, reading);
-      const test = (data: Uint8Array) => {
-        const token = readTokenAccount(data);
-        return token?.owner.equals(owner) === true && (!('mint' in which) || token.mint.equals(which.mint));
-      };
-      return inContext(
-        reading,
-        programs.flatMap((program) => [...accountsOf(program, test, options ?? {}, reading)]),
-      );
-    },
     getMinimumBalanceForRentExemption(params) {
       const [bytes] = parse(z.tuple([z.number().int().nonnegative()]).rest(z.unknown()), params);
       return Number(bank.svm.minimumBalanceForRentExemption(BigInt(bytes)));
     },
   };
-
-  function tokenProgramOf(mint: PublicKey, { commitment }: Reading): PublicKey[] {
-    const account = bank.account(mint, commitment);
-    if (!account) throw invalidParams('could not find mint');
-    return [new PublicKey(account.owner())];
-  }
 }

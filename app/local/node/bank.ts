@@ -1,82 +1,69 @@
 /**
- * The chain of the embedded node: one LiteSVM, which is Agave's own runtime with every feature that mainnet has, and
- * around it what a VM lacks: slots, blockhashes that expire, commitments, and a history.
+ * The chain of the embedded node: one LiteSVM, which is Agave's own runtime with all mainnet features. The bank adds
+ * what a VM lacks: slots, expiring blockhashes, commitments, fees of transactions that cannot be loaded, and a history.
  *
- * Transactions run one after another, each in the slot in which it came. What they change is seen at `processed` at once,
- * at `confirmed` when the slot has ended, at `finalized` 31 slots later. Simulations alone see the newest state at every
- * commitment.
+ * Transactions run one after another, each in the slot of its arrival. Their changes are visible at `processed` at
+ * once, at `confirmed` when the slot has ended, and at `finalized` 31 slots later. Only simulations see the newest
+ * state at every commitment.
  */
-import type { Commitment, PublicKey, TransactionError } from '@solana/web3.js';
+import { type Commitment, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-// The bindings below the package's own face, which would decode every transaction by another library only to encode it
-// again, and bring that library's 100 ms into each start.
-import {
-  type Account,
-  Clock,
-  EpochSchedule,
-  FailedTransactionMetadata,
-  LiteSvm,
-  type TransactionMetadata,
-} from 'litesvm/dist/internal.js';
+// The bindings below the package's public API. That API would decode and encode every transaction again with another
+// library, which also adds 100 ms to each start.
+import { Account, Clock, EpochSchedule, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/internal.js';
 import { decimalsIn } from './accountJson.ts';
+import { costUnits, loadedBytes } from './cost.ts';
 import { History, type Landed, type LandedMeta } from './history.ts';
+import { type Balances, describe, nameOf, type Outcome, outcomeOf, type Simulated } from './outcome.ts';
 import { SLOTS_PER_EPOCH, Slots } from './slots.ts';
 import { tokenBalances } from './tokenBalances.ts';
-import { type Decoded, readError } from './transaction.ts';
+import { type Decoded, feeOf } from './transaction.ts';
 import { Versions } from './versions.ts';
 
-/** A cluster cuts a transaction's logs here, and says so in the last line. */
+/** A cluster cuts a transaction's logs at this length, and says so in the last line. */
 const LOG_BYTES = 10_000n;
 const CLOCK_ADDRESS = 'SysvarC1ock11111111111111111111111111111111';
+
+/** Errors of transactions that cannot be loaded but still pay a fee. */
+const PAID_UNRUN = new Set([
+  'ProgramAccountNotFound',
+  'InvalidProgramForExecution',
+  'MaxLoadedAccountsDataSizeExceeded',
+]);
 
 export interface BankOptions {
   /** Length of a slot, ms. */
   slotTimeMs: number;
-  /**
-   * Runs each transaction this long after it came, and confirms it at once: a chain of known latency, for measurements.
-   * Without it transactions run at once and are confirmed when their slot ends. ms.
-   */
-  latencyMs?: number | undefined;
-  /** The VM to go on with; a new one without. */
-  svm?: LiteSvm | undefined;
 }
 
-/** What a run or a simulation came to. */
-export interface Outcome {
-  err: TransactionError | null;
-  meta: TransactionMetadata;
-}
-
-/** Hears what happens on the chain. */
+/** Receives the chain's events. */
 export interface BankListener {
   /** A transaction has run. */
   onLanded(landed: Landed): void;
-  /** Another slot has begun; those after `from` have become confirmed or finalized. */
+  /** A new slot has started; the slots after `from` have become confirmed or finalized. */
   onSlot(from: { confirmed: number; finalized: number }): void;
 }
 
 export class Bank {
-  readonly svm: LiteSvm;
+  readonly svm = new LiteSvm();
   readonly slots: Slots;
   readonly history = new History();
   readonly versions = new Versions();
-  /** Base58 of 32 random bytes: every node is a chain of its own. */
+  /** Base58 of 32 random bytes: every node has a chain of its own. */
   readonly genesisHash: string;
   private listener: BankListener | null = null;
-  private readonly latencyMs: number | null;
-  /** Signatures that wait for their time to run. */
+  /** Signatures of accepted transactions that have not run yet. */
   private readonly waiting = new Set<string>();
 
-  constructor({ slotTimeMs, latencyMs, svm }: BankOptions) {
-    this.svm = svm ?? new LiteSvm();
-    // Ours, over the last 150 slots; the VM knows one blockhash. And it would refuse what it has seen only by its bytes.
+  constructor({ slotTimeMs }: BankOptions) {
+    // The bank checks the last 150 blockhashes; the VM knows one. The VM would also refuse repeated bytes, which the
+    // bank's history does.
     this.svm.setBlockhashCheck(false);
     this.svm.setTransactionHistory(0n);
     this.svm.setLogBytesLimit(LOG_BYTES);
     this.svm.setEpochSchedule(new EpochSchedule(BigInt(SLOTS_PER_EPOCH), BigInt(SLOTS_PER_EPOCH), false, 0n, 0n));
     const startMs = Math.max(Date.now(), Number(this.svm.getClock().unixTimestamp) * 1_000);
-    this.latencyMs = latencyMs ?? null;
-    this.slots = new Slots(slotTimeMs, startMs, this.latencyMs !== null);
+    this.slots = new Slots(slotTimeMs, startMs);
     this.genesisHash = this.slots.blockAt(0).hash;
     this.setClock();
   }
@@ -85,7 +72,7 @@ export class Bank {
     this.listener = listener;
   }
 
-  /** Starts the slot clock. A slot that the process is late for is longer, as under load on a cluster. */
+  /** Starts the slot clock. If the process is late, the slot is longer, as on a cluster under load. */
   run(slotTimeMs: number): void {
     let due = performance.now() + slotTimeMs;
     const tick = () => {
@@ -96,12 +83,12 @@ export class Bank {
     setTimeout(tick, slotTimeMs);
   }
 
-  /** Leaps over slots, with their time. */
+  /** Skips to a slot; the clock moves along. */
   leapTo(slot: number): void {
     this.moveOn(() => this.slots.leapTo(slot));
   }
 
-  /** Sets the clock on, in the slot that runs. */
+  /** Moves the clock forward within the current slot. */
   setTime(unixMs: number): void {
     this.slots.setTime(unixMs);
     this.setClock();
@@ -132,7 +119,7 @@ export class Bank {
     );
   }
 
-  /** An account as of a commitment; null where there is none. */
+  /** An account at a commitment; null if there is none. */
   account(address: PublicKey, commitment: Commitment): Account | null {
     const text = address.toBase58();
     const slot = this.slots.at(commitment);
@@ -140,7 +127,7 @@ export class Bank {
     return past === undefined ? this.svm.getAccount(address.toBytes()) : past;
   }
 
-  /** The account's data, of which the Clock's depend on the commitment as well. */
+  /** The account's data. Those of the Clock also depend on the commitment. */
   data(address: PublicKey, account: Account, commitment: Commitment): Uint8Array {
     if (address.toBase58() !== CLOCK_ADDRESS) return account.data();
     const { slot, epochStartTimestamp, epoch, leaderScheduleEpoch, unixTimestamp } = this.clockAt(
@@ -151,7 +138,7 @@ export class Bank {
     );
   }
 
-  /** All accounts of a program as of a commitment. */
+  /** All accounts of a program at a commitment. */
   programAccounts(program: PublicKey, commitment: Commitment): Map<string, Account> {
     const found = new Map<string, Account>();
     for (const entry of this.svm.getProgramAccounts(program.toBytes())) {
@@ -164,49 +151,85 @@ export class Bank {
     return found;
   }
 
-  /** Writes an account as it is, at every commitment. One without lamports is gone. */
+  /** Writes an account at every commitment. Without lamports, it removes the account. */
   setAccount(address: PublicKey, account: Account): void {
     this.svm.setAccount(address.toBytes(), account);
     this.versions.forget(address.toBase58());
   }
 
-  /** Why a transaction cannot run, seen from a commitment, before its instructions are looked at; null where it can. */
+  /** Why a transaction cannot run at a commitment, before its instructions are checked; null if it can. */
   refusal(transaction: Pick<Decoded, 'signature' | 'blockhash'>, commitment: Commitment): string | null {
     if (this.history.get(transaction.signature)) return 'AlreadyProcessed';
     return this.slots.isValid(transaction.blockhash, this.slots.at(commitment)) ? null : 'BlockhashNotFound';
   }
 
   /** Runs a transaction without effect. */
-  simulate({ bytes }: Decoded, verify: boolean): Outcome & { postAccounts: Map<string, Account> } {
+  simulate(transaction: Decoded, verify: boolean): Simulated {
+    const { bytes, keys } = transaction;
     if (!verify) this.svm.setSigverify(false);
     try {
+      const before = this.accountsOf(keys);
       const result = this.svm.simulateVersionedTransaction(bytes);
       const accounts = result instanceof FailedTransactionMetadata ? [] : result.postAccounts();
+      const postAccounts = new Map(accounts.map((entry) => [bs58.encode(entry.address), entry.account()]));
+      const after = keys.map((key, index) => postAccounts.get(key.toBase58()) ?? before[index]!);
       return {
-        ...outcomeOf(result),
-        postAccounts: new Map(accounts.map((entry) => [bs58.encode(entry.address), entry.account()])),
+        ...this.outcomeOf(transaction, before, result),
+        postAccounts,
+        balances: this.balances(before, after),
+        loadedBytes: this.loadedBytes(before),
       };
     } finally {
       this.svm.setSigverify(true);
     }
   }
 
+  /** The VM reports a missing program as one that cannot run. */
+  private outcomeOf(
+    { message }: Decoded,
+    before: (Account | null)[],
+    result: Parameters<typeof outcomeOf>[0],
+  ): Outcome {
+    const outcome = outcomeOf(result);
+    if (outcome.err !== 'InvalidProgramForExecution') return outcome;
+    const isMissing = message.compiledInstructions.some(({ programIdIndex }) => before[programIdIndex] === null);
+    return isMissing ? { ...outcome, err: 'ProgramAccountNotFound' } : outcome;
+  }
+
+  private accountsOf(keys: PublicKey[]): (Account | null)[] {
+    return keys.map((key) => this.svm.getAccount(key.toBytes()));
+  }
+
+  private loadedBytes(accounts: (Account | null)[]): number {
+    return loadedBytes(this.svm, accounts, (bytes) => new PublicKey(bytes));
+  }
+
+  private balances(before: (Account | null)[], after: (Account | null)[]): Balances {
+    const decimalsOf = (mint: PublicKey): number | null => {
+      const account = this.svm.getAccount(mint.toBytes());
+      return account ? decimalsIn(account.data()) : null;
+    };
+    return {
+      preBalances: before.map(lamportsOf),
+      postBalances: after.map(lamportsOf),
+      preTokenBalances: tokenBalances(before, decimalsOf),
+      postTokenBalances: tokenBalances(after, decimalsOf),
+    };
+  }
+
   /**
-   * Takes a transaction, which runs once however often it comes. What a cluster would drop is dropped: a blockhash that is
-   * unknown or expired, a signature that is wrong, a payer that cannot pay.
+   * Accepts a transaction, which runs once however often it is sent. Drops what a cluster would drop: an unknown or
+   * expired blockhash, a wrong signature, a payer that cannot pay.
    */
   submit(transaction: Decoded): void {
     const { signature } = transaction;
     if (this.waiting.has(signature)) return;
-    if (!this.latencyMs) {
-      this.execute(transaction);
-      return;
-    }
     this.waiting.add(signature);
-    setTimeout(() => {
+    // Runs after the answer: a client that asks for the status in the same request finds none yet.
+    setImmediate(() => {
       this.waiting.delete(signature);
       this.execute(transaction);
-    }, this.latencyMs);
+    });
   }
 
   private execute(transaction: Decoded): void {
@@ -214,70 +237,49 @@ export class Bank {
     const { bytes, keys, message, signature } = transaction;
     const slot = this.slots.current;
     const blockTime = this.slots.clock(slot);
-    const before = keys.map((key) => this.svm.getAccount(key.toBytes()));
-    const { err, meta } = outcomeOf(this.svm.sendVersionedTransaction(bytes));
-    const pre = before.map((account) => account?.lamports() ?? 0n);
-    const after = keys.map((key) => this.svm.getAccount(key.toBytes()));
-    const post = after.map((account) => account?.lamports() ?? 0n);
-    // Nothing is made or burnt but the fee; who pays none has not landed.
-    const fee = Number(sum(pre) - sum(post));
-    if (fee === 0) return;
+    const before = this.accountsOf(keys);
+    const { err, meta } = this.outcomeOf(transaction, before, this.svm.sendVersionedTransaction(bytes));
+    const isUnloaded = err !== null && PAID_UNRUN.has(nameOf(err));
+    if (isUnloaded) this.charge(keys[0]!, feeOf(message));
+    const after = this.accountsOf(keys);
+    const balances = this.balances(before, after);
+    // Only the fee changes the sum of all balances. A transaction that paid none has not landed.
+    const fee = sum(before) - sum(after);
+    if (fee === 0n) return;
     const addresses = keys.map((key) => key.toBase58());
     for (const [index, address] of addresses.entries()) {
       if (message.isAccountWritable(index)) this.versions.keep(address, slot, before[index]!);
     }
-    const decimalsOf = (mint: PublicKey): number | null => {
-      const account = this.svm.getAccount(mint.toBytes());
-      return account ? decimalsIn(account.data()) : null;
+    const loaded = this.loadedBytes(before);
+    const described = describe(meta);
+    const told: LandedMeta = {
+      fee: Number(fee),
+      ...balances,
+      ...described,
+      ...(isUnloaded && { logMessages: null, innerInstructions: null }),
+      costUnits: costUnits(message, described.computeUnitsConsumed, loaded),
     };
-    const balances = {
-      preBalances: pre.map(Number),
-      postBalances: post.map(Number),
-      preTokenBalances: tokenBalances(before, decimalsOf),
-      postTokenBalances: tokenBalances(after, decimalsOf),
-    };
-    const told = JSON.stringify({ fee, ...balances, ...describe(meta) } satisfies LandedMeta);
-    this.listener?.onLanded(this.history.add({ signature, slot, blockTime, err, bytes, addresses, meta: told }));
+    this.listener?.onLanded(
+      this.history.add({ signature, slot, blockTime, err, bytes, addresses, meta: JSON.stringify(told) }),
+    );
+  }
+
+  /** The VM does not charge a transaction that it cannot load. A cluster takes its fee if the payer has it. */
+  private charge(payer: PublicKey, fee: number): void {
+    const account = this.svm.getAccount(payer.toBytes());
+    if (!account || account.lamports() < BigInt(fee)) return;
+    const rest = account.lamports() - BigInt(fee);
+    this.svm.setAccount(
+      payer.toBytes(),
+      new Account(rest, account.data(), account.owner(), account.executable(), account.rentEpoch()),
+    );
   }
 }
 
-function sum(values: bigint[]): bigint {
-  return values.reduce((total, value) => total + value, 0n);
+function lamportsOf(account: Account | null): number {
+  return Number(account?.lamports() ?? 0n);
 }
 
-function outcomeOf(result: ReturnType<LiteSvm['sendVersionedTransaction' | 'simulateVersionedTransaction']>): Outcome {
-  if (result instanceof FailedTransactionMetadata) return { err: readError(result.toString()), meta: result.meta() };
-  return { err: null, meta: 'meta' in result ? result.meta() : result };
-}
-
-/** What the VM tells of a run, as it goes over the wire. */
-export function describe(
-  meta: TransactionMetadata,
-): Omit<LandedMeta, 'fee' | `${'pre' | 'post'}${'' | 'Token'}Balances`> {
-  const returned = meta.returnData();
-  const data = Buffer.from(returned.data());
-  return {
-    logMessages: meta.logs(),
-    innerInstructions: meta.innerInstructions().flatMap((inner, index) =>
-      inner.length === 0
-        ? []
-        : {
-            index,
-            instructions: inner.map((entry) => {
-              const instruction = entry.instruction();
-              return {
-                programIdIndex: instruction.programIdIndex(),
-                accounts: [...instruction.accounts()],
-                data: bs58.encode(instruction.data()),
-                stackHeight: entry.stackHeight(),
-              };
-            }),
-          },
-    ),
-    computeUnitsConsumed: Number(meta.computeUnitsConsumed()),
-    returnData:
-      data.length > 0
-        ? { programId: bs58.encode(returned.programId()), data: [data.toString('base64'), 'base64'] }
-        : null,
-  };
+function sum(accounts: (Account | null)[]): bigint {
+  return accounts.reduce((total, account) => total + (account?.lamports() ?? 0n), 0n);
 }

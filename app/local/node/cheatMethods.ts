@@ -1,4 +1,4 @@
-/** Cheat codes: what no cluster lets anybody do. Names and parameters are Surfpool's where Surfpool has them. */
+/** Cheat codes, which no cluster has. Names and parameters are Surfpool's, if Surfpool has the method. */
 import { PublicKey } from '@solana/web3.js';
 import { Account, Rent } from 'litesvm/dist/internal.js';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { SLOTS_PER_EPOCH } from './slots.ts';
 import { address, invalidParams, type Method, parse } from './wire.ts';
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
-/** Of the loader's ProgramData, before the program: u32 kind, u64 slot, the authority behind an Option's tag. */
+/** Header of the loader's ProgramData: u32 kind, u64 slot, and the authority as an Option. */
 const HEADER_BYTES = 45;
 const AUTHORITY_TAG_AT = 12;
 const MAX_PROGRAM_BYTES = 10 * 1024 * 1024;
@@ -23,7 +23,7 @@ const travel = z.union([
 ]);
 
 export function cheatMethods(bank: Bank): Record<string, Method> {
-  /** Programs that are being written, until their authority is named. */
+  /** Programs being written, until their authority is set. */
   const written = new Map<string, Buffer>();
 
   function put(key: PublicKey, { lamports, data, owner, executable }: Parts): void {
@@ -31,14 +31,14 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
   }
 
   function load(program: PublicKey, binary: Buffer): void {
-    // The VM ends the process over what is no program.
+    // The VM ends the process if the bytes are not a program.
     if (binary.readUInt32BE(0) !== 0x7f454c46) throw invalidParams('the program is no ELF file');
     bank.svm.addProgramWithLoader(program.toBytes(), binary, LOADER.toBytes());
     bank.versions.forget(program.toBase58());
   }
 
   return {
-    /** [address, {lamports?, data? (hex), owner?, executable?}]: what is not given stays. */
+    /** [address, {lamports?, data? (hex), owner?, executable?}]: absent fields stay. */
     surfnet_setAccount(params) {
       const change = z.object({
         lamports: whole.optional(),
@@ -56,7 +56,9 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       });
       return inContext({ slot: bank.slots.current }, null);
     },
-    /** [program, bytes (hex), offset]: part of a program, which is there once `surfnet_setProgramAuthority` is called. */
+    /**
+     * [program, bytes (hex), offset]: a part of a program, which exists once `surfnet_setProgramAuthority` is called.
+     */
     surfnet_writeProgram(params) {
       const [program, hex, offset] = parse(z.tuple([address, bytes, whole.max(MAX_PROGRAM_BYTES)]), params);
       const chunk = Buffer.from(hex, 'hex');
@@ -67,7 +69,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       written.set(program.toBase58(), binary);
       return inContext({ slot: bank.slots.current }, null);
     },
-    /** [program, authority]: loads what was written, and names who may upgrade it. */
+    /** [program, authority]: loads the written program and sets its upgrade authority. */
     surfnet_setProgramAuthority(params) {
       const [program, authority] = parse(z.tuple([address, address]), params);
       const binary = written.get(program.toBase58());
@@ -82,7 +84,9 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       put(key, { lamports: account.lamports(), data, owner: account.owner(), executable: account.executable() });
       return inContext({ slot: bank.slots.current }, null);
     },
-    /** [{absoluteTimestamp: unix ms} | {absoluteSlot} | {absoluteEpoch}], forwards. Slots leapt over take their time. */
+    /**
+     * [{absoluteTimestamp: unix ms} | {absoluteSlot} | {absoluteEpoch}], forward only. Skipped slots take their time.
+     */
     surfnet_timeTravel(params) {
       const [to] = parse(z.tuple([travel]), params);
       if ('absoluteTimestamp' in to) {
@@ -95,7 +99,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       }
       return epochInfo(bank, bank.slots.current);
     },
-    /** [{lamportsPerByte}]: what a byte of an account costs from now on. */
+    /** [{lamportsPerByte}]: the rent per byte from now on. */
     surfnet_setRent(params) {
       const [{ lamportsPerByte }] = parse(z.tuple([z.object({ lamportsPerByte: whole })]), params);
       const { burnPercent } = bank.svm.getRent();

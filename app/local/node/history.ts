@@ -1,20 +1,22 @@
-/** The transactions that have landed, the last of them, by signature and by every address that they name. */
+/** The latest transactions that have landed, by signature and by every address that they name. */
 import type { TransactionError } from '@solana/web3.js';
 import type { TokenBalance } from './tokenBalances.ts';
 
-/** Kept: what a week of use on one computer does not reach. The oldest goes when there is one more. */
+/** More than a week of use on one computer produces. Beyond it, the oldest transaction is dropped. */
 const CAPACITY = 50_000;
 
-/** Balances and logs of a transaction, as `getTransaction` tells them. */
+/** Balances and logs of a transaction for `getTransaction`. */
 export interface LandedMeta {
   fee: number;
   preBalances: number[];
   postBalances: number[];
   preTokenBalances: TokenBalance[];
   postTokenBalances: TokenBalance[];
-  logMessages: string[];
-  innerInstructions: { index: number; instructions: InnerInstruction[] }[];
+  /** Null if it paid without being loaded; also the inner instructions. */
+  logMessages: string[] | null;
+  innerInstructions: { index: number; instructions: InnerInstruction[] }[] | null;
   computeUnitsConsumed: number;
+  costUnits: number;
   returnData: ReturnData | null;
 }
 
@@ -32,18 +34,20 @@ export interface ReturnData {
 }
 
 export interface Landed {
-  /** Its place in the order in which all ran. */
+  /** Position in the order in which all transactions ran. */
   index: number;
   signature: string;
   slot: number;
-  /** Of its slot, unix seconds. */
+  /** Time of its slot, unix seconds. */
   blockTime: number;
+  /** Position in its block. */
+  position: number;
   err: TransactionError | null;
-  /** As it was sent. */
+  /** The bytes as sent. */
   bytes: Buffer;
   /** LandedMeta as JSON, which takes a fraction of the memory. */
   meta: string;
-  /** Base58, of everything that it names. */
+  /** Base58 addresses of all accounts that it names. */
   addresses: string[];
 }
 
@@ -51,18 +55,19 @@ export class History {
   /** In the order in which they ran. */
   private readonly bySignature = new Map<string, Landed>();
   private readonly byAddress = new Map<string, Landed[]>();
-  /** Unix seconds of their slots. */
-  private readonly times = new Map<number, number>();
-  /** How many have ever landed. */
+  private readonly bySlot = new Map<number, Landed[]>();
+  /** Number of transactions that have ever landed. */
   count = 0;
 
   constructor(private readonly capacity = CAPACITY) {}
 
-  add(transaction: Omit<Landed, 'index'>): Landed {
-    const landed = { ...transaction, index: this.count };
+  add(transaction: Omit<Landed, 'index' | 'position'>): Landed {
+    const block = this.bySlot.get(transaction.slot) ?? [];
+    const landed = { ...transaction, index: this.count, position: (block.at(-1)?.position ?? -1) + 1 };
     this.count += 1;
     this.bySignature.set(landed.signature, landed);
-    this.times.set(landed.slot, landed.blockTime);
+    block.push(landed);
+    this.bySlot.set(landed.slot, block);
     for (const address of landed.addresses) {
       const known = this.byAddress.get(address);
       if (known) known.push(landed);
@@ -72,9 +77,14 @@ export class History {
     return landed;
   }
 
-  /** Unix seconds of a slot in which a transaction ran that is still known. */
+  /** Unix seconds of a slot, if a transaction of that slot is still known. */
   time(slot: number): number | null {
-    return this.times.get(slot) ?? null;
+    return this.inSlot(slot)[0]?.blockTime ?? null;
+  }
+
+  /** The transactions of a slot, in order. */
+  inSlot(slot: number): Landed[] {
+    return this.bySlot.get(slot) ?? [];
   }
 
   get(signature: string): Landed | null {
@@ -82,8 +92,8 @@ export class History {
   }
 
   /**
-   * Those that name an address, newest first: at most `limit`, none after `maxSlot`, older than `before` and newer than
-   * `until`. None where `before` is not known.
+   * Transactions that name an address, newest first: at most `limit`, none after `maxSlot`, older than `before` and
+   * newer than `until`. None if `before` is unknown.
    */
   of(
     address: string,
@@ -102,13 +112,15 @@ export class History {
   }
 
   private dropOldest(): void {
-    const [oldest, next] = this.bySignature.values();
+    const [oldest] = this.bySignature.values();
     if (!oldest) return;
     this.bySignature.delete(oldest.signature);
-    if (oldest.slot !== next?.slot) this.times.delete(oldest.slot);
+    const block = this.bySlot.get(oldest.slot)!;
+    block.shift();
+    if (block.length === 0) this.bySlot.delete(oldest.slot);
     for (const address of oldest.addresses) {
       const known = this.byAddress.get(address)!;
-      // Whatever is dropped is the oldest of each of its addresses.
+      // The dropped transaction is the oldest of each of its addresses.
       known.shift();
       if (known.length === 0) this.byAddress.delete(address);
     }

@@ -1,50 +1,49 @@
 /**
- * The node's time: slots, the blockhash and the moment of each, and which slot each commitment stands at. Every slot has
- * a block, so that a slot is a block's height as well.
+ * The node's time: slots, with the blockhash, height and time of each, and the slot of each commitment. Every slot has
+ * a block except skipped ones. So height and slot differ after a skip, as on a cluster.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Commitment } from '@solana/web3.js';
 import bs58 from 'bs58';
 
-/** A blockhash is good for this many blocks after its own, as on a cluster. */
+/** A blockhash is valid for this many blocks after its own, as on a cluster. */
 export const BLOCKHASH_SLOTS = 150;
-/** Slots from one that runs to the one that can no longer be taken back. */
+/** Slots from the current one to the one that is final. */
 export const FINALITY_SLOTS = 31;
 export const SLOTS_PER_EPOCH = 432_000;
-/** Slots whose times are kept: some eleven hours of 400 ms. */
+/** Number of slots with a stored time: about eleven hours at 400 ms. */
 const TIMES = 100_000;
-/** Of the slots that a journey leaps over, this many keep times of their own. */
-const LEAP_TIMES = 512;
 
 interface Block {
   slot: number;
+  height: number;
   hash: string;
 }
 
 export class Slots {
-  /** The one that runs. */
+  /** The current slot. */
   current = FINALITY_SLOTS + 1;
-  /** What the chain's clock is ahead of this computer's, ms. */
+  /** Milliseconds that the chain's clock is ahead of this computer's. */
   private aheadMs: number;
-  /** Unix seconds that the Clock has been set to: at no commitment it is earlier. */
+  /** Unix seconds that the Clock was set to; no commitment shows an earlier time. */
   private floor = 0;
-  /** The last of them, oldest first. */
+  /** The latest blocks, oldest first. */
   private readonly blocks: Block[] = [];
-  /** Unix milliseconds by slot, oldest first. */
+  /** Unix milliseconds of each slot with a block, oldest first. */
   private readonly times = new Map<number, number>();
+  /** Ranges of slots without blocks, both ends included, oldest first. */
+  private readonly gaps: { from: number; to: number }[] = [];
+  /** Every blockhash is derived from this and its slot. */
+  private readonly seed = randomBytes(32);
 
-  /**
-   * `slotTimeMs` is what a leap over a slot adds to the clock; `startMs` is the chain's clock now, unix milliseconds.
-   * `confirmsAtOnce` takes a slot for confirmed while it runs, as no cluster does.
-   */
+  /** A skipped slot adds `slotTimeMs` to the clock. `startMs` is the chain's clock now, unix milliseconds. */
   constructor(
     private readonly slotTimeMs: number,
     startMs: number,
-    private readonly confirmsAtOnce: boolean,
   ) {
     this.aheadMs = startMs - Date.now();
     for (let slot = 0; slot <= this.current; slot += 1) {
-      this.blocks.push({ slot, hash: newHash() });
+      this.blocks.push(this.block(slot));
       this.times.set(slot, startMs - (this.current - slot) * slotTimeMs);
     }
   }
@@ -62,52 +61,78 @@ export class Slots {
   }
 
   get confirmed(): number {
-    return this.confirmsAtOnce ? this.current : this.current - 1;
+    return this.current - 1;
   }
 
   get finalized(): number {
     return this.current - FINALITY_SLOTS;
   }
 
-  /** Unix seconds of a slot; null where it is not kept, or has not come. */
+  /** Unix seconds of a slot; null if it is not stored or in the future. */
   time(slot: number): number | null {
     const ms = this.times.get(slot);
     return ms === undefined ? null : Math.floor(ms / 1_000);
   }
 
-  /** Unix seconds of the Clock as of a slot that some commitment stands at. */
+  /** Unix seconds of the Clock at a commitment's slot. */
   clock(slot: number): number {
     return Math.max(this.time(slot) ?? 0, this.floor);
   }
 
   /** The newest block at or before a slot. */
   blockAt(slot: number): Block {
-    return this.blocks.findLast((block) => block.slot <= slot)!;
+    const gap = this.gaps.findLast(({ from, to }) => from <= slot && slot <= to);
+    return this.block(gap ? gap.from - 1 : slot);
   }
 
-  /** Whether a transaction with this blockhash can run, seen from a slot. */
+  /** True if the slot has a stored block. */
+  hasBlock(slot: number): boolean {
+    return this.times.has(slot);
+  }
+
+  /** The oldest slot with a stored block. */
+  get oldest(): number {
+    return this.times.keys().next().value!;
+  }
+
+  /** Number of blocks up to a slot, minus one. */
+  height(slot: number): number {
+    return this.gaps.reduce(
+      (height, { from, to }) => (from > slot ? height : height - (Math.min(to, slot) - from + 1)),
+      slot,
+    );
+  }
+
+  private block(slot: number): Block {
+    const hash = createHash('sha256').update(this.seed).update(String(slot)).digest();
+    return { slot, height: this.height(slot), hash: bs58.encode(hash) };
+  }
+
+  /** True if a transaction with this blockhash can run at this slot. */
   isValid(hash: string, slot: number): boolean {
     const block = this.blocks.findLast((other) => other.hash === hash);
-    return block !== undefined && block.slot <= slot && slot <= block.slot + BLOCKHASH_SLOTS;
+    return block !== undefined && block.slot <= slot && this.height(slot) <= block.height + BLOCKHASH_SLOTS;
   }
 
-  /** The next slot begins. */
+  /** Starts the next slot. */
   next(): void {
     this.begin(this.current + 1);
   }
 
-  /** Goes on to a slot as if those between had passed, with their time. */
+  /** Moves to a slot as if those between had passed, with their time. Only the last of them have blocks. */
   leapTo(slot: number): void {
     this.aheadMs += (slot - this.current) * this.slotTimeMs;
     const now = this.nowMs;
-    for (let passed = Math.max(this.current, slot - LEAP_TIMES) + 1; passed < slot; passed += 1) {
+    const first = Math.max(this.current + 1, slot - BLOCKHASH_SLOTS);
+    if (first > this.current + 1) this.gaps.push({ from: this.current + 1, to: first - 1 });
+    for (let passed = first; passed < slot; passed += 1) {
       this.times.set(passed, now - (slot - passed) * this.slotTimeMs);
-      if (slot - passed <= BLOCKHASH_SLOTS) this.blocks.push({ slot: passed, hash: newHash() });
+      this.blocks.push(this.block(passed));
     }
     this.begin(slot);
   }
 
-  /** Sets the chain's clock on, in the slot that runs. The times of earlier blocks stay. */
+  /** Moves the chain's clock forward in the current slot. The times of earlier blocks stay. */
   setTime(unixMs: number): void {
     this.aheadMs += unixMs - this.nowMs;
     this.floor = Math.floor(unixMs / 1_000);
@@ -121,12 +146,8 @@ export class Slots {
       if (this.times.size <= TIMES) break;
       this.times.delete(old);
     }
-    this.blocks.push({ slot, hash: newHash() });
-    // A hash that the newest slot takes no more may still be asked for as of the finalized one.
-    while (this.blocks[0]!.slot + BLOCKHASH_SLOTS < this.finalized) this.blocks.shift();
+    this.blocks.push(this.block(slot));
+    // A hash that is too old for the newest slot may still be valid at the finalized one.
+    while (this.blocks[0]!.height + BLOCKHASH_SLOTS < this.height(this.finalized)) this.blocks.shift();
   }
-}
-
-function newHash(): string {
-  return bs58.encode(randomBytes(32));
 }

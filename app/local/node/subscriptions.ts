@@ -1,37 +1,46 @@
-/** Subscriptions over WebSocket: each hears what it asked for when that has reached the commitment it asked at. */
+/** Subscriptions over WebSocket: each is notified when a change reaches its commitment. */
 import { type Commitment, PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { type AccountConfig, accountConfig, accountFilters, compileFilters, type Filter } from './accountJson.ts';
-import { inContext, showAccount } from './accountMethods.ts';
+import { showAccount } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import type { Landed, LandedMeta } from './history.ts';
 import { address, context, DEFAULT_COMMITMENT, invalidParams, type Method, parse, signature } from './wire.ts';
 
-/** Sends a notification's text to whoever subscribed. */
+/** Sends a notification's text to the subscriber. */
 export type Notify = (text: string) => void;
 
 interface Subscription {
   commitment: Commitment;
   /** A transaction has reached the commitment. */
   onTransaction?(landed: Landed): void;
-  /** Accounts have changed by then, each once however many transactions there were. */
+  /** Accounts have changed at this commitment; each is listed once, for any number of transactions. */
   onAccounts?(addresses: Set<string>): void;
   /** A slot has begun. */
   onSlot?(): void;
 }
 
 const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const;
+/** Subscriptions have their own messages for malformed addresses and signatures. */
+function invalidRequest<Schema extends z.ZodType>(schema: Schema, message: string) {
+  return z.unknown().transform((given, refined): z.output<Schema> => {
+    const parsed = schema.safeParse(given);
+    if (parsed.success) return parsed.data;
+    refined.addIssue(message);
+    return z.NEVER;
+  });
+}
+const subscribedAddress = invalidRequest(address, 'Invalid Request: Invalid pubkey provided');
+const subscribedSignature = invalidRequest(signature, 'Invalid Request: Invalid signature provided');
+
 const commitmentOnly = z.object({ commitment: context.shape.commitment }).nullish();
-const logsFilter = z.union([
-  z.literal(['all', 'allWithVotes']),
-  z.object({ mentions: z.tuple([address]) }).transform(({ mentions: [key] }) => key.toBase58()),
-]);
+const logsFilter = z.union([z.literal(['all', 'allWithVotes']), z.object({ mentions: z.array(z.string()) })]);
 const accountOptions = accountConfig.nullish();
 const programOptions = accountConfig.extend({ filters: accountFilters }).nullish();
 
 export class Subscriptions {
   private readonly all = new Map<number, Subscription>();
-  /** What ran in slots that are not final yet. */
+  /** Transactions of slots that are not final yet. */
   private pending: Landed[] = [];
   private lastId = 0;
 
@@ -78,27 +87,27 @@ export class Subscriptions {
 
     const subscribing: Record<string, Method> = {
       signatureSubscribe: (params) => {
-        const [text, options] = parse(z.tuple([signature]).rest(commitmentOnly), params);
+        const [text, options] = parse(z.tuple([subscribedSignature]).rest(commitmentOnly), params);
         return add((send, end) => this.signature(text, commitmentOf(options), send, end));
       },
       logsSubscribe: (params) => {
-        const [mentioned, options] = parse(z.tuple([logsFilter]).rest(commitmentOnly), params);
-        const isAll = mentioned === 'all' || mentioned === 'allWithVotes';
+        const [filter, options] = parse(z.tuple([logsFilter]).rest(commitmentOnly), params);
+        const mentioned = typeof filter === 'string' ? null : onlyOne(filter.mentions);
         return add((send) => ({
           commitment: commitmentOf(options),
           onTransaction({ signature, err, slot, meta, addresses }) {
-            if (!isAll && !addresses.includes(mentioned)) return;
+            if (mentioned !== null && !addresses.includes(mentioned)) return;
             const { logMessages: logs } = JSON.parse(meta) as LandedMeta;
-            send('logsNotification', inContext({ slot }, { signature, err, logs }));
+            send('logsNotification', inContext({ slot }, { signature, err, logs: logs ?? [] }));
           },
         }));
       },
       accountSubscribe: (params) => {
-        const [key, options] = parse(z.tuple([address]).rest(accountOptions), params);
+        const [key, options] = parse(z.tuple([subscribedAddress]).rest(accountOptions), params);
         return add((send) => this.account(key, options ?? {}, send));
       },
       programSubscribe: (params) => {
-        const [program, options] = parse(z.tuple([address]).rest(programOptions), params);
+        const [program, options] = parse(z.tuple([subscribedAddress]).rest(programOptions), params);
         const test = compileFilters(options?.filters);
         return add((send) => this.program(program, test, options ?? {}, send));
       },
@@ -143,7 +152,7 @@ export class Subscriptions {
     };
     const landed = this.bank.history.get(text);
     const isThere = landed && landed.slot <= this.bank.slots.at(commitment);
-    // The subscription's number is to be known before what it is told.
+    // The client must know the subscription's number before the first notification.
     if (isThere) setImmediate(() => onTransaction(landed));
     return { commitment, onTransaction };
   }
@@ -179,7 +188,7 @@ export class Subscriptions {
     return { slot: this.bank.slots.at(commitment) };
   }
 
-  /** An account that is gone is shown empty, as by a validator. */
+  /** A removed account is shown empty, as by a validator. */
   private show(key: PublicKey, options: AccountConfig) {
     const commitment = commitmentOf(options);
     const account = this.bank.account(key, commitment);
@@ -187,6 +196,16 @@ export class Subscriptions {
     const data = options.encoding === 'base64' ? ['', 'base64'] : '';
     return { lamports: 0, owner: PublicKey.default.toBase58(), data, executable: false, rentEpoch: 0, space: 0 };
   }
+}
+
+function onlyOne(mentions: string[]): string {
+  if (mentions.length !== 1) throw invalidParams('Invalid Request: Only 1 address supported');
+  return parse(z.tuple([subscribedAddress]), mentions)[0].toBase58();
+}
+
+/** Notifications lack the validator's version. */
+function inContext(context: { slot: number }, value: unknown) {
+  return { context: { slot: context.slot }, value };
 }
 
 type Send = (method: string, result: unknown) => void;

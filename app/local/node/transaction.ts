@@ -1,4 +1,4 @@
-/** Transactions as they come and as they are shown: decoding, what they cost, and the errors in a validator's words. */
+/** Decodes transactions, and computes their fees and a validator's error messages. */
 import {
   ComputeBudgetProgram,
   Ed25519Program,
@@ -10,10 +10,13 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { invalidParams } from './wire.ts';
+import { decodeBytes, invalidParams } from './wire.ts';
 
-/** The most that a transaction takes on the wire. */
+const TRANSACTION = 'solana_transaction::versioned::VersionedTransaction';
+const MESSAGE = 'solana_message::non_bpf_modules::versions::VersionedMessage';
+/** Maximum size of a transaction in bytes, and of its text in each encoding. */
 const MAX_BYTES = 1_232;
+const MAX_TEXT = { base64: 1_644, base58: 1_683 };
 const SIGNATURE_LAMPORTS = 5_000;
 const UNITS_PER_PROGRAM = 200_000;
 const UNITS_PER_BUILTIN = 3_000;
@@ -21,7 +24,7 @@ const MAX_UNITS = 1_400_000;
 const MICRO = 1_000_000n;
 
 export interface Decoded {
-  /** In the one canonical form: the VM ends the process over bytes that it cannot read. */
+  /** In the one canonical form: the VM ends the process if it cannot read the bytes. */
   bytes: Buffer;
   signature: string;
   blockhash: string;
@@ -29,11 +32,18 @@ export interface Decoded {
   keys: PublicKey[];
 }
 
-/** Reads a transaction that is whole and names only what it lists. Throws -32602 where it is not. */
-export function decodeTransaction(bytes: Uint8Array): Decoded {
-  if (bytes.length > MAX_BYTES) {
-    throw invalidParams(`transaction too large: ${bytes.length} bytes (max: ${MAX_BYTES} bytes)`);
+/** Decodes a transaction's text. Throws -32602 if it is too long or has other characters. */
+export function transactionBytes(text: string, encoding: 'base58' | 'base64'): Buffer {
+  const max = MAX_TEXT[encoding];
+  if (text.length > max) {
+    const limits = `(max: encoded/raw ${max}/${MAX_BYTES})`;
+    throw invalidParams(`${encoding} encoded ${TRANSACTION} too large: ${text.length} bytes ${limits}`);
   }
+  return decodeBytes(text, encoding);
+}
+
+/** Reads a complete transaction that refers only to accounts it lists. Throws -32602 otherwise. */
+export function decodeTransaction(bytes: Uint8Array): Decoded {
   try {
     const transaction = VersionedTransaction.deserialize(bytes);
     const { message, signatures } = transaction;
@@ -47,25 +57,25 @@ export function decodeTransaction(bytes: Uint8Array): Decoded {
       keys: message.staticAccountKeys,
     };
   } catch (error) {
-    throw invalidParams(`failed to deserialize the transaction: ${(error as Error).message}`);
+    throw invalidParams(`failed to deserialize ${TRANSACTION}: ${(error as Error).message}`);
   }
 }
 
-/** Reads a message alone, as `getFeeForMessage` has it. */
+/** Reads a message alone, for `getFeeForMessage`. */
 export function decodeMessage(bytes: Uint8Array): VersionedMessage {
   try {
     const message = VersionedMessage.deserialize(bytes);
     requireSane(message);
     return message;
   } catch (error) {
-    throw invalidParams(`failed to deserialize the message: ${(error as Error).message}`);
+    throw invalidParams(`failed to deserialize ${MESSAGE}: ${(error as Error).message}`);
   }
 }
 
 function requireSane(message: VersionedMessage): void {
   const { header, staticAccountKeys: keys, compiledInstructions, addressTableLookups } = message;
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;
-  // Nothing of this marketplace needs them, and what they load would be in no index by address here.
+  // This marketplace does not need them, and their accounts would be missing in the index by address here.
   if (addressTableLookups.length > 0) throw new Error('this node has no address lookup tables');
   if (numRequiredSignatures <= numReadonlySignedAccounts) throw new Error('nobody can pay the fee');
   if (numRequiredSignatures + numReadonlyUnsignedAccounts > keys.length) throw new Error('too few accounts');
@@ -82,14 +92,40 @@ const BUILTINS = new Set([
   ...['BPFLoaderUpgradeab1e11111111111111111111111', 'LoaderV411111111111111111111111111111111111'],
   ...['Vote111111111111111111111111111111111111111', 'Secp256r1SigVerify1111111111111111111111111'],
 ]);
-/** They count the signatures that they check in their first byte, and each is paid for. */
+/** Their first byte is the number of signatures to check; each is paid for. */
 const PRECOMPILES = new Set([
   String(Ed25519Program.programId),
   String(Secp256k1Program.programId),
   'Secp256r1SigVerify1111111111111111111111111',
 ]);
 
-/** What a message pays if it lands, lamports. */
+/** Length of each kind of compute-budget instruction; no other kind is known. */
+const BUDGET_BYTES = new Map([
+  [1, 5],
+  [2, 5],
+  [3, 9],
+  [4, 5],
+]);
+
+/** Throws -32602 if the compute-budget instructions are invalid: no validator accepts such a transaction. */
+export function requireBudget(message: VersionedMessage): void {
+  const seen = new Set<number>();
+  for (const [index, { programIdIndex, data }] of message.compiledInstructions.entries()) {
+    if (!message.staticAccountKeys[programIdIndex]?.equals(ComputeBudgetProgram.programId)) continue;
+    const kind = data[0] ?? -1;
+    if (data.length < (BUDGET_BYTES.get(kind) ?? Number.POSITIVE_INFINITY)) {
+      throw invalidParams(`invalid transaction: Error processing Instruction ${index}: invalid instruction data`);
+    }
+    if (seen.has(kind)) {
+      throw invalidParams(
+        `invalid transaction: Transaction contains a duplicate instruction (${index}) that is not allowed`,
+      );
+    }
+    seen.add(kind);
+  }
+}
+
+/** The fee of a message if it lands, lamports. */
 export function feeOf(message: VersionedMessage): number {
   let signatures = message.header.numRequiredSignatures;
   let units = 0;
@@ -136,7 +172,7 @@ const SENTENCES: Record<string, string> = {
 };
 const FAILED = /^Program \w+ failed: (.*)$/;
 
-/** An error as a person reads it; what an instruction failed with stands in the logs. */
+/** An error as text for people; the logs show an instruction's error. */
 export function describeError(error: TransactionError, logs: string[]): string {
   if (typeof error === 'string') return SENTENCES[error] ?? error;
   if ('InsufficientFundsForRent' in error) {

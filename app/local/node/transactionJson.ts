@@ -1,33 +1,27 @@
-/** A transaction that has landed, as `getTransaction` shows it in each encoding. */
+/** A landed transaction in each encoding of `getTransaction`. */
 import { type VersionedMessage, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Landed, LandedMeta } from './history.ts';
+import { parseInstruction } from './instructionJson.ts';
 import { CODES, RpcError } from './wire.ts';
 
+export type TransactionEncoding = 'json' | 'base64' | 'base58' | 'jsonParsed';
+
 export interface ShowOptions {
-  encoding: 'json' | 'base64' | 'base58' | 'jsonParsed';
-  /** The newest version that the caller can read; undefined for legacy alone. */
+  encoding: TransactionEncoding;
+  /** The newest version that the caller can read; undefined for legacy only. */
   maxVersion: number | undefined;
+  /** A block without rewards also shows null for those of its transactions. */
+  hasRewards?: boolean;
 }
 
-/** Throws -32015 where the caller cannot read its version. */
-export function showTransaction(landed: Landed, { encoding, maxVersion }: ShowOptions) {
-  const { message, signatures } = VersionedTransaction.deserialize(landed.bytes);
-  const { version } = message;
-  if (version !== 'legacy' && (maxVersion === undefined || maxVersion < version)) {
-    throw new RpcError(
-      CODES.unsupportedVersion,
-      `Transaction version (${version}) is not supported by the requesting client. Please try the request again with ` +
-        `the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
-    );
-  }
+/** For `getTransaction` and `getBlock`. Throws -32015 if the caller cannot read its version. */
+export function showTransaction(landed: Landed, { encoding, maxVersion, hasRewards = true }: ShowOptions) {
+  const { message, signatures } = readable(landed, maxVersion);
   const { returnData, ...meta } = JSON.parse(landed.meta) as LandedMeta;
   const isParsed = encoding === 'jsonParsed';
-  const { err } = landed;
   return {
-    slot: landed.slot,
-    blockTime: landed.blockTime,
-    ...(maxVersion !== undefined && { version }),
+    ...(maxVersion !== undefined && { version: message.version }),
     transaction:
       encoding === 'base64' || encoding === 'base58'
         ? [encoding === 'base64' ? landed.bytes.toString('base64') : bs58.encode(landed.bytes), encoding]
@@ -36,27 +30,69 @@ export function showTransaction(landed: Landed, { encoding, maxVersion }: ShowOp
             message: isParsed ? parseMessage(message) : plainMessage(message),
           },
     meta: {
-      err,
-      status: err === null ? { Ok: null } : { Err: err },
+      ...outcomeOf(landed),
       ...meta,
       ...(isParsed && {
-        innerInstructions: meta.innerInstructions.map(({ index, instructions }) => ({
+        innerInstructions: meta.innerInstructions?.map(({ index, instructions }) => ({
           index,
-          instructions: instructions.map((instruction) => parseInstruction(message, instruction)),
+          instructions: instructions.map((instruction) => inWords(message, instruction)),
         })),
       }),
-      rewards: [],
-      loadedAddresses: { writable: [], readonly: [] },
+      rewards: hasRewards ? [] : null,
+      ...(!isParsed && { loadedAddresses: { writable: [], readonly: [] } }),
       ...(returnData && { returnData }),
     },
   };
+}
+
+/** Accounts, balances and error for `getBlock` with `accounts`. */
+export function showAccounts(landed: Landed, maxVersion: number | undefined) {
+  const { message, signatures } = readable(landed, maxVersion);
+  const meta = JSON.parse(landed.meta) as LandedMeta;
+  const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = meta;
+  return {
+    ...(maxVersion !== undefined && { version: message.version }),
+    transaction: {
+      signatures: signatures.map((signature) => bs58.encode(signature)),
+      accountKeys: parseKeys(message),
+    },
+    meta: { ...outcomeOf(landed), fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+  };
+}
+
+function readable(landed: Landed, maxVersion: number | undefined): VersionedTransaction {
+  const transaction = VersionedTransaction.deserialize(landed.bytes);
+  const { version } = transaction.message;
+  if (version !== 'legacy' && (maxVersion === undefined || maxVersion < version)) {
+    throw new RpcError(
+      CODES.unsupportedVersion,
+      `Transaction version (${version}) is not supported by the requesting client. Please try the request again with ` +
+        `the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+    );
+  }
+  return transaction;
+}
+
+function outcomeOf({ err }: Landed) {
+  return { err, status: err === null ? { Ok: null } : { Err: err } };
+}
+
+const MEMO_PROGRAMS = ['MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', 'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'];
+
+/** The texts of its memos, each preceded by its length; null without memos. */
+export function memoOf({ bytes }: Landed): string | null {
+  const { staticAccountKeys, compiledInstructions } = VersionedTransaction.deserialize(bytes).message;
+  const memos = compiledInstructions
+    .filter(({ programIdIndex }) => MEMO_PROGRAMS.includes(String(staticAccountKeys[programIdIndex])))
+    .map(({ data }) => `[${data.length}] ${Buffer.from(data).toString()}`);
+  return memos.length > 0 ? memos.join('; ') : null;
 }
 
 interface Instruction {
   programIdIndex: number;
   accounts: number[];
   data: string;
-  stackHeight: number | null;
+  stackHeight: number;
 }
 
 function instructionsOf(message: VersionedMessage): Instruction[] {
@@ -64,7 +100,7 @@ function instructionsOf(message: VersionedMessage): Instruction[] {
     programIdIndex,
     accounts: accountKeyIndexes,
     data: bs58.encode(data),
-    stackHeight: null,
+    stackHeight: 1,
   }));
 }
 
@@ -78,27 +114,28 @@ function plainMessage(message: VersionedMessage) {
   };
 }
 
-/** In the form that a validator gives the instructions of programs that it cannot read. */
-function parseInstruction(message: VersionedMessage, { programIdIndex, accounts, data, stackHeight }: Instruction) {
+function inWords(message: VersionedMessage, { programIdIndex, accounts, data, stackHeight }: Instruction) {
   const keys = message.staticAccountKeys;
-  return {
-    programId: String(keys[programIdIndex]),
-    accounts: accounts.map((index) => String(keys[index])),
-    data,
-    stackHeight,
-  };
+  const programId = String(keys[programIdIndex]);
+  const named = accounts.map((index) => String(keys[index]));
+  const parsed = parseInstruction(programId, named, Buffer.from(bs58.decode(data)));
+  return parsed ? { ...parsed, programId, stackHeight } : { programId, accounts: named, data, stackHeight };
+}
+
+function parseKeys(message: VersionedMessage) {
+  return message.staticAccountKeys.map((key, index) => ({
+    pubkey: String(key),
+    signer: message.isAccountSigner(index),
+    writable: message.isAccountWritable(index),
+    source: 'transaction',
+  }));
 }
 
 function parseMessage(message: VersionedMessage) {
   return {
-    accountKeys: message.staticAccountKeys.map((key, index) => ({
-      pubkey: String(key),
-      signer: message.isAccountSigner(index),
-      writable: message.isAccountWritable(index),
-      source: 'transaction',
-    })),
+    accountKeys: parseKeys(message),
     recentBlockhash: message.recentBlockhash,
-    instructions: instructionsOf(message).map((instruction) => parseInstruction(message, instruction)),
+    instructions: instructionsOf(message).map((instruction) => inWords(message, instruction)),
     ...(message.version !== 'legacy' && { addressTableLookups: [] }),
   };
 }

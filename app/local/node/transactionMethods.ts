@@ -1,13 +1,22 @@
-/** Methods that take transactions, try them, and tell what became of them. */
-import { type Commitment, type Keypair, SystemProgram, Transaction } from '@solana/web3.js';
+/** Methods that submit, simulate and look up transactions. */
+import { type Commitment, type Keypair, SystemProgram, Transaction, type TransactionError } from '@solana/web3.js';
 import { z } from 'zod';
 import { accountConfig } from './accountJson.ts';
-import { inContext, readingOf, showAccount } from './accountMethods.ts';
-import { type Bank, describe, type Outcome } from './bank.ts';
+import { inContext, readingOf, settled, showAccount } from './accountMethods.ts';
+import type { Bank } from './bank.ts';
 import type { Landed } from './history.ts';
+import { type Balances, describe, nameOf, type Simulated } from './outcome.ts';
 import { BLOCKHASH_SLOTS } from './slots.ts';
-import { type Decoded, decodeMessage, decodeTransaction, describeError, feeOf } from './transaction.ts';
-import { showTransaction } from './transactionJson.ts';
+import {
+  type Decoded,
+  decodeMessage,
+  decodeTransaction,
+  describeError,
+  feeOf,
+  requireBudget,
+  transactionBytes,
+} from './transaction.ts';
+import { memoOf, showTransaction } from './transactionJson.ts';
 import {
   address,
   CODES,
@@ -19,14 +28,19 @@ import {
   parse,
   RpcError,
   signature,
+  transactionEncoding,
+  upTo,
 } from './wire.ts';
 
-/** How long a node remembers a status without looking into its history, slots. */
+/** Slots for which a node remembers a status without searching its history. */
 const STATUS_SLOTS = 300;
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
 
-const bytesEncoding = z.enum(['base58', 'base64']).default('base58');
+const bytesEncoding = z
+  .enum(['base58', 'base64'])
+  .nullish()
+  .transform((encoding) => encoding ?? 'base58');
 const sendConfig = z
   .object({
     encoding: bytesEncoding,
@@ -46,75 +60,96 @@ const simulateConfig = context
   .nullish();
 const historyConfig = context
   .extend({
-    limit: z.number().int().min(1).max(MAX_SIGNATURES).default(MAX_SIGNATURES),
+    limit: z
+      .number()
+      .int()
+      .refine((limit) => limit >= 1 && limit <= MAX_SIGNATURES, `Invalid limit; max ${MAX_SIGNATURES}`)
+      .nullish()
+      .transform((limit) => limit ?? MAX_SIGNATURES),
     before: signature.nullish(),
     until: signature.nullish(),
   })
   .nullish();
+const transactionOptions = z.object({
+  encoding: transactionEncoding.nullish(),
+  commitment: context.shape.commitment,
+  maxSupportedTransactionVersion: z.number().int().nonnegative().nullish(),
+});
+/** Options, or the encoding alone. */
 const transactionConfig = z
-  .union([
-    z.enum(['json', 'base64', 'base58', 'jsonParsed']).transform((encoding) => ({ encoding })),
-    z.object({
-      encoding: z.enum(['json', 'base64', 'base58', 'jsonParsed']).optional(),
-      commitment: context.shape.commitment,
-      maxSupportedTransactionVersion: z.number().int().nonnegative().optional(),
-    }),
-  ])
+  .union([transactionEncoding.transform((encoding) => transactionOptions.parse({ encoding })), transactionOptions])
   .nullish();
+
+type SimulatedAccounts = NonNullable<NonNullable<z.output<typeof simulateConfig>>['accounts']>;
+
+/** At most as many as the transaction names. */
+function accountsWanted(accounts: SimulatedAccounts | null | undefined, { keys }: Decoded) {
+  if (!accounts) return null;
+  const { addresses } = accounts;
+  const encoding = accounts.encoding ?? 'base64';
+  if (encoding === 'base58' || encoding === 'binary') throw invalidParams('base58 encoding not supported');
+  if (addresses.length > keys.length) throw invalidParams(`Too many accounts provided; max ${keys.length}`);
+  return { addresses, encoding };
+}
+
+/** Errors before a fee is taken. */
+const UNPAID = new Set([
+  ...['AccountNotFound', 'InsufficientFundsForFee', 'InsufficientFundsForRent', 'InvalidAccountForFee'],
+  ...['SanitizeFailure', 'AccountLoadedTwice', 'TooManyAccountLocks'],
+]);
+const NO_BALANCES = { preBalances: null, postBalances: null, preTokenBalances: null, postTokenBalances: null };
+
+function unchanged({ preBalances, preTokenBalances }: Balances): Balances {
+  return { preBalances, postBalances: preBalances, preTokenBalances, postTokenBalances: preTokenBalances };
+}
+
+function ran({ message }: Decoded, { err, meta, balances, loadedBytes, postAccounts }: Simulated) {
+  const { logMessages: logs, computeUnitsConsumed: unitsConsumed, returnData, innerInstructions } = describe(meta);
+  // A transaction whose payer cannot pay is not run.
+  const paysNothing = err !== null && logs.length === 0 && UNPAID.has(nameOf(err));
+  const fee = paysNothing ? null : feeOf(message);
+  const loadedAccountsDataSize = paysNothing ? 0 : loadedBytes;
+  const shown = { err, logs, unitsConsumed, returnData, loadedAccountsDataSize, fee };
+  if (err === null) return { shown, balances, innerInstructions, postAccounts };
+  // A failure changes only the payer's balance.
+  const [had = 0, ...others] = balances.preBalances;
+  const postBalances = [had - (fee ?? 0), ...others];
+  return { shown, balances: { ...unchanged(balances), postBalances }, innerInstructions, postAccounts };
+}
+
+function refused(err: TransactionError, { balances }: Simulated) {
+  const none = { logs: [] as string[], unitsConsumed: 0, returnData: null, loadedAccountsDataSize: 0, fee: null };
+  // With a wrong signature, no accounts are read.
+  const seen = err === 'SignatureFailure' ? NO_BALANCES : unchanged(balances);
+  return { shown: { err, ...none }, balances: seen, innerInstructions: [], postAccounts: null };
+}
 
 /** `faucet` pays for airdrops. */
 export function transactionMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
-  /** As of a commitment that history can be asked at. */
-  function settled(commitment: string | undefined): Commitment {
-    if (commitment !== 'processed') return (commitment ?? DEFAULT_COMMITMENT) as Commitment;
-    throw invalidParams('Method does not support commitment below `confirmed`');
-  }
+  return { ...sendingMethods(bank, faucet), ...historyMethods(bank) };
+}
 
-  function requireSignatures(outcome: Outcome): void {
-    if (outcome.err !== 'SignatureFailure') return;
-    throw new RpcError(CODES.signatureVerification, 'Transaction signature verification failure');
-  }
-
-  function tell({ err, meta }: Outcome) {
-    const { logMessages: logs, computeUnitsConsumed: unitsConsumed, returnData } = describe(meta);
-    return { err, logs, accounts: null, unitsConsumed, returnData };
-  }
-
-  /** What a transaction would come to; one that cannot run comes to that. */
+function sendingMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
+  /** The result of a simulation. A transaction that cannot run has that error and costs nothing. */
   function attempt(transaction: Decoded, commitment: Commitment, verify: boolean) {
     const result = bank.simulate(transaction, verify);
-    requireSignatures(result);
-    const refusal = bank.refusal(transaction, commitment);
-    const empty = { logs: [], accounts: null, unitsConsumed: 0, returnData: null };
-    return { ...result, shown: refusal === null ? tell(result) : { err: refusal, ...empty } };
+    const refusal = result.err === 'SignatureFailure' ? result.err : bank.refusal(transaction, commitment);
+    return refusal === null ? ran(transaction, result) : refused(refusal, result);
   }
 
   function preflight(transaction: Decoded, commitment: Commitment): void {
-    // A cluster takes the same bytes from whoever missed the answer; only what is new is tried.
-    if (bank.history.get(transaction.signature)) return;
     const { shown } = attempt(transaction, commitment, true);
     if (shown.err === null) return;
     const message = `Transaction simulation failed: ${describeError(shown.err, shown.logs)}`;
-    throw new RpcError(CODES.preflightFailure, message, shown);
-  }
-
-  function statusOf(landed: Landed) {
-    const { slot, err } = landed;
-    const { current, confirmed, finalized } = bank.slots;
-    const isFinal = slot <= finalized;
-    return {
-      slot,
-      confirmations: isFinal ? null : current - slot,
-      err,
-      status: err === null ? { Ok: null } : { Err: err },
-      confirmationStatus: isFinal ? 'finalized' : slot <= confirmed ? 'confirmed' : 'processed',
-    };
+    const untold = { accounts: null, innerInstructions: null, loadedAddresses: null, replacementBlockhash: null };
+    throw new RpcError(CODES.preflightFailure, message, { ...shown, ...untold, ...NO_BALANCES });
   }
 
   return {
     sendTransaction(params) {
       const [text, options] = parse(z.tuple([z.string()]).rest(sendConfig), params);
-      const transaction = decodeTransaction(decodeBytes(text, options?.encoding ?? 'base58'));
+      const transaction = decodeTransaction(transactionBytes(text, options?.encoding ?? 'base58'));
+      requireBudget(transaction.message);
       const commitment = (options?.preflightCommitment ?? DEFAULT_COMMITMENT) as Commitment;
       readingOf(bank, { commitment, minContextSlot: options?.minContextSlot });
       if (!options?.skipPreflight) preflight(transaction, commitment);
@@ -123,67 +158,30 @@ export function transactionMethods(bank: Bank, faucet: Keypair): Record<string, 
     },
     simulateTransaction(params) {
       const [text, options] = parse(z.tuple([z.string()]).rest(simulateConfig), params);
-      const bytes = decodeBytes(text, options?.encoding ?? 'base58');
+      const sent = decodeTransaction(transactionBytes(text, options?.encoding ?? 'base58'));
       const reading = readingOf(bank, options);
       if (options?.sigVerify && options.replaceRecentBlockhash) {
         throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
       }
+      requireBudget(sent.message);
+      const wanted = accountsWanted(options?.accounts, sent);
       const block = bank.slots.blockAt(reading.slot);
-      const sent = decodeTransaction(bytes);
-      // Another blockhash makes another transaction of it, which nobody has seen.
+      // With another blockhash it is a new transaction, which has never run.
       const asked = options?.replaceRecentBlockhash ? { ...sent, blockhash: block.hash, signature: '' } : sent;
-      const { meta, postAccounts, shown } = attempt(asked, reading.commitment, options?.sigVerify ?? false);
-      const accounts = options?.accounts?.addresses.map((key) => {
-        const account = postAccounts.get(key.toBase58()) ?? bank.svm.getAccount(key.toBytes());
-        const encoding = options.accounts?.encoding ?? 'base64';
-        return shown.err === null && account ? showAccount(bank, key, account, { encoding }, 'processed') : null;
+      const tried = attempt(asked, reading.commitment, options?.sigVerify ?? false);
+      const accounts = wanted?.addresses.map((key) => {
+        const account = tried.postAccounts?.get(key.toBase58()) ?? bank.svm.getAccount(key.toBytes());
+        const { encoding } = wanted;
+        return tried.shown.err === null && account ? showAccount(bank, key, account, { encoding }, 'processed') : null;
       });
+      const lastValidBlockHeight = block.height + BLOCKHASH_SLOTS;
       return inContext(reading, {
-        ...shown,
-        ...(accounts && { accounts }),
-        ...(options?.innerInstructions && { innerInstructions: describe(meta).innerInstructions }),
-        ...(options?.replaceRecentBlockhash && {
-          replacementBlockhash: { blockhash: block.hash, lastValidBlockHeight: block.slot + BLOCKHASH_SLOTS },
-        }),
-      });
-    },
-    getSignatureStatuses(params) {
-      const shape = z.object({ searchTransactionHistory: z.boolean().optional() }).nullish();
-      const [signatures, options] = parse(z.tuple([z.array(signature).max(MAX_STATUSES)]).rest(shape), params);
-      const oldest = options?.searchTransactionHistory ? 0 : bank.slots.current - STATUS_SLOTS;
-      return inContext(
-        { slot: bank.slots.current },
-        signatures.map((text) => {
-          const landed = bank.history.get(text);
-          return landed && landed.slot >= oldest ? statusOf(landed) : null;
-        }),
-      );
-    },
-    getTransaction(params) {
-      const [text, options] = parse(z.tuple([signature]).rest(transactionConfig), params);
-      const object = options && 'commitment' in options ? options : null;
-      const commitment = settled(object?.commitment);
-      const landed = bank.history.get(text);
-      if (!landed || landed.slot > bank.slots.at(commitment)) return null;
-      const maxVersion = (options as { maxSupportedTransactionVersion?: number })?.maxSupportedTransactionVersion;
-      return showTransaction(landed, {
-        encoding: options?.encoding ?? 'json',
-        maxVersion,
-      });
-    },
-    getSignaturesForAddress(params) {
-      const [key, options] = parse(z.tuple([address]).rest(historyConfig), params);
-      const reading = readingOf(bank, { ...options, commitment: settled(options?.commitment) as 'confirmed' });
-      const found = bank.history.of(key.toBase58(), {
-        limit: options?.limit ?? MAX_SIGNATURES,
-        maxSlot: reading.slot,
-        before: options?.before ?? undefined,
-        until: options?.until ?? undefined,
-      });
-      return found.map((landed) => {
-        const { err, slot, confirmationStatus } = statusOf(landed);
-        const { signature, blockTime } = landed;
-        return { signature, slot, err, memo: null, blockTime, confirmationStatus };
+        ...tried.shown,
+        ...tried.balances,
+        accounts: accounts ?? null,
+        innerInstructions: options?.innerInstructions ? tried.innerInstructions : null,
+        loadedAddresses: { writable: [], readonly: [] },
+        replacementBlockhash: options?.replaceRecentBlockhash ? { blockhash: block.hash, lastValidBlockHeight } : null,
       });
     },
     getFeeForMessage(params) {
@@ -202,6 +200,66 @@ export function transactionMethods(bank: Bank, faucet: Keypair): Record<string, 
       const decoded = decodeTransaction(transaction.serialize());
       bank.submit(decoded);
       return decoded.signature;
+    },
+  };
+}
+
+function historyMethods(bank: Bank): Record<string, Method> {
+  function statusOf(landed: Landed) {
+    const { slot, err } = landed;
+    const { current, confirmed, finalized } = bank.slots;
+    const isFinal = slot <= finalized;
+    return {
+      slot,
+      confirmations: isFinal ? null : current - slot,
+      err,
+      status: err === null ? { Ok: null } : { Err: err },
+      confirmationStatus: isFinal ? 'finalized' : slot <= confirmed ? 'confirmed' : 'processed',
+    };
+  }
+
+  return {
+    getSignatureStatuses(params) {
+      const shape = z.object({ searchTransactionHistory: z.boolean().optional() }).nullish();
+      const [signatures, options] = parse(z.tuple([upTo(MAX_STATUSES, signature)]).rest(shape), params);
+      const oldest = options?.searchTransactionHistory ? 0 : bank.slots.current - STATUS_SLOTS;
+      return inContext(
+        { slot: bank.slots.current },
+        signatures.map((text) => {
+          const landed = bank.history.get(text);
+          return landed && landed.slot >= oldest ? statusOf(landed) : null;
+        }),
+      );
+    },
+    getTransaction(params) {
+      const [text, options] = parse(z.tuple([signature]).rest(transactionConfig), params);
+      const commitment = settled(options?.commitment);
+      const landed = bank.history.get(text);
+      if (!landed || landed.slot > bank.slots.at(commitment)) return null;
+      const maxVersion = options?.maxSupportedTransactionVersion ?? undefined;
+      const { slot, blockTime, position: transactionIndex } = landed;
+      const shown = showTransaction(landed, { encoding: options?.encoding ?? 'json', maxVersion });
+      return { slot, blockTime, transactionIndex, ...shown };
+    },
+    getSignaturesForAddress(params) {
+      const [key, options] = parse(z.tuple([address]).rest(historyConfig), params);
+      const reading = readingOf(bank, { ...options, commitment: settled(options?.commitment) as 'confirmed' });
+      for (const known of [options?.before, options?.until]) {
+        if (known && !bank.history.get(known)) {
+          throw new RpcError(CODES.unknownSignature, `Transaction ${known} not found`);
+        }
+      }
+      const found = bank.history.of(key.toBase58(), {
+        limit: options?.limit ?? MAX_SIGNATURES,
+        maxSlot: reading.slot,
+        before: options?.before ?? undefined,
+        until: options?.until ?? undefined,
+      });
+      return found.map((landed) => {
+        const { err, slot, confirmationStatus } = statusOf(landed);
+        const { signature, blockTime, position: transactionIndex } = landed;
+        return { signature, slot, err, memo: memoOf(landed), blockTime, confirmationStatus, transactionIndex };
+      });
     },
   };
 }

@@ -1,13 +1,13 @@
 /**
- * Accounts as they were: what each was before the slots that are not final yet, so that a read at `confirmed` or
- * `finalized` shows what a cluster would show, and not what may still be taken back there.
+ * Earlier versions of accounts, from before the slots that are not final. A read at `confirmed` or `finalized` then
+ * shows what a cluster would show, without changes that it could still undo.
  */
 import type { Account } from 'litesvm/dist/internal.js';
 
 interface Version {
-  /** Changed in this slot. */
+  /** Slot of the change. */
   slot: number;
-  /** What it was until then; null where there was none. */
+  /** The account before the change; null if there was none. */
   before: Account | null;
 }
 
@@ -15,19 +15,19 @@ export class Versions {
   /** By address, oldest first. */
   private readonly versions = new Map<string, Version[]>();
 
-  /** An account is about to be changed in a slot; only its first change in a slot counts. */
+  /** Stores an account before a change; only its first change in a slot counts. */
   keep(address: string, slot: number, before: Account | null): void {
     const known = this.versions.get(address);
     if (!known) this.versions.set(address, [{ slot, before }]);
     else if (known.at(-1)!.slot < slot) known.push({ slot, before });
   }
 
-  /** The account as of a slot; undefined where it has not changed since. */
+  /** The account at a slot; undefined if it has not changed since. */
   asOf(address: string, slot: number): Account | null | undefined {
     return this.versions.get(address)?.find((version) => version.slot > slot)?.before;
   }
 
-  /** All addresses that have changed since a slot, with what was there. */
+  /** All addresses that have changed since a slot, with their old accounts. */
   *changedSince(slot: number): Generator<[string, Account | null]> {
     for (const address of this.versions.keys()) {
       const before = this.asOf(address, slot);
@@ -35,12 +35,12 @@ export class Versions {
     }
   }
 
-  /** The account's past is what it is now: who writes by a cheat code writes at every commitment. */
+  /** Drops the account's past: a cheat code writes at every commitment. */
   forget(address: string): void {
     this.versions.delete(address);
   }
 
-  /** Nobody asks for anything older than this slot any more. */
+  /** Drops versions that no read needs, because it reads at this slot or later. */
   prune(slot: number): void {
     for (const [address, versions] of this.versions) {
       while (versions.length > 0 && versions[0]!.slot <= slot) versions.shift();

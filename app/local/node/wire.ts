@@ -1,4 +1,4 @@
-/** What goes over JSON-RPC: errors as a validator numbers them, and parameters as they are parsed at the edge. */
+/** The JSON-RPC format: a validator's error numbers, and parsers for parameters. */
 import { type Commitment, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { z } from 'zod';
@@ -8,8 +8,11 @@ export const CODES = {
   signatureVerification: -32_003,
   blockCleanedUp: -32_001,
   blockNotAvailable: -32_004,
+  slotSkipped: -32_007,
+  noSnapshot: -32_008,
   unsupportedVersion: -32_015,
   minContextSlot: -32_016,
+  unknownSignature: -32_020,
   parse: -32_700,
   invalidRequest: -32_600,
   methodNotFound: -32_601,
@@ -30,60 +33,99 @@ export class RpcError extends Error {
 
 /** -32602. */
 export function invalidParams(message: string): RpcError {
-  return new RpcError(CODES.invalidParams, `Invalid params: ${message}`);
+  return new RpcError(CODES.invalidParams, message);
 }
 
-/** A method and what it answers; errors are thrown. */
+/** A method and its answer; errors are thrown. */
 export type Method = (params: unknown[]) => unknown;
 
-/** Parses the parameters of a call, or throws -32602 with what is wrong. */
+/**
+ * Parses the parameters of a call, or throws -32602 with the fault. A wrong number of parameters has its own message.
+ */
 export function parse<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
+  if (schema instanceof z.ZodTuple && Array.isArray(params)) requireCount(schema, params.length);
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw invalidParams(`${issue?.message}${issue?.path.length ? ` at ${issue.path.join('.')}` : ''}`);
+  if (issue?.code === 'custom') throw invalidParams(issue.message);
+  throw invalidParams(`Invalid params: ${issue?.message}${issue?.path.length ? ` at ${issue.path.join('.')}` : ''}`);
+}
+
+/** The rest of a tuple is one optional parameter. */
+function requireCount({ def }: z.ZodTuple, given: number): void {
+  const { length } = def.items;
+  if (given < length) throw invalidParams(`\`params\` should have at least ${length} argument(s)`);
+  const isOpen = def.rest instanceof z.ZodUnknown;
+  if (isOpen || !def.rest || given <= length + 1) return;
+  const expected = `Invalid parameters: Expected from ${length} to ${length + 1} parameters.`;
+  throw new RpcError(CODES.invalidParams, expected, `"Got: ${given}"`);
 }
 
 const COMMITMENTS = ['processed', 'confirmed', 'finalized', 'recent', 'single', 'singleGossip', 'root', 'max'] as const;
 
-/** What a node takes a read for that names no commitment. */
+/** The commitment of a read that names none. */
 export const DEFAULT_COMMITMENT: Commitment = 'finalized';
 
-/** The parameters of a read that may depend on how new its answer is. */
+/** The parameters of a read at a commitment. */
 export const context = z.object({
-  commitment: z.enum(COMMITMENTS).optional(),
-  minContextSlot: z.number().int().nonnegative().optional(),
+  // An unknown name counts as the default.
+  commitment: z
+    .string()
+    .nullable()
+    .transform((text) => COMMITMENTS.find((known) => known === text))
+    .optional(),
+  minContextSlot: z
+    .number()
+    .int()
+    .nonnegative()
+    .nullable()
+    .transform((slot) => slot ?? undefined)
+    .optional(),
 });
+
+export const slotNumber = z.number().int().nonnegative();
+
+export const transactionEncoding = z.enum(['json', 'base64', 'base58', 'jsonParsed']);
+
+/** A list of at most `limit` items. */
+export function upTo<Item extends z.ZodType>(limit: number, item: Item) {
+  const isShort = (items: unknown[]) => items.length <= limit;
+  return z.array(z.unknown()).refine(isShort, `Too many inputs provided; max ${limit}`).pipe(z.array(item));
+}
 
 /** A public key in base58. */
-export const address = z.string().transform((text, refined) => {
-  try {
-    return new PublicKey(text);
-  } catch {
-    refined.addIssue('Invalid public key');
-    return z.NEVER;
-  }
-});
+export const address = base58(32, 'Invalid param: ').transform((bytes) => new PublicKey(bytes));
 
-export const signature = z.string().refine((text) => {
-  try {
-    return bs58.decode(text).length === 64;
-  } catch {
-    return false;
-  }
-}, 'Invalid signature');
+/** A signature in base58, as its text. */
+export const signature = base58(64, 'Invalid param: ').transform((bytes) => bs58.encode(bytes));
+
+/** A blockhash in base58, as its text. */
+export const blockhash = base58(32, '').transform((bytes) => bs58.encode(bytes));
+
+function base58(length: number, prefix: string) {
+  return z.string().transform((text, refined) => {
+    let bytes: Uint8Array | null = null;
+    try {
+      bytes = bs58.decode(text);
+    } catch {}
+    if (bytes?.length === length) return bytes;
+    // A text of impossible length is not decoded.
+    refined.addIssue(`${prefix}${bytes || text.length < length ? 'WrongSize' : 'Invalid'}`);
+    return z.NEVER;
+  });
+}
 
 /** Bytes in base58 or base64. */
 export function decodeBytes(text: string, encoding: 'base58' | 'base64'): Buffer {
   if (encoding === 'base64') {
     const bytes = Buffer.from(text, 'base64');
-    // Node skips what is not of the alphabet.
+    // Node skips characters outside the alphabet.
     if (bytes.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '')) return bytes;
-    throw invalidParams('invalid base64 encoding');
+    throw invalidParams('invalid base64 encoding: it has other characters');
   }
   try {
     return Buffer.from(bs58.decode(text));
   } catch {
-    throw invalidParams('invalid base58 encoding');
+    throw invalidParams('invalid base58 encoding: it has other characters');
   }
 }

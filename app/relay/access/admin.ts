@@ -1,4 +1,4 @@
-/** Who runs the marketplace: its admin and its relay authorities, by the chain, or by the index while no node answers. */
+/** The marketplace's admin and relay authorities, by the chain, or by the index while no node answers. */
 import type { Kysely } from 'kysely';
 import { type Config, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 export interface AdminDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
-  /** The chain's own Config, as it was at most 2 s ago. Rejects where the node does not answer. */
+  /** The chain's own Config, at most 2 s old. Rejects if the node does not answer. */
   readConfig(): Promise<Config>;
 }
 
@@ -16,7 +16,7 @@ export interface Authorities {
   relayAuthorities: string[];
 }
 
-/** The index stands in for the node because an operator must see the service above all when the node does not answer. */
+/** The index replaces the node, because an operator needs this page most when the node does not answer. */
 export async function readAuthorities({ views, readConfig }: AdminDeps): Promise<Authorities> {
   const config = await readConfig().catch(() => null);
   if (config) return { admin: config.admin.toBase58(), relayAuthorities: relayAuthoritiesOf(config).map(String) };
@@ -28,5 +28,5 @@ export async function readAuthorities({ views, readConfig }: AdminDeps): Promise
 /** Throws ApiError 403 for every wallet but the admin's. */
 export async function requireAdmin(deps: AdminDeps, wallet: string): Promise<void> {
   const { admin } = await readAuthorities(deps);
-  if (wallet !== admin) throw new ApiError('not_admin', "This needs the session of the marketplace's admin");
+  if (wallet !== admin) throw new ApiError('not_admin', "This request needs a session of the marketplace's admin");
 }

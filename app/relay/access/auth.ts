@@ -1,8 +1,8 @@
 /**
- * Bearer key -> Principal. A key is good if its row is not revoked and the grant that its wallet signed on-chain is
- * live; both are read for every request, by one statement and never from memory, so that a revocation counts from the
- * next request on, in every process on the same ledger. A grant that the wallet revoked without us is seen here as soon
- * as the index has it, and by every call that spends at once, because that reads the account itself.
+ * Maps a bearer key to its Principal. A key is valid if its row is not revoked and its wallet's grant on-chain is live.
+ * One statement reads both for every request, never from memory. A revocation therefore counts from the next request
+ * on, in every process on the same ledger. A grant that the wallet revoked without us is seen as soon as the index has
+ * it. Calls that spend see it at once, because they read the account itself.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -19,23 +19,23 @@ import { readBearer } from './bearer.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import { type CookieDeps, useSession } from './cookie.ts';
 
-/** What tells whether a token is a good key by our own files alone. */
+/** Decides from our own files alone if a token is a valid key. */
 export interface KeyLookup {
-  /** A key's row by its SHA-256 in hex, as it is now. */
+  /** A key's current row by its SHA-256 in hex. */
   findKey(keyHash: string): Promise<KeyRow | undefined>;
   /** Unix milliseconds. */
   now(): number;
 }
 
 export interface GrantReader {
-  /** The account, and the chain's clock in unix seconds at that moment. Rejects where the node does not answer. */
+  /** The account, and the chain's clock in unix seconds at that moment. Rejects if the node does not answer. */
   readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
 }
 
 export interface AuthDeps extends KeyLookup {
   config: {
     environment: Environment;
-    /** Proxies in front whose X-Forwarded-For is believed. */
+    /** Number of trusted proxies that append to X-Forwarded-For. */
     trustProxy: number;
   };
   accounts: GrantReader;
@@ -44,20 +44,24 @@ export interface AuthDeps extends KeyLookup {
 
 export type ReaderDeps = AuthDeps & CookieDeps;
 
-/** How often uses are written down: a page that lists keys may be this much behind after a crash. */
+/** Write interval of key uses: after a crash, a list of keys may be this much behind. */
 const FLUSH_MS = 1_000;
 
-/** One text for every key that is not good: it must not tell whether the key ever was. */
-const INVALID = 'The API key is not valid';
+/** One text for every invalid key: it must not reveal if the key ever existed. */
+const INVALID = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
 
 /**
- * The principal of a request's Authorization header, if its key may do what `scope` names. Throws ApiError: 401
- * `unauthorized` or `wrong_environment`, 403 `address_not_allowed` or `insufficient_scope`, 503 where only the chain
- * could tell and does not answer.
+ * The principal of a request's Authorization header, if its key has this `scope`. Throws ApiError: 401 `unauthorized`
+ * or `wrong_environment`, 403 `address_not_allowed` or `insufficient_scope`. Throws 503 if only the chain could decide
+ * and does not answer.
  */
 export async function authenticate(deps: AuthDeps, request: IncomingMessage, scope: KeyScope): Promise<Principal> {
   const key = readBearer(request.headers.authorization);
-  if (key === null) throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>');
+  if (key === null)
+    throw new ApiError(
+      'unauthorized',
+      'The API key is missing or malformed. Send the header Authorization: Bearer <API key>.',
+    );
   requireEnvironment(key, deps.config.environment);
   const row = await findRow(deps, key);
   if (!row) throw new ApiError('unauthorized', INVALID);
@@ -73,13 +77,13 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
   return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash };
 }
 
-/** Whether the token is an API key that is good as far as our own files tell. */
+/** True if the token is a valid API key by our own files. */
 export async function isRegistered(deps: KeyLookup, token: string): Promise<boolean> {
   const row = await findRow(deps, token);
   return row !== null && isGrantLiveByIndex(deps, row) !== false;
 }
 
-/** The row of a key that was registered here and has neither been revoked nor expired. */
+/** The row of a key that was registered here and is neither revoked nor expired. */
 async function findRow(deps: KeyLookup, key: string): Promise<KeyRow | null> {
   if (!parseApiKey(key)) return null;
   const keyHash = hashApiKey(key);
@@ -88,33 +92,32 @@ async function findRow(deps: KeyLookup, key: string): Promise<KeyRow | null> {
   return row.expires_ms === null || row.expires_ms > BigInt(deps.now()) ? row : null;
 }
 
-/** Null where the index does not know the grant yet. */
+/** Null if the index does not know the grant yet. */
 function isGrantLiveByIndex(deps: KeyLookup, row: KeyRow): boolean | null {
   if (row.grant_expires_at === null) return null;
   return row.grant_revoked === 0n && row.grant_expires_at > BigInt(deps.now()) / 1_000n;
 }
 
 /**
- * The wallet whose executions a request may read: by a key with the scope `read`, or by the session that the wallet's
- * signature opened, as token or cookie, because who opens escrows itself need have no key. Throws ApiError as
- * `authenticate` does.
+ * The wallet whose executions a request may read: by a key with the scope `read`, or by a session, as token or cookie.
+ * A wallet that opens escrows itself needs no key. Throws ApiError like `authenticate`.
  */
 export async function authenticateReader(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
   const session = await useSession(deps, request);
   return session ? { wallet: session.wallet } : authenticate(deps, request, 'read');
 }
 
-/** Its owner is told the address that we see: that is what the list must hold. */
+/** The error shows the address that we see, because the list must contain that one. */
 function requireAddress(deps: AuthDeps, request: IncomingMessage, row: KeyRow): void {
   if (row.allowed_ips === null) return;
   const address = clientAddress(request, deps.config.trustProxy);
   if (isWithin(address, row.allowed_ips.split(','))) return;
-  throw new ApiError('address_not_allowed', `This API key may not be used from the address ${address}`, {
+  throw new ApiError('address_not_allowed', `This API key may not be used from the IP address ${address}`, {
     details: { address },
   });
 }
 
-/** Whether the grant account itself is live now. Throws ApiError 503 where the node does not answer. */
+/** True if the grant account itself is live now. Throws ApiError 503 if the node does not answer. */
 export async function isGrantLive(deps: { accounts: GrantReader }, wallet: string, keyId: string): Promise<boolean> {
   const { grant, now } = await deps.accounts.readGrant(wallet, keyId).catch(chainUnreadable);
   return grant !== null && !grant.revoked && now < grant.expiresAt;
@@ -125,7 +128,7 @@ function requireEnvironment(key: string, environment: Environment): void {
   if (!key.startsWith(keyPrefix(other))) return;
   throw new ApiError(
     'wrong_environment',
-    `This is the ${environment} environment: use a key that begins with ${keyPrefix(environment)}, not ${keyPrefix(other)}`,
+    `This is the ${environment} environment. Use a key that begins with ${keyPrefix(environment)}, not ${keyPrefix(other)}.`,
   );
 }
 
@@ -133,10 +136,10 @@ function isSame(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
-/** When keys were last used, collected off the hot path. */
+/** Collects the last uses of keys off the hot path. */
 export interface KeyUse {
   touch(keyHash: string, nowMs: number): void;
-  /** Writes down what was collected. */
+  /** Writes the collected uses. */
   flush(): Promise<void>;
   /** Flushes and stops. */
   close(): Promise<void>;
@@ -153,7 +156,7 @@ export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger): KeyUse 
   }
 
   const timer = setInterval(() => {
-    flush().catch((error: unknown) => log.warn({ error: String(error) }, 'last use of keys could not be written'));
+    flush().catch((error: unknown) => log.warn({ error: String(error) }, 'cannot write when keys were last used'));
   }, FLUSH_MS);
   timer.unref();
 

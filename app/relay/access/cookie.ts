@@ -1,7 +1,7 @@
 /**
- * Sessions as requests carry them: the token of auth.verify as Bearer, or the cookie of auth.signIn. Who sends an
- * Authorization header means that, so the cookie then counts for nothing. A browser adds cookies by itself, so what changes
- * anything by their authority must come from a page of the service itself.
+ * Sessions in requests: the token of auth.verify as Bearer, or the cookie of auth.signIn. An Authorization header
+ * overrides the cookie. A browser adds cookies on its own, so a change by cookie must come from a page of the service
+ * itself.
  */
 import type { IncomingMessage } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
@@ -15,12 +15,12 @@ export interface CookieDeps {
   sessions: Pick<Sessions, 'ofToken' | 'peek' | 'use'>;
 }
 
-/** The session that a request carries, without using it; null where none that is good. */
+/** The session of a request, without using it; null if it has no valid one. */
 export async function peekSession(deps: CookieDeps, request: IncomingMessage): Promise<Session | null> {
   return (await byBearer(deps, request)) ?? deps.sessions.peek(cookieOf(deps, request));
 }
 
-/** The same, and a cookie's session is prolonged by it. */
+/** The same, and it prolongs a cookie's session. */
 export async function useSession(deps: CookieDeps, request: IncomingMessage): Promise<Session | null> {
   return (await byBearer(deps, request)) ?? deps.sessions.use(cookieOf(deps, request));
 }
@@ -29,13 +29,13 @@ function byBearer({ sessions }: CookieDeps, { headers }: IncomingMessage): Promi
   return sessions.ofToken(readBearer(headers.authorization));
 }
 
-/** The value of the session's cookie where it is what the request goes by; null beside an Authorization header. */
+/** The value of the session's cookie; null beside an Authorization header. */
 export function cookieOf(deps: Pick<CookieDeps, 'baseUrl'>, { headers }: IncomingMessage): string | null {
   if (headers.authorization !== undefined || headers.cookie === undefined) return null;
   return parseCookie(headers.cookie)[cookieName(deps)] ?? null;
 }
 
-/** The header that gives a page its session; null takes it away. */
+/** The header that sets a page's session; null removes it. */
 export function setCookie(deps: Pick<CookieDeps, 'baseUrl'>, value: string | null): string {
   return stringifySetCookie({
     name: cookieName(deps),
@@ -43,13 +43,13 @@ export function setCookie(deps: Pick<CookieDeps, 'baseUrl'>, value: string | nul
     httpOnly: true,
     sameSite: 'strict',
     path: '/',
-    // The longest; when it ends before is the service's to say.
+    // The maximum. The service may end the session earlier.
     maxAge: value === null ? 0 : LONGEST_SESSION_MS / 1_000,
     secure: isSecure(deps),
   });
 }
 
-/** The prefix binds the cookie to this very host over TLS, so that no neighbouring host can plant one. */
+/** The prefix binds the cookie to this host over TLS, so that no neighbouring host can set one. */
 function cookieName(deps: Pick<CookieDeps, 'baseUrl'>): string {
   return isSecure(deps) ? '__Host-session' : 'session';
 }
@@ -59,8 +59,7 @@ function isSecure({ baseUrl }: Pick<CookieDeps, 'baseUrl'>): boolean {
 }
 
 /**
- * The service's origin as this request's page knows it: its public one. A local service answers to every name of the
- * loopback; any other Host is anybody's claim.
+ * The service's public origin. A local service answers to every loopback name. Any other Host header is only a claim.
  */
 export function ownOrigin({ baseUrl }: Pick<CookieDeps, 'baseUrl'>, { headers }: IncomingMessage): string {
   const { origin, hostname, protocol } = new URL(baseUrl());
@@ -69,14 +68,14 @@ export function ownOrigin({ baseUrl }: Pick<CookieDeps, 'baseUrl'>, { headers }:
   return isLoopback(asked.hostname) ? asked.origin : origin;
 }
 
-/** Throws ApiError 403 unless a page of the service's own origin sends the request. */
+/** Throws ApiError 403 unless a page of the service's own origin sent the request. */
 export function requireOwnOrigin(deps: Pick<CookieDeps, 'baseUrl'>, request: IncomingMessage): void {
   const expected = ownOrigin(deps, request);
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (origin === expected && site !== 'cross-site') return;
   throw new ApiError(
     'foreign_origin',
-    'A request with the cookie of a session, or for one, must come from a page of this service',
+    'A request that uses or sets a session cookie must come from a page of this service',
     { details: { expected } },
   );
 }

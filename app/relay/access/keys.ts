@@ -1,6 +1,6 @@
 /**
- * API keys in the ledger: registered once their grant is on-chain, listed with what the chain says they spent, revoked.
- * A row is only a name for a hash: without the live grant, which its wallet signed, it opens nothing.
+ * API keys in the ledger: registered once their grant is on-chain, listed with their spending on the chain, and
+ * revoked. A row only names a hash: it opens nothing without the live grant that its wallet signed.
  */
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
@@ -26,11 +26,11 @@ import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 
 export interface KeysDeps {
   config: {
-    /** What is paid at most for revoking on-chain. */
+    /** Maximum cost of revoking on-chain. */
     revocations: RevocationBudget;
   };
   accounts: GrantReader & {
-    /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
+    /** Revokes with the relay authority and waits for the confirmation; returns the signature. */
     revokeGrant(wallet: string, keyId: string): Promise<string>;
   };
   /** ledger.db for writing. */
@@ -44,19 +44,19 @@ export interface KeysDeps {
 }
 
 /**
- * A key id is public on-chain, so anyone may register hashes that begin with it: useless without the key, but rows. So
- * many are kept for one grant; those that were never used make room.
+ * A key id is public on-chain, so anyone may register hashes that begin with it. They are useless without the key, but
+ * they fill rows. A grant keeps this many; unused ones are dropped.
  */
 const MAX_HASHES_PER_GRANT = 8;
 
-/** What the wallet is told where the marketplace pays for no more revocations. */
+/** The message for a wallet when the budget for revocations is used up. */
 const NOT_PAID_FOR =
-  'The marketplace pays for no more revocations on-chain today; the key is refused here, and the wallet can revoke the grant';
+  'This service refuses the key from now on. The grant on-chain is not revoked, because the daily budget for revocations is used up. The wallet can revoke it itself.';
 
-/** What a key without restrictions may do. */
+/** The scopes of a key without restrictions. */
 const ALL_SCOPES = KEY_SCOPES.join(' ');
 
-/** What the wallet asked for beyond its grant; what is undefined stays as it is. */
+/** Restrictions by the wallet beyond its grant; an undefined field stays unchanged. */
 interface Restrictions {
   scopes?: KeyScope[] | undefined;
   expires_at?: string | null | undefined;
@@ -64,8 +64,8 @@ interface Restrictions {
 }
 
 /**
- * Accepts the key of this hash iff the wallet's grant for it is live on-chain. Repeating it changes nothing. Throws
- * ApiError 400 without such a grant, 401 where restrictions are named without that wallet's session.
+ * Accepts the key of this hash if and only if the wallet's grant for it is live on-chain. A repeat changes nothing.
+ * Throws ApiError 400 without such a grant, 401 for restrictions without that wallet's session.
  */
 export async function registerKey(
   deps: KeysDeps,
@@ -74,7 +74,7 @@ export async function registerKey(
 ): Promise<{ key_id: string; name: string }> {
   const restrictions = toColumns(input);
   if (Object.keys(restrictions).length > 0 && session !== input.wallet) {
-    throw new ApiError('unauthorized', "Restrictions of a key need the token of its wallet's session");
+    throw new ApiError('unauthorized', "To restrict a key, send the token of a session of the key's wallet");
   }
   const keyId = keyIdOfHash(input.key_hash);
   if (bs58.decodeUnsafe(input.wallet)?.length !== 32) {
@@ -83,7 +83,10 @@ export async function registerKey(
   const known = await readKey(deps.ledger, input.key_hash);
   const belongs = known === undefined || (known.wallet === input.wallet && known.revoked_ms === null);
   if (!belongs || !(await isGrantLive(deps, input.wallet, keyId))) {
-    throw new ApiError('invalid_request', `The wallet ${input.wallet} has no live grant on-chain for this key`);
+    throw new ApiError(
+      'invalid_request',
+      `The wallet ${input.wallet} has no valid grant on-chain for this key. Create the grant, then register the key again.`,
+    );
   }
   if (known) return { key_id: keyId, name: known.name };
   await makeRoom(deps, input.wallet, keyId);
@@ -103,8 +106,8 @@ export async function registerKey(
 }
 
 /**
- * Changes what a key may do, from its next request on: the end of its life here, scopes, addresses. Throws ApiError 404
- * where the wallet has no such key.
+ * Changes a key's restrictions from its next request on: expiry, scopes, addresses. Throws ApiError 404 if the wallet
+ * has no such key.
  */
 export async function updateKey(
   deps: KeysDeps,
@@ -119,7 +122,7 @@ export async function updateKey(
   return key;
 }
 
-/** The columns of those restrictions that are named. */
+/** The columns of the given restrictions. */
 function toColumns({ scopes, expires_at: expiresAt, allowed_ips: allowedIps }: Restrictions) {
   return {
     ...(scopes && { scopes: scopes.join(' ') }),
@@ -128,7 +131,7 @@ function toColumns({ scopes, expires_at: expiresAt, allowed_ips: allowedIps }: R
   };
 }
 
-/** The wallet's keys, newest first, with what the chain says of their grants. */
+/** The wallet's keys, newest first, with the chain's data of their grants. */
 export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
   await deps.keyUse.flush();
   const rows = await readKeysOf(deps.views, wallet);
@@ -149,9 +152,9 @@ export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: 
 }
 
 /**
- * Ends a key of this wallet at once, then revokes its grant on-chain as well, as far as there is a budget for its fee: keys
- * cost whoever makes them about as much. That second step may fail, which is reported: the wallet can revoke without us.
- * Throws ApiError 404 where the wallet has neither key nor grant.
+ * Ends a key of this wallet at once, then revokes its grant on-chain if the budget covers the fee. Making a key costs
+ * about as much as revoking it. The second step may fail, which the answer says: the wallet can revoke without us.
+ * Throws ApiError 404 if the wallet has neither key nor grant.
  */
 export async function revokeKey(
   deps: KeysDeps,
@@ -171,9 +174,9 @@ export async function revokeKey(
     return { key_id: keyId, on_chain: { signature, error: null } };
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    deps.log.warn({ wallet, key_id: keyId, error: String(error) }, 'a grant could not be revoked on-chain');
+    deps.log.warn({ wallet, key_id: keyId, error: String(error) }, 'cannot revoke a grant on-chain');
     const advice =
-      'The grant could not be revoked on-chain; the key is refused here, and the wallet can revoke the grant';
+      'This service refuses the key from now on. Revoking the grant on-chain failed; the wallet can revoke it itself.';
     return { key_id: keyId, on_chain: { signature: null, error: advice } };
   }
 }

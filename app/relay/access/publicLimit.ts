@@ -1,7 +1,6 @@
 /**
- * How much one address may ask for without an API key, so that nobody's crawler takes the service from those who pay. Who
- * carries a key or session that is good is never counted; who carries another is counted like anybody, or a made-up
- * header would be the way around.
+ * Limits requests without an API key per address, so that no crawler takes the service from those who pay. A request
+ * with a valid key or session is never counted. An invalid one is counted, or a made-up header would avoid the limit.
  */
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
@@ -12,29 +11,29 @@ import { readBearer } from './bearer.ts';
 import { clientAddress, networkOf } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
 
-/** A burst can be had once in so many seconds; the rate goes on beside it. */
+/** A burst is allowed once in this many seconds, in addition to the rate. */
 const BURST_SECONDS = 10;
 
 export interface PublicRate {
-  /** Requests that an address may send every second; 0 for any number. */
+  /** Requests per second of an address; 0 for any number. */
   perSecond: number;
-  /** Requests that it may send at once, now and then. */
+  /** Requests allowed at once in a burst. */
   burst: number;
 }
 
 export interface PublicLimit {
-  /** Counts the request unless it carries a good key or session. Throws ApiError 429. */
+  /** Counts the request unless it carries a valid key or session. Throws ApiError 429. */
   admit(request: IncomingMessage): Promise<void>;
-  /** Counts it if it carries nothing: whether what it carries is good shows later. Throws ApiError 429. */
+  /** Counts the request if it carries nothing; credentials are checked later. Throws ApiError 429. */
   admitBare(request: IncomingMessage): Promise<void>;
-  /** Counts a request whose key turned out to be none, by the error that it would get. Throws ApiError 429. */
+  /** Counts a request whose key proved invalid, judged by its error. Throws ApiError 429. */
   admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
 }
 
 export interface PublicLimitDeps extends KeyLookup, CookieDeps {
   config: {
     publicRate: PublicRate;
-    /** Proxies in front whose X-Forwarded-For is believed. */
+    /** Number of trusted proxies that append to X-Forwarded-For. */
     trustProxy: number;
   };
   limits: Limits;
@@ -49,7 +48,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     if (waitMs === 0) return;
     throw new ApiError(
       'rate_limited',
-      `More than ${publicRate.perSecond} requests a second without a valid API key came from this address`,
+      `More than ${publicRate.perSecond} requests per second without a valid API key came from this IP address. Retry later or send a key.`,
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     );
   }
@@ -66,13 +65,13 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     },
     async admitRefused(request, error) {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);
-      // A request that carried nothing was counted when it came.
+      // A request without credentials was counted on arrival.
       if (isUnknown && request.headers.authorization !== undefined) await take(request);
     },
   };
 }
 
-/** Counts one request of `name`; the milliseconds until the next is taken, 0 where this one is. */
+/** Counts one request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */
 function createCounter({ perSecond, burst }: PublicRate, limits: Limits): (name: string) => Promise<number> {
   if (perSecond === 0) return async () => 0;
   const steady = limits.counter('steady', { points: perSecond, duration: 1 });

@@ -1,15 +1,16 @@
 /**
- * Sessions of wallets: the relay hands out a message, the wallet signs it (Sign In With Solana), and the signature buys a
- * token for 15 minutes, or a cookie that lasts while it is used. A message that nobody has answered needs no memory,
- * because its nonce carries a MAC of ours; sessions and used messages are in the ledger, by their digests, so that all
- * relays on it know them, a restart ends none, and one that was ended is ended everywhere.
+ * Sessions of wallets. The relay issues a message, and the wallet signs it (Sign In With Solana). The signature gives a
+ * token for 15 minutes, or a cookie that lasts while it is used. An unanswered message needs no memory, because its
+ * nonce carries our MAC. Sessions and used messages are in the ledger, by their digests. All relays on it know them, a
+ * restart ends none, and an ended session is ended everywhere.
  */
+
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createSignInMessageText, parseSignInMessageText } from '@solana/wallet-standard-util';
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
-import { verifyMessage } from '../../sdk/creator/nativeReceipt.ts';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
+import { verifyMessage } from '../../sdk/receipt/receipt.ts';
 import type { SignInInput } from '../../sdk/wire/procedures.ts';
 import { ApiError } from '../errors.ts';
 import {
@@ -24,18 +25,18 @@ import type { LedgerTables, SessionsTable } from '../ledger/tables.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;
 const SESSION_MS = 15 * 60 * 1000;
-/** The longest that a cookie's session goes on, however much it is used. */
+/** Maximum life of a cookie's session, however much it is used. */
 export const LONGEST_SESSION_MS = 12 * 60 * 60 * 1000;
-/** What is less than this longer is not written down: a page asks many times a minute. */
+/** Shorter extensions are not written: a page sends many requests a minute. */
 const LEAST_PROLONGING_MS = 60 * 1000;
-/** Of a token or cookie: 32 random bytes. An API key is neither. */
+/** Format of a token or cookie: 32 random bytes. An API key never matches. */
 const SECRET = /^[\w-]{43}$/;
-/** Hex digits of a nonce that are random; its MAC, of 128 bits, follows. */
+/** Random hex digits of a nonce; its MAC of 128 bits follows. */
 const RANDOM_DIGITS = 32;
 
-const STATEMENT = 'Manage API keys, listings and disputes. This is no transaction and spends nothing.';
+const STATEMENT = 'Sign in to manage API keys, listings and disputes. This is not a transaction and spends nothing.';
 
-/** A challenge's message and the wallet's signature over it, base58. */
+/** The message of a challenge and the wallet's signature over it, base58. */
 export interface SignedChallenge {
   wallet: string;
   message: string;
@@ -49,19 +50,19 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** `origin`: that of the service as the wallet's page knows it. */
+  /** `origin` is the service's origin as the wallet's page knows it. */
   challenge(wallet: string, origin: string): Promise<{ message: string; sign_in: SignInInput; expires_at: string }>;
-  /** Rejects with ApiError 401 unless the signature is the wallet's, over one of our messages, unexpired and unused. */
+  /** Rejects with ApiError 401 unless the wallet signed one of our messages, unexpired and unused. */
   verify(answer: SignedChallenge): Promise<{ token: string; expires_at: string }>;
-  /** The same for a cookie, whose session lasts longer while it is used. */
+  /** The same for a cookie; its session lasts longer while it is used. */
   signIn(answer: SignedChallenge): Promise<{ cookie: string; expires_at: string }>;
-  /** The session of a token; null where there is none or it has expired. */
+  /** The session of a token; null if there is none or it has expired. */
   ofToken(token: string | null): Promise<Session | null>;
   /** The session of a cookie, without using it. */
   peek(cookie: string | null): Promise<Session | null>;
-  /** The session of a cookie, which this prolongs. */
+  /** The session of a cookie; prolongs it. */
   use(cookie: string | null): Promise<Session | null>;
-  /** Ends a cookie's session; whether there was one. */
+  /** Ends a cookie's session; true if there was one. */
   end(cookie: string | null): Promise<boolean>;
 }
 
@@ -73,11 +74,11 @@ export interface SessionsDeps {
   now(): number;
 }
 
-export function createSessions(deps: SessionsDeps): Sessions {
-  const { ledger } = deps;
+/** Issues the messages that wallets sign, and recognizes ours. */
+function createChallenges({ ledger, genesisHash, now }: SessionsDeps) {
   let known: Promise<Buffer> | null = null;
 
-  /** Read once; where that fails the next one reads it. */
+  /** Read once; after a failure the next call reads it again. */
   function readKey(): Promise<Buffer> {
     known ??= readSecret(ledger, 'challenges').catch((error) => {
       known = null;
@@ -86,7 +87,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return known;
   }
 
-  /** The fields with a nonce that proves them ours. */
+  /** The fields with a nonce that proves that they are ours. */
   async function seal(fields: SignInInput): Promise<SignInInput> {
     const mac = createHmac('sha256', await readKey())
       .update(createSignInMessageText(fields))
@@ -94,31 +95,55 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return { ...fields, nonce: fields.nonce + mac.slice(0, 32) };
   }
 
-  /** Expiry of a message that is ours and for this wallet; null for any other text. */
-  async function readMessage(wallet: string, message: string): Promise<number | null> {
+  /** Expiry of our message for this wallet; null for any other text. */
+  async function expiryOf(wallet: string, message: string): Promise<number | null> {
     const fields = parseSignInMessageText(message) as SignInInput | null;
     if (fields?.address !== wallet || !fields.nonce || !fields.expirationTime) return null;
     const sealed = await seal({ ...fields, nonce: fields.nonce.slice(0, RANDOM_DIGITS) });
     return isSame(createSignInMessageText(sealed), message) ? Date.parse(fields.expirationTime) : null;
   }
 
+  async function create(wallet: string, origin: string) {
+    requireWallet(wallet);
+    const expiresAt = new Date(now() + CHALLENGE_MS).toISOString();
+    const fields = await seal({
+      domain: new URL(origin).host,
+      address: wallet,
+      statement: STATEMENT,
+      uri: origin,
+      version: '1',
+      chainId: chainIdOf(genesisHash),
+      nonce: randomBytes(RANDOM_DIGITS / 2).toString('hex'),
+      issuedAt: new Date(now()).toISOString(),
+      expirationTime: expiresAt,
+    });
+    return { message: createSignInMessageText(fields), sign_in: fields, expires_at: expiresAt };
+  }
+
+  return { create, expiryOf };
+}
+
+export function createSessions(deps: SessionsDeps): Sessions {
+  const { ledger } = deps;
+  const challenges = createChallenges(deps);
+
   async function requireSigned({ wallet, message, signature }: SignedChallenge): Promise<void> {
     const publicKey = requireWallet(wallet);
-    const expiresMs = await readMessage(wallet, message);
+    const expiresMs = await challenges.expiryOf(wallet, message);
     const isGood =
       expiresMs !== null &&
       expiresMs > deps.now() &&
       verifyMessage(publicKey, message, `ed25519:${signature}`) &&
-      // Last, so that only who has signed can have anything written down.
+      // Last, so that only a valid signature can cause a write.
       (await useChallenge(ledger, { digest: digest(message), expiresMs }, deps.now()));
     if (isGood) return;
     throw new ApiError(
       'unauthorized',
-      "The signature must be the wallet's, over a message of ours that is unexpired and unused",
+      "The signature is not the wallet's over a current message, or the message has expired or was used. Request a new message with auth.challenge.",
     );
   }
 
-  /** Returns what only its owner gets to see. */
+  /** Returns the secret that only its owner gets. */
   async function open(kind: SessionsTable['kind'], wallet: string, longestMs: number) {
     const secret = randomBytes(32).toString('base64url');
     const nowMs = deps.now();
@@ -135,22 +160,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   return {
-    async challenge(wallet, origin) {
-      requireWallet(wallet);
-      const expiresAt = new Date(deps.now() + CHALLENGE_MS).toISOString();
-      const fields = await seal({
-        domain: new URL(origin).host,
-        address: wallet,
-        statement: STATEMENT,
-        uri: origin,
-        version: '1',
-        chainId: chainIdOf(deps.genesisHash),
-        nonce: randomBytes(RANDOM_DIGITS / 2).toString('hex'),
-        issuedAt: new Date(deps.now()).toISOString(),
-        expirationTime: expiresAt,
-      });
-      return { message: createSignInMessageText(fields), sign_in: fields, expires_at: expiresAt };
-    },
+    challenge: challenges.create,
     async verify(answer) {
       await requireSigned(answer);
       const { secret: token, expires_at } = await open('token', answer.wallet, SESSION_MS);

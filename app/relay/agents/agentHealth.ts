@@ -1,12 +1,13 @@
 /**
- * How well an agent's server has done lately, from its real executions: shown on its listing, and past a threshold that
- * the operator may set a reason to refuse new ones before any money moves, until a probe has been answered.
+ * Measures the recent health of an agent's server from its real executions. Its listing shows the health. The operator
+ * may set a threshold past which new executions are refused, before money moves, until a probe succeeds.
  *
- * Counted are the last 50 executions that were paid, or failed by the creator's fault; a timeout is the creator's fault
- * only where the caller gave all the time that the listing asks for. Each wallet weighs the same, however often it calls,
- * and nothing follows from failures of fewer than 3 wallets, because failures cost the one who provokes them nothing.
- * Degraded: at least 5 executions, and less than 80 % successful, each wallet's share by itself; or refused.
- * Refused: the last `refuseAfter` or more all failed since the last probe that passed.
+ * The last 50 executions count that were paid, or failed by the creator's fault. A timeout is the creator's fault only
+ * if the caller gave all of the listing's time. Each wallet has the same weight, however often it calls. Failures of
+ * fewer than 3 wallets have no effect, because provoking them costs nothing.
+ *
+ * Degraded: at least 5 executions, with less than 80 % success as the mean over wallets; or refused. Refused: at least
+ * the last `refuseAfter` executions all failed since the last passed probe.
  */
 import type { OpenDatabase } from '../../database/open.ts';
 import { REFUND_REASONS } from '../../sdk/program/program.ts';
@@ -19,15 +20,15 @@ import type { LedgerTables } from '../ledger/tables.ts';
 const RECENT = 50;
 const MIN_RECENT = 5;
 const DEGRADED_BELOW = 0.8;
-/** So many different wallets must have seen failures before anything follows from them. */
+/** Failures have an effect only if this many different wallets have seen them. */
 const MIN_WALLETS = 3;
-/** Which refunds are the creator's fault, by the numbers of their reasons. */
+/** Refunds by the creator's fault, by the numbers of their reasons. */
 export const CREATOR_REASONS = {
   firstOther: REFUND_REASONS.indexOf('unserved'),
   timeout: REFUND_REASONS.indexOf('creatorTimeout'),
 };
 
-/** How one ended execution went. */
+/** The outcome of one ended execution. */
 interface Outcome {
   wallet: string;
   success: boolean;
@@ -38,8 +39,8 @@ interface Outcome {
 export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
 
 /**
- * Reads the ledger each time: no statement here takes longer than a few hundredths of a
- * millisecond. `refuseAfter` failures in a row close an agent; 0 never does.
+ * Reads the ledger each time: no statement here takes longer than a few hundredths of a millisecond. `refuseAfter`
+ * failures in a row close an agent; with 0 nothing does.
  */
 export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfter: number, retryAfterSeconds: number) {
   const readLast = createOutcomeReader(ledger, CREATOR_REASONS);
@@ -56,7 +57,7 @@ export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfte
   }
 
   async function isRefused(listing: string, outcomes: Outcome[]): Promise<boolean> {
-    // Nearly always the last one was a success, which says enough.
+    // Nearly always the last one was a success, which decides it.
     const isFailing = refuseAfter > 0 && outcomes[0]?.success === false;
     const failures = isFailing ? failuresInARow(outcomes, await readPassedMs(ledger.db, listing)) : [];
     const is = refuseAfter > 0 && failures.length >= refuseAfter && walletsOf(failures).size >= MIN_WALLETS;
@@ -66,7 +67,7 @@ export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfte
   }
 
   function unavailable(): ApiError {
-    const message = `The agent's server has failed its last ${refuseAfter} executions and is being probed; nothing was paid`;
+    const message = `The agent's server failed its last ${refuseAfter} executions. Nothing was charged. Calls are accepted again when the server answers a probe.`;
     return new ApiError('service_unavailable', message, { retryAfterSeconds });
   }
 
@@ -75,14 +76,14 @@ export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfte
       const outcomes = await readOutcomes(listing, RECENT);
       return summarize(outcomes, await isRefused(listing, outcomes));
     },
-    /** Throws 503 where new executions of the listing are turned away. */
+    /** Throws 503 if new executions of the listing are refused. */
     async requireServing(listing: string): Promise<void> {
       if (refuseAfter === 0) return;
       const [last] = await readOutcomes(listing, 1);
       if (last?.success !== false) refused.delete(listing);
       else if (await isRefused(listing, await readOutcomes(listing, RECENT))) throw unavailable();
     },
-    /** Listings that were seen to be refused, until they are seen not to be. */
+    /** Listings seen as refused, until they are seen as accepted. */
     async refused(): Promise<string[]> {
       const still: string[] = [];
       for (const listing of refused) {
@@ -93,13 +94,13 @@ export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfte
   };
 }
 
-/** The newest outcomes, as far back as all of them failed. */
+/** The newest outcomes, back to the last success or to `sinceMs`. */
 function failuresInARow(outcomes: Outcome[], sinceMs: number): Outcome[] {
   const first = outcomes.findIndex((outcome) => outcome.success || outcome.createdMs < sinceMs);
   return first < 0 ? outcomes : outcomes.slice(0, first);
 }
 
-/** Each wallet with the successful share of its own outcomes. */
+/** Each wallet with its own success rate. */
 function walletsOf(outcomes: Outcome[]): Map<string, number> {
   const seen = new Map<string, { all: number; good: number }>();
   for (const { wallet, success } of outcomes) {
@@ -125,7 +126,7 @@ function summarize(outcomes: Outcome[], isRefused: boolean): AgentHealth {
   };
 }
 
-/** The nearest rank; null of nothing. */
+/** The nearest rank; null if empty. */
 function percentile(sorted: number[], share: number): number | null {
   return sorted[Math.ceil(sorted.length * share) - 1] ?? null;
 }

@@ -1,9 +1,10 @@
 /**
- * Agents as they are offered: listings of the chain joined with their metadata documents. A listing whose document is
- * not here is in no list; a delisted one does not exist.
+ * Agents on offer: listings of the chain joined with their metadata documents. A listing without its document is in no
+ * list. A delisted one does not exist.
  */
 import type { Kysely } from 'kysely';
 import { preparedOf } from '../../database/prepared.ts';
+import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { type AgentMetadata, tagsOfMask } from '../../sdk/wire/metadata.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -21,11 +22,12 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
-import { type ListedAgents, toListed } from './listed/listedAgents.ts';
-import type { ListedAgent } from './listed/model.ts';
+import type { ListedAgents } from './listed.ts';
 import type { ParameterFault } from './parameters.ts';
+import { findAgents } from './search.ts';
+import type { Description } from './words.ts';
 
-/** What executing an agent needs to know. Prices in base units, times in seconds. */
+/** The data to execute an agent. Prices in base units, times in seconds. */
 export interface Agent {
   /** Base58 address of the listing: the agent_id. */
   listing: string;
@@ -44,7 +46,7 @@ export interface Agent {
   listedAt: number;
 }
 
-/** What it takes to find an agent that is to be executed. */
+/** The sources to find an agent for an execution. */
 export interface AgentDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
@@ -52,7 +54,7 @@ export interface AgentDeps {
 }
 
 export interface CatalogDeps extends AgentDeps {
-  /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
+  /** `''` or `?cluster=...`, appended to a path of Solana Explorer. */
   explorerQuery: string;
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
   config: {
@@ -65,15 +67,13 @@ export interface ListDeps extends CatalogDeps {
   listed: ListedAgents;
 }
 
-const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-
-/** The agent, also a paused one. Throws ApiError: 404 where there is none, 503 where its metadata has not been posted. */
+/** The agent, even if paused. Throws ApiError: 404 if there is none, 503 if its metadata has not been posted. */
 export async function requireAgent(deps: AgentDeps, agentId: string): Promise<Agent> {
   const row = await requireListing(deps, agentId);
   return toAgent(row, (await requireDocument(deps, row)).metadata);
 }
 
-/** What is wrong with parameters for this agent; empty where they fit. */
+/** The faults of parameters for this agent; empty if they fit. */
 export async function findParameterFaults(
   deps: AgentDeps,
   agent: Agent,
@@ -84,11 +84,11 @@ export async function findParameterFaults(
   return document.checkParameters(parameters);
 }
 
-/** GET /v1/agents/{agent_id}. Throws as requireAgent does. */
+/** GET /v1/agents/{agent_id}. Throws like requireAgent. */
 export async function getAgent(deps: CatalogDeps, agentId: string): Promise<AgentFull> {
   const row = requireFound(await readWithFigures(deps, agentId));
   const { metadata } = await requireDocument(deps, row);
-  const summary = toSummary(toListed(row, metadata), await deps.agentHealth.healthOf(row.listing));
+  const summary = toSummary({ ...row, description: metadata }, await deps.agentHealth.healthOf(row.listing));
   return {
     ...summary,
     creator: { ...summary.creator, display_name: metadata.display_name },
@@ -106,22 +106,14 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
 }
 
 /** The JSON of a page for GET /v1/agents: active agents only, ties by agent_id. */
-export async function listAgents({ listed, agentHealth }: ListDeps, query: AgentsQuery): Promise<Buffer> {
-  const model = await listed.current();
-  const name = `${listed.version()} ${JSON.stringify(query)}`;
-  const kept = listed.answers.get(name);
-  if (kept) return kept;
+export async function listAgents({ views, listed, agentHealth }: ListDeps, query: AgentsQuery): Promise<Buffer> {
+  await listed.current();
+  const found = await findAgents(views, query);
+  const agents = await Promise.all(
+    found.agents.map(async (agent) => toSummary(agent, await agentHealth.healthOf(agent.listing))),
+  );
   const { limit, offset } = query;
-  const page = model.page(query);
-  const agents: AgentSummary[] = [];
-  for (const agent of page.agents) {
-    const health = listed.healths.get(agent.listing) ?? (await agentHealth.healthOf(agent.listing));
-    listed.healths.set(agent.listing, health);
-    agents.push(toSummary(agent, health));
-  }
-  const body = renderJson(AgentPage, { agents, total: page.total, limit, offset });
-  listed.answers.set(name, body);
-  return body;
+  return renderJson(AgentPage, { agents, total: found.total, limit, offset });
 }
 
 const LISTING_COLUMNS = [
@@ -152,7 +144,7 @@ function shownListing(views: Views, id: string) {
     .where('listings.status', '!=', 'delisted');
 }
 
-/** Garbage is not worth a query, however long it is. */
+/** An invalid address is not worth a query, however long it is. */
 const idOf = (agentId: string): string => (ADDRESS.test(agentId) ? agentId : '');
 
 async function readListing({ views }: AgentDeps, agentId: string) {
@@ -161,7 +153,7 @@ async function readListing({ views }: AgentDeps, agentId: string) {
   return (await views.executeQuery(query)).rows[0];
 }
 
-/** The listing with what its executions add up to: nulls of one that was never called. */
+/** The listing with its execution statistics; they are null if it was never called. */
 async function readWithFigures({ views }: AgentDeps, agentId: string) {
   const id = idOf(agentId);
   const query = preparedOf(views).compile('listing with figures', [id, 'delisted'], () =>
@@ -178,13 +170,13 @@ async function readWithFigures({ views }: AgentDeps, agentId: string) {
   return (await views.executeQuery(query)).rows[0];
 }
 
-/** The listing's row. Throws ApiError 404 where there is none that can be seen. */
+/** The listing's row. Throws ApiError 404 if there is no visible one. */
 export async function requireListing(deps: AgentDeps, agentId: string): Promise<ListingRow> {
   return requireFound(await readListing(deps, agentId));
 }
 
 function requireFound<Row>(row: Row | undefined): Row {
-  if (!row) throw new ApiError('agent_not_found', 'There is no agent with this agent_id');
+  if (!row) throw new ApiError('agent_not_found', 'No agent has this agent_id');
   return row;
 }
 
@@ -197,7 +189,7 @@ async function requireDocument(deps: AgentDeps, row: { metadata_hash: string }) 
 function metadataMissing(): ApiError {
   return new ApiError(
     'metadata_missing',
-    "The agent's description has not reached this service: anyone who has its bytes can send them to POST /v1/metadata",
+    "This service does not have the agent's description. Anyone who has the document can send it to POST /v1/metadata.",
     { retryAfterSeconds: 30 },
   );
 }
@@ -220,19 +212,32 @@ function toAgent(row: ListingRow, metadata: AgentMetadata): Agent {
   };
 }
 
-function toSummary(agent: ListedAgent, health: AgentHealth): AgentSummary {
-  const { description } = agent;
-  if (!description) throw new Error(`${agent.listing} is shown without its document`);
+/** Data of a listing; nulls if nothing is known yet. */
+interface Summarized {
+  listing: string;
+  creator: string;
+  verified: bigint | null;
+  /** Absent for rows of lists, which are active. */
+  status?: 'active' | 'paused' | 'delisted';
+  price: bigint;
+  tag_mask: bigint;
+  total_executions: bigint | null;
+  success_rate: number | null;
+  avg_execution_time_ms: bigint | null;
+  description: Description;
+}
+
+function toSummary({ description, ...agent }: Summarized, health: AgentHealth): AgentSummary {
   return {
     agent_id: agent.listing,
     name: description.name,
     tagline: description.tagline,
-    tags: [...tagsOfMask(agent.tagMask), ...description.custom_tags],
+    tags: [...tagsOfMask(Number(agent.tag_mask)), ...description.custom_tags],
     price_per_call_usdc: toUsdc(agent.price),
-    total_executions: agent.totalExecutions,
-    success_rate: agent.successRate,
-    avg_execution_time_ms: agent.averageMs,
-    creator: { pubkey: agent.creator, verified: agent.verified },
+    total_executions: Number(agent.total_executions ?? 0n),
+    success_rate: agent.success_rate ?? 0,
+    avg_execution_time_ms: Number(agent.avg_execution_time_ms ?? 0n),
+    creator: { pubkey: agent.creator, verified: agent.verified === 1n },
     status: agent.status === 'paused' ? 'paused' : 'active',
     health,
   };

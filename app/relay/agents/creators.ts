@@ -1,13 +1,15 @@
-/** Creators as the admin sees them, who gives and takes their badge: by what they have listed and earned. */
-import type { Kysely } from 'kysely';
+/** Creators for the admin, who gives and takes their badge: their listings and earnings. */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { textsOf } from '../../database/portable.ts';
+import { wholeTurn } from '../../process/turn.ts';
 import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import type { ListedAgents } from './listed/listedAgents.ts';
-import type { Model } from './listed/model.ts';
-import { createTurns, sortInTurns } from './listed/turns.ts';
+import type { ListedAgents } from './listed.ts';
 import { statisticsOf } from './ownListings.ts';
+import { creatorsNamed } from './search.ts';
+import type { Description } from './words.ts';
 
 export interface CreatorsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
@@ -22,85 +24,72 @@ export interface CreatorsQuery {
   offset: number;
 }
 
-interface Known {
-  wallet: string;
-  verified: boolean;
-  verified_at: bigint | null;
-  /** Of its newest listing, unix seconds; -1 where it has none. */
-  listedAt: number;
-}
+/** Maximum creators matched by name; a search with more words finds the right one. */
+const MAX_NAMED = 1_000;
 
-/** Who listed last comes first. */
+/** Creators with the newest listing come first. */
 export async function listCreators(
   { views, listed }: CreatorsDeps,
   query: CreatorsQuery,
 ): Promise<{ creators: CreatorSummary[]; total: number }> {
-  const named = query.q === undefined ? null : new Set(await walletsNamed(listed, query.q));
-  const model = await listed.current();
-  const known = (await knownCreators(views, model)).filter(
-    ({ wallet, verified }) =>
-      (query.verified === undefined || verified === query.verified) && (named === null || named.has(wallet)),
+  await listed.current();
+  const { q } = query;
+  // The search text as a wallet, and the wallets of creators with these words in their names.
+  const named = q === undefined ? null : [q, ...(await creatorsNamed(views, q, MAX_NAMED - 1))];
+  const known = knownCreators(views, query.verified, named);
+  const { rows } = await sql<{ wallet: string }>`
+    ${known} ORDER BY listed_at DESC, wallet LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
+  // SQLite answers synchronously and blocks the event loop for each query, so yield between them.
+  await wholeTurn();
+  const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${known}) AS known`.execute(views);
+  const creators = await summarize(
+    views,
+    rows.map(({ wallet }) => wallet),
   );
-  const ordered = await sortInTurns(
-    known,
-    (one, other) => other.listedAt - one.listedAt || (one.wallet < other.wallet ? -1 : 1),
-  );
-  const page = ordered.slice(query.offset, query.offset + query.limit);
-  return { creators: await summarize(views, model, page), total: known.length };
+  return { creators, total: Number(counted.rows[0]?.total) };
 }
 
-/** All who have listed or had the badge: in turns, because they may be as many as there are listings. */
-async function knownCreators(views: CreatorsDeps['views'], model: Model): Promise<Known[]> {
-  const pause = createTurns();
-  const known = new Map<string, Known>();
-  for (const agent of model.all()) {
-    await pause();
-    if (!agent) continue;
-    const { creator: wallet, listedAt } = agent;
-    const before = known.get(wallet);
-    if (before && before.listedAt >= listedAt) continue;
-    known.set(wallet, { wallet, listedAt, verified: false, verified_at: null });
-  }
-  // One row for each whom the admin ever gave it.
-  const badges = await views.selectFrom('chain.creators').select(['wallet', 'verified', 'verified_at']).execute();
-  for (const { wallet, verified, verified_at } of badges) {
-    const listedAt = known.get(wallet)?.listedAt ?? -1;
-    known.set(wallet, { wallet, listedAt, verified: verified === 1n, verified_at });
-  }
-  return [...known.values()];
+/** All creators with listings, with the time of their newest, and wallets that have or had only the badge. */
+function knownCreators(views: CreatorsDeps['views'], verified: boolean | undefined, named: string[] | null) {
+  const only = (wallet: RawBuilder<unknown>) => sql`
+    ${verified === undefined ? sql`true` : sql`verified = ${verified ? 1n : 0n}`}
+    AND ${named === null ? sql`true` : sql`${wallet} IN ${textsOf(views, named)}`}`;
+  return sql`
+    SELECT creator AS wallet, max(listed_at) AS listed_at FROM agents WHERE ${only(sql`creator`)} GROUP BY creator
+    UNION ALL
+    SELECT wallet, -1 FROM chain.creators AS creators
+    WHERE ${only(sql`wallet`)} AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.creator = creators.wallet)`;
 }
 
-/** Creators whose names are looked at; who gives more words finds the one that is meant. */
-const MAX_NAMED = 1_000;
-
-/** The wallet that this is, and those of creators with these words in their names. */
-async function walletsNamed(listed: ListedAgents, text: string): Promise<string[]> {
-  const agents = (await listed.current()).ofCreatorsNamed(text);
-  return [...new Set([text, ...agents.map((agent) => agent.creator)])].slice(0, MAX_NAMED);
-}
-
-async function summarize(views: CreatorsDeps['views'], model: Model, page: Known[]): Promise<CreatorSummary[]> {
-  const wallets = page.map(({ wallet }) => wallet);
+async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promise<CreatorSummary[]> {
   if (wallets.length === 0) return [];
+  const badges = await views
+    .selectFrom('chain.creators')
+    .select(['wallet', 'verified', 'verified_at'])
+    .where('wallet', 'in', wallets)
+    .execute();
   const listings = await views
-    .selectFrom('chain.listings')
-    .select(['listing', 'creator', 'status'])
-    .where('creator', 'in', wallets)
-    .orderBy('listed_at', 'desc')
+    .selectFrom('chain.listings as listings')
+    .leftJoin('agents', 'agents.listing', 'listings.listing')
+    .leftJoin('agent_texts as texts', 'texts.id', 'agents.id')
+    .select(['listings.listing', 'listings.creator', 'listings.status', 'texts.description'])
+    .where('listings.creator', 'in', wallets)
+    .orderBy('listings.listed_at', 'desc')
     .execute();
   const statistics = await statisticsOf(
     views,
     listings.map((listing) => listing.listing),
   );
-  return page.map(({ wallet, verified, verified_at }) => {
+  return wallets.map((wallet) => {
+    const badge = badges.find((row) => row.wallet === wallet);
     const own = listings.filter((listing) => listing.creator === wallet);
     const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
-    const [described] = own.flatMap(({ listing }) => model.get(listing)?.description ?? []);
+    const [described] = own.flatMap(({ description }) => description ?? []);
     return {
       wallet,
-      display_name: described?.display_name ?? null,
-      verified,
-      verified_at: verified_at === null ? null : toTime(verified_at),
+      display_name: described === undefined ? null : (JSON.parse(described) as Description).display_name,
+      verified: badge?.verified === 1n,
+      verified_at: badge ? toTime(badge.verified_at) : null,
       listings: own.filter(({ status }) => status !== 'delisted').length,
       total_executions: figures.reduce((sum, one) => sum + Number(one.total_executions), 0),
       earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),

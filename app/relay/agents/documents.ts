@@ -1,6 +1,6 @@
 /**
- * Listings' metadata documents as the relay uses them: parsed once, with the check of parameters compiled, kept while
- * they are in use. What was stored had passed every rule, so reading does not check again.
+ * Metadata documents of listings: parsed once, with a compiled check of parameters, and cached while in use. Stored
+ * documents passed every rule, so reading does not check again.
  */
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -9,12 +9,12 @@ import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { createParameterCheck } from './parameters.ts';
 
-/** About 64 MiB at the very worst, usually one. */
+/** About 64 MiB at worst, usually one. */
 const MAX_KEPT = 1_000;
 
 interface Document {
   metadata: AgentMetadata;
-  /** Of parameters in JSON. */
+  /** Checks parameters in JSON. */
   checkParameters: ReturnType<typeof createParameterCheck>;
 }
 

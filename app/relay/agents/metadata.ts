@@ -1,6 +1,6 @@
 /**
- * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one; it is shown only for listings that
- * carry its hash, so a stranger's document changes nothing. Those that no listing carries are kept for a day.
+ * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one. It is shown only for listings that
+ * carry its hash, so a stranger's document changes nothing. A document without a listing is kept for a day.
  */
 import { hashMetadata } from '../../sdk/receipt/metadataHash.ts';
 import { AgentMetadata } from '../../sdk/wire/metadata.ts';
@@ -20,7 +20,7 @@ import { keepMetadata, type PendingDeps } from './pendingMetadata.ts';
 
 export interface MetadataDeps extends PendingDeps {
   config: {
-    /** Whether endpoints may be plain http and private addresses: for local networks. */
+    /** True if endpoints may be plain http and private addresses: for local networks. */
     allowPrivateEndpoints: boolean;
   };
 }
@@ -28,8 +28,8 @@ export interface MetadataDeps extends PendingDeps {
 const checkInThread = inThread('requests', import.meta.url, checkMetadataNow);
 
 /**
- * Stores the document and returns its hash. A wallet whose session sent it may have the document's endpoint tested, and no
- * other poster's documents make its own give way. Throws ApiError 400 saying what is wrong.
+ * Stores the document and returns its hash. If a wallet's session sent it, that wallet may test its endpoint, and no
+ * other poster can displace its documents. Throws ApiError 400 with the fault.
  */
 export async function acceptMetadata(
   deps: MetadataDeps,
@@ -48,7 +48,7 @@ interface Posted {
   allowPrivateEndpoints: boolean;
 }
 
-/** Whether the document may be listed, as a reading of nothing. */
+/** Checks if the document may be listed; the value is empty. */
 export function checkMetadataNow(posted: Posted): Reading<null> {
   return tryReading(() => {
     checkMetadata(posted);
@@ -81,5 +81,5 @@ function schemaFault(faults: SchemaFault[]): ApiError {
   const issues = faults.map(({ path, expected, got }) => {
     return { in: 'body' as const, path: path.slice(0, 200), expected, got: show(got) };
   });
-  return invalid(`The schema cannot be listed: ${describeFaults(faults)}`, ...issues);
+  return invalid(`The schema is not allowed: ${describeFaults(faults)}`, ...issues);
 }

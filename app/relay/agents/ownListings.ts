@@ -1,4 +1,4 @@
-/** A creator's own listings, delisted ones too, with what they hold, earn and have to answer for. */
+/** A creator's own listings, including delisted ones, with their collateral, earnings and disputes. */
 import { type Kysely, sql } from 'kysely';
 import type { AgentStatisticsRow } from '../../../indexer/tables.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
@@ -28,20 +28,20 @@ export async function listOwn({ views }: OwnListingsDeps, wallet: string): Promi
   return { listings: await Promise.all(listings) };
 }
 
-/** What the listings that were ever called have to show, by their addresses. */
+/** Statistics of the listings that were ever called, by address. */
 export async function statisticsOf(
   views: OwnListingsDeps['views'],
   listings: string[],
 ): Promise<Map<string, AgentStatisticsRow>> {
   if (listings.length === 0) return new Map();
-  // Named here, so that only these listings' executions are read.
+  // The listings are named here, so that only their executions are read.
   const rows = await views.selectFrom('chain.agent_statistics').selectAll().where('listing', 'in', listings).execute();
   return new Map(rows.map((row) => [row.listing, row]));
 }
 
 /**
- * `is_copy`: another creator's listing carried the same document before. Its endpoint is that creator's to know, and its
- * hash is on the chain for everybody to copy.
+ * `is_copy`: another creator's listing carried the same document before. Its endpoint is that creator's secret, but
+ * anybody can copy its hash from the chain.
  */
 function readRows(views: OwnListingsDeps['views'], wallet: string) {
   return views

@@ -1,62 +1,104 @@
-/** Callers' `parameters` against a creator's input schema, before money moves: all that is wrong, in words. */
+/** Checks callers' `parameters` against a creator's input schema before money moves, and explains all faults. */
 import type { ErrorObject } from 'ajv';
 import { LRUCache } from 'lru-cache';
 import type { Schema } from '../../sdk/wire/schemas/rules.ts';
+import { ApiError } from '../errors.ts';
+import { createQueue } from '../longBytes.ts';
 import { show } from '../parse.ts';
 import { inThread } from '../workers.ts';
-import { type CompiledSchema, compileSchema, MAX_WORK, TooMuchWork } from './schemas/compile.ts';
+import { type CompiledSchema, compileSchema } from './schemas/compile.ts';
+import { OutOfTime, withinTime } from './schemas/timeLimit.ts';
 
-/** One thing that is wrong with `parameters`: where, as `parameters.name`, and what is right there. */
+/** One fault of `parameters`: the path, as `parameters.name`, and the expected value. */
 export interface ParameterFault {
   path: string;
   expected: string;
-  /** What came instead, as it may stand in an answer. */
+  /** The actual value, safe to show in an answer. */
   got: string;
-  /** The same in words for the caller. */
+  /** The same as a sentence for the caller. */
   message: string;
 }
 
-/** Everything that is wrong with `parameters`, of large ones what was found first; empty where they fit. */
+/** All faults of `parameters`, or the first one of large parameters; empty if they fit. */
 export type ParameterCheck = (parameters: Record<string, unknown>) => ParameterFault[];
 
-/** Larger parameters are told their first fault: each of a million values may have one. */
+/** Larger parameters get only their first fault. */
 const MAX_FULLY_TOLD_VALUES = 1_000;
 const MAX_FAULTS = 20;
-/** As many forms of a union as a message names. */
+/** Maximum forms of a union in a message. */
 const MAX_FORMS = 4;
-/** Up to here parameters and schema are handled at once: 3 ms to compile the worst, or to read the worst. */
+/** Up to these sizes, compiling a schema and reading parameters take 3 ms at most. */
 const SMALL_PARAMETERS = 8 * 1024;
 const SMALL_SCHEMA = 2 * 1024;
-/** Of a schema with patterns, which take longest to compile. */
+/** For a schema with patterns, which take longest to compile. */
 const SMALL_PATTERNS = 256;
-/** Work that is done at once, in units of compile.ts: about 3 ms. What is more begins again in a thread. */
-const SMALL_WORK = 150_000;
-/** Compiled checks that a thread keeps: about 100 KB each at the worst. */
+/** A small check takes a thousandth of this. A slower one starts again in a thread. */
+const SMALL_LIMIT_MS = 20;
+/**
+ * How long a listing's checks run only in a thread after a small one took too long. It must not block others again.
+ */
+const SLOW_MS = 60_000;
+/** In a thread. A megabyte of parameters takes a tenth of it with an ordinary schema. */
+const LIMIT_MS = 500;
+/**
+ * Maximum characters of one listing's parameters that wait for the thread: sixteen of the largest, or thousands of
+ * ordinary ones.
+ */
+const MAX_WAITING = 16 * 1024 * 1024;
+const RETRY_SECONDS = 2;
+/** Compiled checks cached per thread: about 100 KB each at worst. */
 const MAX_KEPT = 500;
 
 const checkInThread = inThread('requests', import.meta.url, checkParametersNow);
 
-/** Whether a schema compiles in so little time that nobody is held up by it. */
+/** True if a schema compiles fast enough for the main thread. */
 export function isSmallSchema(text: string): boolean {
-  // An escape could spell the keyword otherwise.
+  // An escape could hide the keyword.
   return text.length <= (/attern|\\u/.test(text) ? SMALL_PATTERNS : SMALL_SCHEMA);
 }
 
-/** The check of one listing's parameters, which come as JSON. It rejects with ApiError 503 where it cannot be made now. */
+/**
+ * Creates the check of one listing's parameters, which come as JSON. The check rejects with ApiError 503 if it cannot
+ * run now.
+ */
 export function createParameterCheck(schema: Schema): (parameters: string) => Promise<ParameterFault[]> {
   let text: string | undefined;
-  let quick: ParameterCheck | undefined;
+  let check: ParameterCheck | undefined;
+  let slowUntil = 0;
+  const inTurn = createTurn();
+
   return async (parameters) => {
-    // Lists read many schemas and execute few agents.
+    // Built on first use: lists read many schemas and execute few agents.
     text ??= JSON.stringify(schema);
-    if (!isSmallSchema(text) || parameters.length > SMALL_PARAMETERS)
-      return checkInThread({ schema: text, parameters });
-    quick ??= compile(schema, SMALL_WORK);
+    if (isSmallSchema(text) && parameters.length <= SMALL_PARAMETERS && performance.now() >= slowUntil) {
+      check ??= compileParameterCheck(schema, SMALL_LIMIT_MS);
+      try {
+        return check(JSON.parse(parameters));
+      } catch (error) {
+        if (!(error instanceof OutOfTime)) throw error;
+        check = undefined;
+        slowUntil = performance.now() + SLOW_MS;
+      }
+    }
+    const input = { schema: text, parameters };
+    return inTurn(parameters.length, () => checkInThread(input));
+  };
+}
+
+/** One check at a time per listing, so that calls of a slow listing wait only for each other. */
+function createTurn() {
+  const inTurn = createQueue();
+  let waiting = 0;
+  return async <Answer>(characters: number, run: () => Promise<Answer>): Promise<Answer> => {
+    if (waiting + characters > MAX_WAITING) {
+      const message = 'Too many calls of this agent wait for a check of their parameters';
+      throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+    }
+    waiting += characters;
     try {
-      return quick(JSON.parse(parameters));
-    } catch (error) {
-      if (!(error instanceof TooMuchWork)) throw error;
-      return checkInThread({ schema: text, parameters });
+      return await inTurn(run);
+    } finally {
+      waiting -= characters;
     }
   };
 }
@@ -67,34 +109,39 @@ const kept = new LRUCache<string, ParameterCheck>({
 });
 
 export function checkParametersNow({ schema, parameters }: { schema: string; parameters: string }): ParameterFault[] {
-  return kept.memo(schema)(JSON.parse(parameters));
-}
-
-/** Compiles a schema that `findInputSchemaFaults` has passed. */
-export function compileParameterCheck(schema: Schema): ParameterCheck {
-  const check = compile(schema, MAX_WORK);
-  return (parameters) => {
+  const value = JSON.parse(parameters);
+  const before = process.cpuUsage();
+  for (;;) {
     try {
-      return check(parameters);
+      return kept.memo(schema)(value);
     } catch (error) {
-      if (!(error instanceof TooMuchWork)) throw error;
-      const expected = 'must be smaller: checking them against this agent’s schema takes too long';
-      return [{ path: 'parameters', expected, got: show(parameters), message: `parameters ${expected}` }];
+      if (!(error instanceof OutOfTime)) throw error;
+      kept.delete(schema);
+      const { user, system } = process.cpuUsage(before);
+      // If other processes used the CPU, the time says nothing about this check yet.
+      if (user + system < LIMIT_MS * 1_000) continue;
+      const expected = 'must be smaller: the check against this agent’s schema takes too long';
+      return [{ path: 'parameters', expected, got: show(value), message: `parameters ${expected}` }];
     }
-  };
+  }
 }
 
-/** Throws TooMuchWork where more is to be done. */
-function compile(schema: Schema, maxWork: number): ParameterCheck {
-  const first = compileSchema(schema, { allErrors: false, maxWork });
+/**
+ * Compiles a schema that `findInputSchemaFaults` has passed. If the check takes too long, it throws OutOfTime and must
+ * not be used again: it was interrupted in an undefined state.
+ */
+export function compileParameterCheck(schema: Schema, limitMs = LIMIT_MS): ParameterCheck {
+  const first = compileSchema(schema, { allErrors: false });
   let all: CompiledSchema | undefined;
   return (parameters) => {
-    const errors = first.validate(parameters);
-    if (errors.length === 0) return [];
-    if (!hasFewerValuesThan(parameters, MAX_FULLY_TOLD_VALUES)) return describe(errors, parameters);
-    // Compiled when the first caller needs it, because most agents are called well.
-    all ??= compileSchema(schema, { allErrors: true, maxWork });
-    return describe(all.validate(parameters), parameters).slice(0, MAX_FAULTS);
+    const faultsBy = (compiled: CompiledSchema) =>
+      withinTime(limitMs, () => describe(compiled(parameters), parameters).slice(0, MAX_FAULTS));
+    const faults = faultsBy(first);
+    // Each of a million values may have a fault.
+    if (faults.length === 0 || !hasFewerValuesThan(parameters, MAX_FULLY_TOLD_VALUES)) return faults;
+    // Compiled on the first fault, because most calls have none.
+    all ??= compileSchema(schema, { allErrors: true });
+    return faultsBy(all);
   };
 }
 
@@ -108,7 +155,7 @@ function hasFewerValuesThan(value: unknown, most: number): boolean {
   return visit(value);
 }
 
-/** A fault on the way to being told; `steps` lead to the value. */
+/** A fault before it becomes text; `steps` lead to the value. */
 interface Found {
   steps: string[];
   expected: string;
@@ -116,8 +163,8 @@ interface Found {
 }
 
 /**
- * Ajv names what is wrong with each form of a union, and after them the union. Whoever reads it wants one fault: that
- * none of the forms fits, and why.
+ * Ajv reports the faults of each form of a union, and then the union. The reader needs one fault: that no form fits,
+ * and why.
  */
 function describe(errors: ErrorObject[], parameters: Record<string, unknown>): ParameterFault[] {
   const found: Found[] = [];
@@ -139,7 +186,7 @@ function describe(errors: ErrorObject[], parameters: Record<string, unknown>): P
 
 function describeUnion(steps: string[], forms: Found[]): Found {
   const same = forms[0]?.steps ?? steps;
-  // Where all forms miss in one place, such as a tag, that place is what is wrong.
+  // If all forms fail at the same place, such as a tag, that place is the fault.
   const isOnePlace = forms.every((form) => form.steps.join('/') === same.join('/'));
   const place = isOnePlace ? same : steps;
   const rules = forms.map((form) => {
@@ -165,10 +212,10 @@ function describeError(error: ErrorObject, steps: string[]): Found {
       return rule('is required', 'is missing', [...steps, error.params.missingProperty]);
     case 'additionalProperties': {
       const path = [...steps, error.params.additionalProperty];
-      return rule('no parameter of this name', 'is not a parameter of this agent', path);
+      return rule('no parameter with this name', 'is not a parameter of this agent', path);
     }
     case 'false schema':
-      return rule('no parameter here', 'is not a parameter of this agent');
+      return rule('no parameter at this place', 'is not a parameter of this agent');
     case 'enum':
       return rule(`must be one of ${shorten(error.params.allowedValues)}`);
     case 'const':
@@ -178,13 +225,13 @@ function describeError(error: ErrorObject, steps: string[]): Found {
     case 'pattern':
       return rule(`must match the pattern ${shorten(error.params.pattern)}`);
     case 'propertyNames':
-      return rule(`must not hold the name ${shorten(error.params.propertyName)}`);
+      return rule(`must not contain the name ${shorten(error.params.propertyName)}`);
     default:
       return rule(error.message ?? 'must fit the input schema');
   }
 }
 
-/** A value of the creator's in a message. */
+/** Shortens a creator's value for a message. */
 function shorten(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 300 ? `${text.slice(0, 300)}...` : text;

@@ -1,7 +1,7 @@
 /**
- * Documents that wait for their listing, in a table of their own: what a listing carries moves to `metadata` when agents are
- * next listed after the listing came, and before it would make room. Each step is one statement, so that several relays may take it at once and
- * a crash between two leaves nothing that the next does not mend.
+ * Documents that wait for their listing, in a table of their own. A document with a listing moves to `metadata` at the
+ * next list after the listing, and before it would be dropped. Each step is one statement, so several relays may run it
+ * at once. The next run corrects a crash between two steps.
  */
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -32,13 +32,13 @@ export interface PendingDeps {
 
 /** How long a document waits. */
 const PENDING_MS = 24 * 60 * 60 * 1000;
-/** How many wait for one wallet or network: a creator needs one, for the minute between test and listing. */
+/** Per wallet or network: a creator needs one, for the minute between test and listing. */
 const MAX_OF_POSTER = 20;
-/** How many wait for all networks, that is those that nobody's session posted; the oldest make room. At 64 KiB each, 32 MiB. */
+/** For all networks together, meaning posts without a session; the oldest are dropped. At 64 KiB each, 32 MiB. */
 const MAX_OF_NETWORKS = 500;
-/** How many wait for all wallets, which cost nothing to make; the oldest make room. 320 MiB at the very worst. */
+/** For all wallets together, which cost nothing to make; the oldest are dropped. 320 MiB at worst. */
 const MAX_OF_WALLETS = 5_000;
-/** Documents that each post looks at, whether anything still needs them. */
+/** Documents that each post checks for being needed. */
 const SWEPT = 20;
 
 export interface PostedMetadata extends Poster {
@@ -46,7 +46,7 @@ export interface PostedMetadata extends Poster {
   document: string;
 }
 
-/** Keeps a document that has passed every rule: for good where a listing or an unfinished execution needs it. */
+/** Keeps a document that has passed every rule: permanently if a listing or an unfinished execution needs it. */
 export async function keepMetadata(deps: PendingDeps, posted: PostedMetadata): Promise<void> {
   const { metadataHash, document, wallet, network } = posted;
   const receivedMs = deps.now();
@@ -57,26 +57,29 @@ export async function keepMetadata(deps: PendingDeps, posted: PostedMetadata): P
   await sweepMetadata(deps);
 }
 
-/** Moves those of these that a listing carries by now to `metadata`, which lists are made from. */
+/** Moves those of these documents that a listing carries to `metadata`, the source of lists. */
 export async function promotePending({ ledger, views }: PendingDeps, hashes: string[]): Promise<void> {
   const listed = await readListedPending(views, hashes);
   if (listed.length > 0) await movePending(ledger, listed);
 }
 
-/** Drops what has waited too long, and the oldest of too many: of this poster first, so that who posts many alone loses them. */
+/**
+ * Drops documents that waited too long, and the oldest beyond a limit. This poster's own go first, so that a heavy
+ * poster loses only its own.
+ */
 async function makeRoom(deps: PendingDeps, poster: Poster): Promise<void> {
   const limits = { own: MAX_OF_POSTER, ofNetworks: MAX_OF_NETWORKS, ofWallets: MAX_OF_WALLETS };
   const surplus = await readSurplusPending(deps.views, poster, deps.now() - PENDING_MS, limits, SWEPT);
   if (surplus.length === 0) return;
-  // What has found its listing since is moved, because it is not to be dropped.
+  // A document that has found its listing since is moved instead of dropped.
   await promotePending(deps, [...new Set(surplus.map((row) => row.metadata_hash))]);
   const dropped = await dropPending(deps.ledger, surplus);
-  if (dropped > 0) deps.log.info({ dropped }, 'metadata that no listing carries was dropped');
+  if (dropped > 0) deps.log.info({ dropped }, 'dropped metadata that no listing uses');
 }
 
 /**
- * Drops documents that a listing or execution needed once. A few at a random place at each post keep pace with what posts
- * can leave behind, and no request ever looks at all.
+ * Drops documents that no listing or execution needs any more. Each post checks a few at a random place, which keeps
+ * pace with posts. No request ever checks all.
  */
 async function sweepMetadata(deps: PendingDeps): Promise<void> {
   const oldest = BigInt(deps.now() - PENDING_MS);

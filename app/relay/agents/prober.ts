@@ -1,6 +1,6 @@
 /**
- * Probes listings whose executions are refused because their server kept failing: one synthetic execution each, without
- * money, every few seconds. A server that answers well, be it with an honest failure, is open again.
+ * Probes listings that are refused because their server kept failing: one synthetic execution each, without money,
+ * every few seconds. A well-formed answer, even an honest failure, opens the listing again.
  */
 import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
@@ -14,11 +14,11 @@ import type { Documents } from './documents.ts';
 import { sampleParameters } from './schemas/sample.ts';
 import type { CallOnce } from './trial.ts';
 
-/** Longest wait for a probe's answer; an agent that needs longer is judged by what it says until then. */
+/** Maximum wait for a probe's answer. A slower agent is judged by its answer within that time. */
 const MAX_TIMEOUT_SECONDS = 30;
-/** Probes at once. */
+/** Parallel probes. */
 const MAX_PROBES = 8;
-const TASK = 'Availability check by the marketplace. Any well-formed answer will do; it is not paid.';
+const TASK = 'Availability check by the marketplace. Any well-formed answer is accepted; nobody pays for it.';
 
 export interface ProberDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
@@ -32,7 +32,7 @@ export interface ProberDeps {
   log: Logger;
 }
 
-/** Probes every `everySeconds` what `health` has seen refused; the returned function ends it. */
+/** Probes the refused listings of `health` every `everySeconds`. The returned function ends it. */
 export function startProber(deps: ProberDeps, health: AgentHealthReader, everySeconds: number): () => void {
   const probing = new Set<string>();
   const look = async () => {
@@ -40,26 +40,26 @@ export function startProber(deps: ProberDeps, health: AgentHealthReader, everySe
       if (probing.has(listing) || probing.size >= MAX_PROBES) continue;
       probing.add(listing);
       probeListing(deps, listing)
-        .catch((error) => deps.log.error({ listing, error: String(error) }, 'a probe could not be made'))
+        .catch((error) => deps.log.error({ listing, error: String(error) }, 'cannot probe an agent'))
         .finally(() => probing.delete(listing));
     }
   };
   const timer = setInterval(() => {
-    look().catch((error) => deps.log.error({ error: String(error) }, 'what is to be probed could not be read'));
+    look().catch((error) => deps.log.error({ error: String(error) }, 'cannot read which agents to probe'));
   }, everySeconds * 1_000);
   return () => clearInterval(timer);
 }
 
-/** One probe; its outcome is written down. */
+/** Runs one probe and records its outcome. */
 export async function probeListing(deps: ProberDeps, listing: string): Promise<boolean> {
   const begunMs = deps.now();
   const problem = await findProblem(deps, listing);
   await writeProbe(deps.ledger, { listing, begunMs, isPassed: problem === null });
-  deps.log.info({ listing, passed: problem === null }, 'probed an agent that kept failing');
+  deps.log.info({ listing, passed: problem === null }, 'probed a failing agent');
   return problem === null;
 }
 
-/** What is wrong with the server's answer to a probe; null where it is well-formed. */
+/** The fault of the server's answer to a probe; null if it is well-formed. */
 async function findProblem(deps: ProberDeps, listing: string): Promise<string | null> {
   const row = await deps.views
     .selectFrom('chain.listings')
@@ -71,7 +71,7 @@ async function findProblem(deps: ProberDeps, listing: string): Promise<string | 
   const executionId = randomUUID();
   const timeoutSeconds = Math.min(Number(row.timeout_seconds), MAX_TIMEOUT_SECONDS);
   const { parameters, fits } = await sampleParameters(document.metadata.input_schema, document.checkParameters);
-  if (!fits) deps.log.warn({ listing }, 'no sample fits the input schema, so the probe asks with one that does not');
+  if (!fits) deps.log.warn({ listing }, 'no sample fits the input schema; probing with one that does not fit');
   const answer = await deps.callCreator({
     endpoint: document.metadata.endpoint,
     request: {

@@ -1,4 +1,4 @@
-/** How a listing's executions went: the latest for everybody, days and failures for its creator. */
+/** The outcomes of a listing's executions: the latest for everybody, days and failures for its creator. */
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
@@ -20,7 +20,7 @@ export interface StatisticsDeps {
 const NEWEST = 50;
 const DAY_SECONDS = 86_400;
 
-/** The newest 50 ends. Throws ApiError 404 where there is no such agent. */
+/** The newest 50 ends. Throws ApiError 404 if there is no such agent. */
 export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ outcomes: AgentOutcome[] }> {
   const { listing } = await requireListing(deps, agentId);
   const rows = await deps.views
@@ -46,11 +46,14 @@ interface Day {
   failed: number;
   /** Base units. */
   earned: bigint;
-  /** Of completed ones, milliseconds. */
+  /** Times of completed executions, milliseconds. */
   times: number[];
 }
 
-/** Days in UTC up to today, and why executions failed in them. Throws ApiError 404 but for the listing's creator. */
+/**
+ * UTC days up to today, and the reasons of failures in them. Throws ApiError 404 for everybody but the listing's
+ * creator.
+ */
 export async function readStatistics(
   { views, now }: StatisticsDeps,
   wallet: string,
@@ -75,10 +78,10 @@ export async function readStatistics(
   };
 }
 
-/** Ends read at once: a few milliseconds. */
+/** Ends per batch: a few milliseconds. */
 const SLICE = 1_000;
 
-/** Readings that are on their way, by listing and day: who asks for the same meanwhile is given the same. */
+/** Readings in progress, by listing and day: the same request meanwhile shares the result. */
 const reading = new WeakMap<StatisticsDeps['views'], Map<string, Promise<Map<number, Day>>>>();
 
 function readDays(views: StatisticsDeps['views'], listing: string, firstDay: number): Promise<Map<number, Day>> {
@@ -90,7 +93,7 @@ function readDays(views: StatisticsDeps['views'], listing: string, firstDay: num
   return days;
 }
 
-/** By days since 1970. As long as there are ends in those days, but in slices, so that nobody else waits. */
+/** Results by days since 1970. Reads all ends of those days, in batches, so that nobody else waits. */
 async function addUp(views: StatisticsDeps['views'], listing: string, firstDay: number): Promise<Map<number, Day>> {
   const days = new Map<number, Day>();
   const from = BigInt(firstDay * DAY_SECONDS);
@@ -130,7 +133,7 @@ function add(days: Map<number, Day>, row: EndRow): void {
 
 function toDay(day: number, read: Day | undefined): ListingDay {
   const times = (read?.times ?? []).toSorted((one, other) => one - other);
-  // The nearest rank, as that of an agent's health.
+  // The nearest rank, as for an agent's health.
   const percentile = (share: number) => times[Math.ceil(times.length * share) - 1] ?? null;
   return {
     day: new Date(day * DAY_SECONDS * 1_000).toISOString().slice(0, 10),

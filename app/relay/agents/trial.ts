@@ -1,7 +1,7 @@
 /**
- * The Test Execution tool: one synthetic execution sent to a creator's server, judged as a paid one would be, with a
- * finding for each thing that can be wrong. No transaction, no money: so only for wallets that may make that server work,
- * and not too often.
+ * The Test Execution tool: sends one synthetic execution to a creator's server and judges it like a paid one, with a
+ * finding for each check. There is no transaction and no money, so it is limited to wallets that may use that server,
+ * and in rate.
  */
 import { randomUUID } from 'node:crypto';
 import bs58 from 'bs58';
@@ -18,9 +18,11 @@ import { invalid } from '../parse.ts';
 import type { Documents } from './documents.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
-/** Of a document that no listing carries, unless the request says otherwise. */
+/** For a document without a listing, unless the request gives another. */
 const TIMEOUT_SECONDS = 30;
-/** A creator who mends a server tests it a few times in a row; `npm start` tests six agents for each of two wallets. */
+/**
+ * A creator who repairs a server tests it a few times in a row. `npm start` tests six agents for each of two wallets.
+ */
 const WINDOW_SECONDS = 600;
 const TRIALS_OF_ENDPOINT = 10;
 const TRIALS_OF_WALLET = 30;
@@ -33,7 +35,7 @@ interface TrialInput {
   timeout_seconds?: number | undefined;
 }
 
-/** One call to a creator's server, not repeated; `deadlineMs` is on performance.now()'s clock. */
+/** One call to a creator's server, without retries; `deadlineMs` is on performance.now()'s clock. */
 export type CallOnce = (
   call: Pick<CreatorCall, 'endpoint' | 'request' | 'purpose' | 'signingKey' | 'deadlineMs'>,
 ) => Promise<CreatorAnswer>;
@@ -46,12 +48,12 @@ export interface TrialDeps extends Pick<PendingDeps, 'views'> {
   documents: Documents;
   callCreator: CallOnce;
   accounts: {
-    /** Rejects where the node does not answer. */
+    /** Rejects if the node does not answer. */
     readConfig(): Promise<Config>;
   };
 }
 
-/** How often listings are tried, by endpoint and by wallet. */
+/** Rate limits of tests, by endpoint and by wallet. */
 export interface TrialLimits {
   endpoint: RateLimiterAbstract;
   wallet: RateLimiterAbstract;
@@ -66,7 +68,7 @@ export function createTrialLimits(limits: Limits): TrialLimits {
 }
 
 /**
- * Findings in the order in which they are made; the first that fails is the last. Throws ApiError: 429 where an endpoint
+ * The findings in the order of the checks; the first failure is the last finding. Throws ApiError: 429 if an endpoint
  * or wallet was tested too often, 400 for a timeout that no listing may have.
  */
 export async function tryListing(
@@ -88,21 +90,17 @@ export async function tryListing(
   const own = await findOwn(deps, wallet, input.metadata_hash);
   const document = own && (await deps.documents.get(input.metadata_hash));
   if (!document) {
-    const remedy = "send it to POST /v1/metadata with your session's token first";
-    check(
-      'metadata',
-      false,
-      `your wallet has no listing with this metadata_hash, and sent no such document; ${remedy}`,
-    );
+    const remedy = "Send it to POST /v1/metadata with your session's token, then test again.";
+    check('metadata', false, `this service has no document with this metadata_hash from your wallet. ${remedy}`);
     return end();
   }
   const timeoutSeconds = await requireTimeout(deps, input.timeout_seconds ?? own.timeoutSeconds);
   const parameters = JSON.stringify(input.parameters);
   const faults = (await document.checkParameters(parameters)).map(({ message }) => message);
-  const fit = 'stored, and the parameters fit its input schema';
+  const fit = 'stored; the parameters fit its input schema';
   if (!check('metadata', faults.length === 0, faults.join('; ') || fit)) return end();
 
-  // What strangers spend on an endpoint that they have heard of leaves its creator's own tests alone.
+  // Strangers who test a known endpoint must not use up its creator's own tests.
   const endpoint = `${own.isListed ? wallet : ''} ${document.metadata.endpoint}`;
   await spend(limits.endpoint, endpoint, 'This endpoint was');
   await spend(limits.wallet, wallet, 'Endpoints of this wallet were');
@@ -140,27 +138,31 @@ export async function tryListing(
   }
   check('json', true, 'the answer is JSON');
   const named = found.isNamed;
-  if (!check('execution_id', named, named ? 'equals the request' : 'must equal that of the request')) return end();
+  if (!check('execution_id', named, named ? 'equals the request' : 'differs from the execution_id of the request'))
+    return end();
 
   const completed = found.isCompleted;
   const reason =
-    verdict.kind === 'failed' ? `the agent failed: ${verdict.message}` : 'must be completed, with a result';
+    verdict.kind === 'failed'
+      ? `the agent reported a failure: ${verdict.message}`
+      : 'expected "completed" with a result';
   if (!check('status', completed, completed ? 'completed' : reason)) return end();
 
   const hashed = found.isHashed;
-  const hashRule = 'must be "sha256:" and the lower-case hex SHA-256 of result';
-  if (!check('result_hash', hashed, hashed ? 'is that of the result' : hashRule)) return end();
+  const hashRule = 'expected "sha256:" and the lower-case hex SHA-256 of result';
+  if (!check('result_hash', hashed, hashed ? 'is the SHA-256 of the result' : hashRule)) return end();
 
   const signed = found.isSigned;
-  const signatureRule = `must be "ed25519:" and the base58 signature of ${input.signing_key} over result_hash`;
-  // The verdict is what a paid execution would get, and has the last word.
+  const signatureRule = `expected "ed25519:" and the base58 signature of ${input.signing_key} over result_hash`;
+  // The verdict is the result of a paid execution, so it decides.
   const passed = signed && verdict.kind === 'completed';
-  const verdictText = verdict.kind === 'completed' ? "is the signing key's over result_hash" : verdict.message;
+  const verdictText =
+    verdict.kind === 'completed' ? 'is the signature of the signing key over result_hash' : verdict.message;
   check('signature', passed, signed ? verdictText : signatureRule);
   return end();
 }
 
-/** The document as one that this wallet may have tested; null where it may not. */
+/** The document, if this wallet may test it; otherwise null. */
 async function findOwn(
   deps: TrialDeps,
   wallet: string,
@@ -181,7 +183,7 @@ async function findOwn(
 }
 
 async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<number> {
-  // No listing on any marketplace may have less, so the chain need not be asked.
+  // Every marketplace allows at least this much, so the chain need not be read.
   if (timeoutSeconds <= TIMEOUT_SECONDS) return timeoutSeconds;
   const { maxTimeoutSeconds } = await deps.accounts.readConfig().catch(chainUnreadable);
   if (timeoutSeconds <= maxTimeoutSeconds) return timeoutSeconds;
@@ -196,7 +198,7 @@ async function spend(limiter: RateLimiterAbstract, key: string, what: string): P
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal;
     const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-    throw new ApiError('rate_limited', `${what} tested too often; try again in ${retryAfterSeconds} seconds`, {
+    throw new ApiError('rate_limited', `${what} tested too often. Retry in ${retryAfterSeconds} s.`, {
       retryAfterSeconds,
     });
   }

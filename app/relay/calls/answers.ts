@@ -1,6 +1,6 @@
 /**
- * What a call is answered: its outcome as the bytes of its JSON, written through the answer's schema once, so that the
- * first and all later requests are given the same.
+ * Builds the answer of a call: the JSON bytes of its outcome, rendered once by the answer's schema. The first and all
+ * later requests therefore get the same bytes.
  */
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ERRORS, type ErrorCode, ExecuteAccepted, ExecuteCompleted, errorBodyOf } from '../../sdk/wire/wire.ts';
@@ -14,9 +14,9 @@ import { type KeptAnswer, type KeptAnswersDeps, keepIfEnded, readKept } from './
 import { decideRepeat } from './repeats.ts';
 import { resultUrl } from './results.ts';
 
-/** When an outcome that is not known yet is worth asking for again. */
+/** Retry delay for an outcome that is not known yet. */
 const ASK_AGAIN_SECONDS = 1;
-/** How an execution can end that is not completed. */
+/** The errors that can end an execution. */
 const FAILURES: readonly ErrorCode[] = ['execution_timeout', 'execution_failed', 'service_unavailable'];
 
 export interface AnswersDeps extends KeptAnswersDeps {
@@ -26,24 +26,24 @@ export interface AnswersDeps extends KeptAnswersDeps {
   baseUrl(): string;
 }
 
-/** An answer as it leaves. */
+/** An answer as it is sent. */
 export interface CallAnswer {
   status: number;
   body: Body;
   headers: Record<string, string>;
 }
 
-/** An answer as it was just made; `isFinal` where it tells how the execution ended. */
+/** A new answer. `isFinal` if it says how the execution ended. */
 interface MadeAnswer extends CallAnswer, KeptAnswer {
   isFinal: boolean;
 }
 
-/** Answers a call that nothing can repeat. Throws what `run` throws. */
+/** Answers a call that cannot be repeated. Throws what `run` throws. */
 export async function answerOnce(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<CallAnswer> {
   return writeOutcome(deps, await run());
 }
 
-/** Answers the request that came first, so that a repeated one can be answered the same. */
+/** Answers the first request, and keeps the answer for repeats. */
 export async function answerFirst(
   deps: AnswersDeps,
   { executionId }: Repeatable,
@@ -52,7 +52,9 @@ export async function answerFirst(
   return toAnswer(await makeAndKeep(deps, executionId, run));
 }
 
-/** What a request that came before is answered; null where it did not, or never paid. Throws as `decideRepeat` does. */
+/**
+ * Answers a request that came before; null if it did not, or if its call was never paid. Throws like `decideRepeat`.
+ */
 export async function answerKnown(deps: AnswersDeps, request: Repeatable): Promise<CallAnswer | null> {
   const { executionId } = request;
   const answer = await decideRepeat(deps, request);
@@ -74,7 +76,7 @@ async function makeAndKeep(
   return answer.isFinal ? keepIfEnded(deps, executionId, answer) : answer;
 }
 
-/** The answer to an outcome, or to the error by which an execution ended. Throws what says nothing about its end. */
+/** The answer to an outcome, or to the error that ended an execution. Throws errors that say nothing about its end. */
 async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<MadeAnswer> {
   try {
     const outcome = await run();

@@ -1,6 +1,7 @@
 /**
- * Executions whose records have become leaves of an archive, with what proves them to anyone. The fields are those of
- * the index's row, which nothing changes any more; what does not hash to the leaf, or lead to the root, is not shown.
+ * Archived executions: their records are leaves of an archive, with a proof for anyone. The fields come from the
+ * index's row, which no longer changes. A row that does not hash to its leaf, or whose proof does not lead to the root,
+ * is not shown.
  */
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
@@ -52,7 +53,7 @@ export async function archiveOf({ views }: ArchivedDeps, executionId: string): P
   };
 }
 
-/** A page of an archive's leaves from here on; null where there is no such archive, or its tree is not proven. */
+/** A page of an archive's leaves from `first` on; null if there is no such archive, or its tree is not proven. */
 export async function leavesOf({ views }: ArchivedDeps, index: string, first: number): Promise<ArchiveLine[] | null> {
   if (!/^(0|[1-9][0-9]{0,4})$/.test(index)) return null;
   const tree = await views

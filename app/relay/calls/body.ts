@@ -1,6 +1,6 @@
 /**
- * The body of a paid call, read to what is needed of it: its fields, the canonical text of its parameters, and the hashes
- * that it is known by. The parameters themselves are never kept as values: a million small ones take long to copy.
+ * Reads the body of a paid call: its fields, the canonical text of its parameters, and the hashes that identify it. The
+ * parameters themselves are never kept as values, because a million small ones take long to copy.
  */
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
@@ -10,28 +10,28 @@ import { JsonError, parseJsonObject } from '../json.ts';
 import { jsonFault, parse, type Reading, tryReading } from '../parse.ts';
 import { inThread } from '../workers.ts';
 
-/** Up to here a body is read at once: 3 ms at the worst, 0.1 ms where it is an ordinary one. */
+/** Up to this size a body is parsed in the main thread: 3 ms at worst, 0.1 ms for an ordinary one. */
 const SMALL_BYTES = 8 * 1024;
 
-/** The parameters as RFC 8785 has them; hex of the SHA-256 of task and parameters. */
+/** `parameters` are canonical JSON by RFC 8785. `requestHash` is the hex SHA-256 of task and parameters. */
 export type Canonical<Body> = Omit<Body, 'parameters'> & { parameters: string; requestHash: string };
 
-/** What a repeated request is compared by, before its body is known to be a good one. */
+/** The identity of a repeated request, read before its body is validated. */
 export interface BodyIdentity {
   /** Hex SHA-256 of agent and canonical body. */
   fingerprint: string;
-  /** Empty where there is no task. */
+  /** Empty if there is no task. */
   requestHash: string;
   async: boolean;
 }
 
-/** `agentId` is null where nothing can repeat the call. */
+/** `agentId` is null if the call cannot be repeated. */
 interface ExecuteInput {
   bytes: Uint8Array;
   agentId: string | null;
 }
 
-/** `identity` is null where nobody asks for it, and where the bytes are not a JSON object. */
+/** `identity` is null if it is not requested, or if the bytes are not a JSON object. */
 interface ExecuteReading {
   body: Reading<Canonical<ExecuteBody>>;
   identity: BodyIdentity | null;
@@ -40,12 +40,15 @@ interface ExecuteReading {
 const executeInThread = inThread('requests', import.meta.url, readExecuteNow);
 const startInThread = inThread('requests', import.meta.url, readStartNow);
 
-/** The body of `execute`; known by its identity with `agentId`, where that is wanted. Rejects with ApiError 503 where large ones cannot be read now. */
+/**
+ * Reads the body of `execute`, with its identity if `agentId` is given. Rejects with ApiError 503 if large bodies
+ * cannot be read now.
+ */
 export async function readExecuteBody(input: ExecuteInput): Promise<ExecuteReading> {
   return input.bytes.length <= SMALL_BYTES ? readExecuteNow(input) : executeInThread(input);
 }
 
-/** The body of `start`. Rejects as `readExecuteBody` does. */
+/** Reads the body of `start`. Rejects like `readExecuteBody`. */
 export async function readStartBody(bytes: Uint8Array): Promise<Reading<Canonical<StartBody>>> {
   return bytes.length <= SMALL_BYTES ? readStartNow(bytes) : startInThread(bytes);
 }
@@ -65,7 +68,7 @@ export function readStartNow(bytes: Uint8Array): Reading<Canonical<StartBody>> {
   return tryReading(() => toCanonical(parse(StartBody, object(), 'body'), text()));
 }
 
-/** The JSON object in the bytes, or why it is none: thrown as ApiError 400 by each call. */
+/** Parses the JSON object in the bytes. Each call of the result returns it, or throws the fault as ApiError 400. */
 function readOnce(bytes: Uint8Array): () => Record<string, unknown> {
   try {
     const object = parseJsonObject(bytes);
@@ -78,7 +81,7 @@ function readOnce(bytes: Uint8Array): () => Record<string, unknown> {
   }
 }
 
-/** Canonical text of what the object has as parameters, made once: of a million small ones it takes long. */
+/** The canonical text of the object's parameters, made once: a million small ones take long. */
 function parametersOnce(object: () => Record<string, unknown>): () => string {
   let text: string | undefined;
   return () => {
@@ -95,7 +98,7 @@ function toCanonical<Body extends { task: string; parameters: object }>(
   return { ...body, parameters, requestHash: sha256(requestText(body.task, parameters)) };
 }
 
-/** As `canonicalRequest` of receipt.ts, from parameters that are canonical already. */
+/** Like `canonicalRequest` of receipt.ts, for parameters that are canonical already. */
 function requestText(task: string, parameters: string): string {
   return canonicalRequest(task, {}).replace('{}', () => parameters);
 }
@@ -113,7 +116,7 @@ function identify(agentId: string, object: () => Record<string, unknown>, text: 
   };
 }
 
-/** As RFC 8785 has it: the names in the order of their UTF-16 code units. */
+/** Canonical JSON by RFC 8785: names in the order of their UTF-16 code units. */
 function canonicalBody(body: Record<string, unknown>, parameters: () => string): string {
   const textOf = (name: string) => (name === 'parameters' ? parameters() : canonicalize(body[name]));
   const members = Object.keys(body)

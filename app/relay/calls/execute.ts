@@ -1,6 +1,6 @@
 /**
- * The two ways to a paid call, and the order in which each is checked. What comes before is the skin's: size and media
- * type of the body, then the key. What comes after is the engine's: money.
+ * The two ways to a paid call, and the order of their checks. The HTTP layer checks size and media type of the body,
+ * then the key, before this. The engine checks the money after it.
  */
 import { nonceDay } from '../../sdk/receipt/receipt.ts';
 import type { ExecuteBody } from '../../sdk/wire/wire.ts';
@@ -18,25 +18,25 @@ export interface ExecuteDeps extends AnswersDeps, RepeatsDeps, AgentDeps, Opened
   engine: Pick<Engine, 'execute' | 'start' | 'outcomeOf'>;
 }
 
-/** A request to execute as it came. */
+/** A request to execute, as received. */
 export interface ExecuteRequest {
   agentId: string;
   /** The header Idempotency-Key. */
   idempotencyKey: string | string[] | undefined;
-  /** The address with its query, which there must not be. */
+  /** The address with its query, which must be empty. */
   url: string;
   /** The body's JSON. */
   bytes: Buffer;
-  /** When it came, by `performance.now`. */
+  /** Time of arrival by `performance.now`. */
   arrivedMs: number;
 }
 
-/** A request to start an execution as it came. */
+/** A request to start an execution, as received. */
 export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes'> & { executionId: string };
 
 /**
- * POST /v1/agents/{agent_id}/execute. A repeat is looked for first: it gets its answer, whatever has become of the agent
- * since. Then the agent, its status, the query, the body, its parameters. Throws ApiError.
+ * POST /v1/agents/{agent_id}/execute. A repeat is looked up first: it gets its answer, whatever happened to the agent
+ * since. Then come the checks of agent, status, query, body and parameters. Throws ApiError.
  */
 export async function executeAgent(
   deps: ExecuteDeps,
@@ -55,7 +55,7 @@ export async function executeAgent(
     await refuseByRecord(deps, first);
   }
   const agent = await requireAgent(deps, agentId);
-  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused by its creator');
+  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
   requireNoQuery(request.url);
   const call = { ...(await readCall(deps, agent, requireValue(body))), arrivedMs: request.arrivedMs };
   if (!repeatable) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
@@ -63,9 +63,9 @@ export async function executeAgent(
 }
 
 /**
- * POST /v1/executions/{execution_id}/start, for the wallet of the principal; without one, for the wallet whose signature
- * is in the body. The record comes first, then the query, the body, whether it is what the escrow was opened for, an
- * earlier answer, the agent, the time that is left, the parameters. Throws ApiError.
+ * POST /v1/executions/{execution_id}/start, for the wallet of the principal, or for the wallet that signed the body.
+ * Checks in this order: record, query, body, request hash, earlier answer, agent, time left, parameters. Throws
+ * ApiError.
  */
 export async function startExecution(
   deps: ExecuteDeps,
@@ -119,14 +119,17 @@ async function requireParameters(deps: AgentDeps, agent: Agent, parameters: stri
   throw invalid(`The field "parameters" does not fit the agent's schema: ${first.message}`, ...issues);
 }
 
-/** What a request with an Idempotency-Key is known by if it is the first today, and if its first came yesterday. */
+/** The identities of a request with an Idempotency-Key: for a first request today, and for one yesterday. */
 function repeatableDays(deps: OpenedDeps, { wallet }: Principal, agentId: string, key: string, body: BodyIdentity) {
   const today = nonceDay(deps.accounts.clock());
   return [today, today - 1].map((day) => repeatableOf(wallet, agentId, key, body, day));
 }
 
-/** The wallet's signature, which a request without an API key must carry. */
+/** The wallet's signature; a request without an API key must carry it. */
 function requireProof({ wallet_signature: signature }: { wallet_signature?: string | undefined }) {
   if (signature !== undefined) return { signature };
-  throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <API key>, or a wallet_signature');
+  throw new ApiError(
+    'unauthorized',
+    'Authentication is missing. Send the header Authorization: Bearer <API key>, or a wallet_signature.',
+  );
 }

@@ -1,18 +1,19 @@
 /**
- * Executions as callers read them: the relay's journal joined with the chain's records. The journal is ahead for what
- * has just happened, the chain is right about what has ended, and what is only on-chain is shown from there.
+ * Executions as callers read them: the relay's journal (`j`) joined with the chain's records (`c`). The journal is
+ * ahead for recent events, and the chain is right about ended executions.
  *
- * A journal row is `j`, a record `c`; an execution that is only accepted has no transaction yet and nobody knows its id.
+ * Executions that only the chain has are shown from there. An execution that is only accepted is hidden: it has no
+ * transaction, and nobody knows its id.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ExecutionStatusName } from '../../../indexer/tables.ts';
 import type { ExecutionStatus } from '../../sdk/wire/wire.ts';
 import type { ExecutionState, LedgerDatabase, RefundState } from '../ledger/tables.ts';
 
-/** One execution, whichever of the two tables know it. Times are unix seconds, amounts base units. */
+/** One execution from either table or both. Times are unix seconds, amounts base units. */
 export interface ExecutionView {
   execution_id: string;
-  /** Whose it is. */
+  /** The caller. */
   wallet: string;
   record: string | null;
   listing: string;
@@ -27,9 +28,9 @@ export interface ExecutionView {
   result_hash: string | null;
   chain_status: ExecutionStatusName | null;
   reason: bigint | null;
-  /** Of the transaction that archived it. */
+  /** Signature of the transaction that archived it. */
   archived_by: string | null;
-  /** The journal's; null where the chain is all we have. */
+  /** From the journal; null if only the chain has it. */
   state: ExecutionState | null;
   refund_state: RefundState | null;
   error_code: string | null;
@@ -37,8 +38,9 @@ export interface ExecutionView {
 }
 
 /**
- * What is shown as ended must not change again: a refund on its way counts as running, and so does an open that may still
- * land. A refund that waits for the caller's own account is shown as failed, or nobody would mend that account.
+ * An execution shown as ended must not change again. A refund on its way, and an open that may still land, therefore
+ * count as running. A refund that waits for the caller's own account is shown as failed; otherwise nobody would repair
+ * that account.
  */
 export const STATUS: RawBuilder<ExecutionStatus> = sql.raw(`CASE
   WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
@@ -53,7 +55,7 @@ END`);
 
 export const INITIATED_AT: RawBuilder<bigint> = sql.raw('coalesce(c.opened_at, j.opened_at, j.accepted_at)');
 
-/** An execution whose open may still land costs nothing until it is known. */
+/** An execution whose open may still land costs nothing until its fate is known. */
 const COLUMNS = sql.raw(`
   coalesce(j.wallet, c.caller) AS wallet,
   c.record AS record,
@@ -79,7 +81,7 @@ const COLUMNS = sql.raw(`
   j.error_code AS error_code,
   j.error_message AS error_message`);
 
-/** Those of these ids that are known, in their order. */
+/** The known executions among these ids, in their order. */
 export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly string[]): Promise<ExecutionView[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<ExecutionView>`
@@ -93,7 +95,7 @@ export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly str
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Whether the creator was paid, as far as is known. */
+/** True if the creator was paid, as far as is known. */
 export function isSettled({ chain_status, state }: Pick<ExecutionView, 'chain_status' | 'state'>): boolean {
   return chain_status === null || chain_status === 'open' ? state === 'settled' : chain_status !== 'refunded';
 }

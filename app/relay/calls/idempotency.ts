@@ -1,6 +1,6 @@
 /**
- * A repeated request is one execution. The Idempotency-Key decides the execution's id together with the wallet, so the
- * journal's primary key lets one request in, and the program one open, whatever was lost on our side.
+ * Makes a repeated request one execution. The Idempotency-Key and the wallet decide the execution's id. The journal's
+ * primary key therefore admits one request, and the program admits one open, even after we lose data.
  */
 import { createHash } from 'node:crypto';
 import { parseAddress } from '../../sdk/program/program.ts';
@@ -9,15 +9,15 @@ import type { RequestIssue } from '../../sdk/wire/errorCodes.ts';
 import { invalid, show } from '../parse.ts';
 import type { BodyIdentity } from './body.ts';
 
-/** A request as what makes it the same as another one. */
+/** The identity of a request. */
 export interface Repeatable {
   executionId: string;
   wallet: string;
   /** The agent's listing. */
   listing: string;
-  /** SHA-256 of agent and canonical body in hex; null where the id alone names the request. */
+  /** SHA-256 of agent and canonical body in hex; null if the id alone identifies the request. */
   fingerprint: string | null;
-  /** Of task and parameters, hex, as the record has it. */
+  /** SHA-256 of task and parameters, hex, as in the record. */
   requestHash: string;
   async: boolean;
 }
@@ -38,7 +38,7 @@ export function nonceOf(key: string, day: number): Buffer {
   return Buffer.from(createNonce(day, tail));
 }
 
-/** What a request with this key and body is known by, if it came on this day. */
+/** The identity of a request with this key and body on this day. */
 export function repeatableOf(
   wallet: string,
   listing: string,

@@ -1,7 +1,6 @@
 /**
- * What a request was answered at the end of its execution, kept for a day byte for byte, so that every repeat of it is
- * given the same; after that it is written once more from the journal. A long result is not kept twice: it is put back
- * where it stood.
+ * Keeps the final answer of an execution for a day, byte for byte, so that every repeat gets the same. Later it is
+ * rendered again from the journal. A long result is not stored twice: it is inserted again at its place.
  */
 import type { Kysely } from 'kysely';
 import { lostResult, standingOf } from '../execution/standing.ts';
@@ -13,14 +12,14 @@ import type { LedgerTables } from '../ledger/tables.ts';
 import { type Body, lengthOf, PIECE_BYTES } from '../longBytes.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 
-/** How long an answer is kept as it was given. */
+/** How long an answer is kept byte for byte. */
 export const KEPT_MS = 24 * 60 * 60 * 1_000;
 
 /** An answer in its bytes. */
 export interface KeptAnswer {
   status: number;
   body: Body;
-  /** The part of the body that is a result in JSON, if there is one. */
+  /** The part of the body with the result in JSON, if any. */
   result?: Uint8Array;
 }
 
@@ -32,8 +31,8 @@ export interface KeptAnswersDeps {
 }
 
 /**
- * Keeps a final answer once its execution has ended, and returns the one that all later requests are given too: another
- * may have been kept first.
+ * Keeps a final answer once its execution has ended. Returns the answer for all later requests, because another one may
+ * have been kept first.
  */
 export async function keepIfEnded<Answer extends KeptAnswer>(
   deps: KeptAnswersDeps,
@@ -68,8 +67,8 @@ function withoutLong({ body, result }: KeptAnswer): { body: Buffer; resultAt: nu
 }
 
 /**
- * The answer that was kept for an execution; null where there is none of the last day. Throws ApiError where its result is
- * kept no longer, or cannot be read.
+ * The kept answer of an execution; null if there is none of the last day. Throws ApiError if its result is no longer
+ * kept, or cannot be read.
  */
 export async function readKept(deps: KeptAnswersDeps, executionId: string): Promise<KeptAnswer | null> {
   const row = await readAnswer(deps.ledger, executionId, deps.now() - KEPT_MS);

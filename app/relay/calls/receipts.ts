@@ -1,6 +1,6 @@
 /**
- * Receipts of settled executions, for their callers to keep. The chain's record says what was agreed and paid; the journal
- * has the request, the result with its signatures, and both transactions where the index has only seen accounts.
+ * Receipts of settled executions, for their callers to keep. The chain's record has the agreement and the payment. The
+ * journal has the request and the signed result. It also has both transactions, if the index has only seen accounts.
  */
 import type { Receipt } from '../../sdk/wire/receipt.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -8,23 +8,25 @@ import { ApiError } from '../errors.ts';
 import type { InParts } from '../json.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
 
-/** The index is a moment behind the journal, no longer. */
+/** The index is only a moment behind the journal. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * GET /v1/executions/{execution_id}/receipt for its caller. Throws ApiError 404 for anyone else's, 409 where it is not
- * settled, 410 where its result is lost.
+ * GET /v1/executions/{execution_id}/receipt for its caller. Throws ApiError 404 for another caller's, 409 if it is not
+ * settled, 410 if its result is lost.
  */
 export async function getReceipt(deps: RecordsDeps, wallet: string, executionId: string): Promise<InParts<Receipt>> {
   const { value: execution, parts } = await getExecution(deps, wallet, executionId);
   const { status, result, result_hash, signature, completed_at } = execution;
   if (status !== 'completed' && status !== 'disputed') {
     const isOver = status === 'failed';
-    const message = isOver ? 'A refunded execution has no receipt' : 'The execution has not been settled yet';
+    const message = isOver
+      ? 'The execution failed, so it has no receipt'
+      : 'The execution is not settled yet, so it has no receipt. Read it again later.';
     throw new ApiError('not_settled', message, { executionId, details: { status } });
   }
   if (result === null || result_hash === null || signature === null) {
-    const message = 'This execution is completed and paid, and its result is no longer here';
+    const message = 'The execution was completed and paid, but this service no longer has its result';
     throw new ApiError('result_unavailable', message, { executionId });
   }
   const [record, journal, chain] = await Promise.all([
@@ -33,10 +35,10 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
     deps.views.selectFrom('chain.chain_meta').selectAll().executeTakeFirst(),
   ]);
   if (!record || !chain || completed_at === null) {
-    const message = 'The chain has not been read up to this execution';
+    const message = `The index has not reached this execution yet. Retry in ${RETRY_AFTER_SECONDS} s.`;
     throw new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
-  // The program takes a record's fee away where the treasury could not receive it, which the journal shows first.
+  // The program waives a record's fee if the treasury cannot receive it. The journal shows that first.
   const isWaived = record.status === 'open' && journal?.platform_amount === 0n;
   const receipt: Receipt = {
     version: 1,

@@ -1,4 +1,4 @@
-/** Executions as their callers are answered, one by one and in pages. */
+/** Answers callers about their executions, one by one and in pages. */
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -22,13 +22,13 @@ import { isCommitted, type ResultsDeps, resultUrl } from './results.ts';
 
 export interface RecordsDeps extends ResultsDeps {
   documents: Documents;
-  /** `''` or `?cluster=...`: what follows a path of Solana Explorer. */
+  /** `''` or `?cluster=...`, appended to a path of Solana Explorer. */
   explorerQuery: string;
   /** Public address without a trailing slash. */
   baseUrl(): string;
 }
 
-/** GET /v1/executions/{execution_id} for its caller. Throws ApiError 404 for anyone else's, as for none. */
+/** GET /v1/executions/{execution_id} for its caller. Throws ApiError 404 for another caller's, as for none. */
 export async function getExecution(
   deps: RecordsDeps,
   wallet: string,
@@ -36,7 +36,8 @@ export async function getExecution(
 ): Promise<InParts<ExecutionFull>> {
   const known = parseUuid(executionId) ? executionId : '';
   const [row] = await readViews(deps.views, [known]);
-  if (row?.wallet !== wallet) throw new ApiError('execution_not_found', 'There is no execution with this execution_id');
+  if (row?.wallet !== wallet)
+    throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
   return toFull(deps, row, (await agentNames(deps, [row])).get(row.listing) ?? null);
 }
 
@@ -61,7 +62,7 @@ export async function listExecutions(
   return { executions: rows.map((row) => toSummary(deps, row, names.get(row.listing) ?? null)), total, limit, offset };
 }
 
-/** Names by listing: the present one, else that of the document which was called. */
+/** Names by listing: from the current document, else from the document that was called. */
 async function agentNames(deps: RecordsDeps, rows: ExecutionView[]): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   const addresses = [...new Set(rows.map((row) => row.listing))];
@@ -88,7 +89,7 @@ function toSummary(deps: RecordsDeps, row: ExecutionView, agentName: string | nu
     cost_usdc: toUsdc(row.cost),
     initiated_at: toTime(row.initiated_at),
     completed_at: row.completed_at === null ? null : toTime(row.completed_at),
-    // An archived record has no account any more: its fields are in the transaction that archived it.
+    // An archived record has no account any more. Its fields are in the transaction that archived it.
     on_chain_record: row.archived_by
       ? transactionUrl(deps, row.archived_by)
       : addressUrl(deps, row.record ?? recordOf(row.execution_id)),
@@ -132,9 +133,9 @@ async function toFull(
   return { value, parts };
 }
 
-/** The program's RefundReason by number, for executions that only the chain remembers. */
+/** The program's RefundReason by number, for executions that only the chain has. */
 const REASONS: { code: ErrorCode; message: string }[] = [
-  { code: 'execution_failed', message: "The creator's service reported a failure" },
+  { code: 'execution_failed', message: "The creator's server reported a failure" },
   { code: 'execution_timeout', message: 'The agent did not respond within the timeout' },
   { code: 'execution_failed', message: "The creator's answer was not a valid signed result" },
   { code: 'execution_failed', message: "The creator's payout account cannot receive USDC" },
@@ -154,7 +155,7 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** Null where no money ever moved. */
+/** Null if no money ever moved. */
 function refundOf(row: ExecutionView): ExecutionFull['refund'] {
   if (isRefunded(row)) return 'done';
   if (row.state === 'void') return null;

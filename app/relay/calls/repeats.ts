@@ -1,6 +1,6 @@
 /**
- * What a call is answered that came before, by where the first one stands: the one place that decides it, for execute
- * with an Idempotency-Key and for start, whose execution_id names the call itself. /docs says the same in words.
+ * Decides the answer to a repeated call by the standing of its first request. It serves execute with an
+ * Idempotency-Key, and start, whose execution_id identifies the call. /docs explains the same in words.
  */
 import type { Kysely } from 'kysely';
 import { ApiError } from '../errors.ts';
@@ -11,12 +11,12 @@ import type { Repeatable } from './idempotency.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
 
 /**
- * `run`: as if it were the first (start: as the record decides); `wait`: 409 until more is known; `pending`: the answer
- * that an asynchronous call has while it runs, never kept as its last; `end`: how it ended, the same bytes each time.
+ * `run`: as a first request (for start, the record decides). `wait`: 409 until more is known. `pending`: the answer of
+ * a running asynchronous call, never kept as final. `end`: the final answer, the same bytes each time.
  */
 export type RepeatAnswer = 'run' | 'wait' | 'pending' | 'end';
 
-/** Another body, or another agent, is 422 in every standing but `unpaid`. */
+/** Another body or agent is 422 in every standing except `unpaid`. */
 const REPEATS: Record<Standing, Record<'sync' | 'async', RepeatAnswer>> = {
   unpaid: { sync: 'run', async: 'run' },
   unknown: { sync: 'wait', async: 'wait' },
@@ -29,8 +29,7 @@ export interface RepeatsDeps extends RecordsDeps {
 }
 
 /**
- * What the table says to this request. Throws ApiError: 422 where the first was another request, 409 where this one has
- * to wait.
+ * The decision for this request. Throws ApiError: 422 if the first was another request, 409 if this one has to wait.
  */
 export async function decideRepeat(
   { ledger }: Pick<RepeatsDeps, 'ledger'>,
@@ -50,9 +49,9 @@ export async function decideRepeat(
 }
 
 /**
- * Where the journal was lost, the record decides: refuses a request whose execution the index knows, in the words of its
- * end. Nothing is charged again whatever it says: where the index is behind, the record itself stops the open. Throws
- * ApiError: 422 where the record is another request's, 409 while it runs, 410 where its result is lost, else its error.
+ * Refuses a request whose execution the index knows, with the error of its end. This decides if the journal was lost.
+ * Nothing is charged again in any case: if the index is behind, the record itself stops the open. Throws ApiError: 422
+ * if the record is another request's, 409 while it runs, 410 if its result is lost, else its error.
  */
 export async function refuseByRecord(deps: RepeatsDeps, request: Repeatable): Promise<void> {
   const { executionId, wallet } = request;

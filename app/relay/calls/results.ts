@@ -1,4 +1,4 @@
-/** The texts that agents returned, at addresses that only their callers are told. */
+/** The texts that agents returned, at addresses that only their callers get. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -13,20 +13,20 @@ export interface ResultsDeps {
   readText: ReadText;
 }
 
-/** The address of a result's text: not guessable, because a result belongs to its caller. */
+/** The address of a result's text. It cannot be guessed, because a result belongs to its caller. */
 export function resultUrl(deps: { baseUrl(): string }, executionId: string, token: string): string {
   return `${deps.baseUrl()}/results/${executionId}/${token}`;
 }
 
-/** A result's text, and its `sha256:` and hex. */
+/** A result's text, and its hash (`sha256:` and hex). */
 export interface FoundResult {
   text: Buffer;
   hash: string;
 }
 
 /**
- * The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result has been paid for. Throws ApiError:
- * 410 where it is kept no longer, 503 where its storage does not answer.
+ * The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result is paid for. Throws ApiError: 410
+ * if it is no longer kept, 503 if its storage does not answer.
  */
 export async function findResult(deps: ResultsDeps, executionId: string, token: string): Promise<FoundResult | null> {
   if (!parseUuid(executionId)) return null;
@@ -51,7 +51,7 @@ function isSameToken(stored: string, given: string): boolean {
   return timingSafeEqual(digest(stored), digest(given));
 }
 
-/** Whether our stored result is the one that the chain names, where it names one. */
+/** True if our stored result matches the hash on the chain, or if the chain has none. */
 export function isCommitted(storedHash: string, chainHash: string | null): boolean {
   return chainHash === null || storedHash === `sha256:${chainHash}`;
 }

@@ -1,4 +1,4 @@
-/** The marketplace's accounts as the rooms above read them, and the one that they change: a key's grant. */
+/** Reads the marketplace's accounts for the modules above, and changes one of them: a key's grant. */
 import { PublicKey } from '@solana/web3.js';
 import {
   type Config,
@@ -14,23 +14,23 @@ import type { TakeReading } from './edgeBudget.ts';
 import type { AccountsAt } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 
-/** The chain as the edge sees it; ids are base58 and hex. Methods reject where the node does not answer. */
+/** The chain as the HTTP layer sees it; ids are base58 and hex. Methods reject if the node does not answer. */
 export interface ChainAccounts {
   /** The account, and the chain's clock in unix seconds at that moment. */
   readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
   /** The record, and the chain's clock at that moment. */
   readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
   readConfig(): Promise<Config>;
-  /** Lamports of each address, 0 where there is no account. */
+  /** Lamports of each address; 0 if there is no account. */
   readBalances(addresses: string[]): Promise<number[]>;
-  /** Revokes by the relay authority and waits for the confirmation; returns the signature. */
+  /** Revokes with the relay authority and waits for the confirmation; returns the signature. */
   revokeGrant(wallet: string, keyId: string): Promise<string>;
   isReachable(): Promise<boolean>;
-  /** The chain's clock now, unix seconds, as far as the latest reading tells. */
+  /** The chain's clock now, unix seconds, derived from the latest reading. */
   clock(): bigint;
 }
 
-/** `take` is asked before each reading but that of `isReachable`, and may refuse; `stop` ends the waiting for a revocation. */
+/** Each reading except `isReachable` calls `take` first, which may refuse. `stop` ends the waiting for a revocation. */
 export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal): ChainAccounts {
   async function read(keys: PublicKey[]): Promise<AccountsAt> {
     take();

@@ -1,6 +1,6 @@
 /**
- * What decides about money, as two nodes say it. One node's word would do for each that is honest; of two that are not the
- * same the relay believes neither: it waits, says so, and asks again. With a single node its word is all there is.
+ * Reads that decide about money, confirmed by two nodes. If the two disagree, the relay believes neither: it waits,
+ * reports it, and asks again. A single node is believed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
@@ -8,26 +8,26 @@ import type { Logger } from 'pino';
 import { type ChainNode, DEAD_MS, type Nodes } from './nodes.ts';
 import { type AccountsAt, type Finalized, MAX_LAG_SLOTS } from './reader.ts';
 
-/** Honest nodes are a block or two apart: they are asked again so often, after this pause and then twice, thrice it. */
+/** Honest nodes are a block or two apart. They are asked again this often, after one pause, then two, then three. */
 const ROUNDS = 5;
 const PAUSE_MS = 100;
-/** How far their clocks may be apart, seconds: as far as `MAX_LAG_SLOTS` lets them be. */
+/** Maximum difference of their clocks, seconds, within `MAX_LAG_SLOTS`. */
 const MAX_CLOCK_GAP = 30n;
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
 export interface Agreement {
-  /** As `Reader.read`, where both show the same; `now` is the earlier of their clocks. */
+  /** Like `Reader.read`, if both show the same. `now` is the earlier of their clocks. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
-  /** As `Reader.readFinalized`. */
+  /** Like `Reader.readFinalized`. */
   readFinalized(keys: PublicKey[], minSlot: number): Promise<AccountsAt>;
   /**
-   * Accounts as finalized at or after the moment when bytes of this last valid height could no longer land, by the word
-   * of both on both: what they do not show now, those bytes will never do. Null while there is no such moment.
+   * Accounts finalized once bytes of this last valid height can no longer land, by both nodes. Bytes without an effect
+   * by then never have one. Null before that moment.
    */
   readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<AccountsAt | null>;
-  /** What neither will take back, as of now. */
+  /** The latest state that neither node can take back. */
   finalized(): Promise<Finalized>;
-  /** What two nodes say to `ask`, made one by `merge`, which returns null where they do not agree. */
+  /** Asks two nodes with `ask` and merges their answers. `merge` returns null if they disagree. */
   together<Answer>(
     subject: string,
     ask: (node: ChainNode) => Promise<Answer>,
@@ -38,7 +38,7 @@ export interface Agreement {
 export function createAgreement(options: {
   nodes: Nodes;
   log: Logger;
-  /** Is told that two nodes do not agree. */
+  /** Called when two nodes disagree. */
   onDisagreement: (subject: string) => void;
   closing: AbortSignal;
 }): Agreement {
@@ -49,7 +49,7 @@ export function createAgreement(options: {
     ask: (node: ChainNode) => Promise<Answer>,
     merge: (one: Answer, other: Answer) => Answer | null,
   ): Promise<Answer> {
-    // A node that fails may be dead, which is known soon, or disagree.
+    // A node that fails may be dead, which is soon known, or may disagree.
     const patientUntil = performance.now() + 2 * DEAD_MS;
     for (let round = 1; ; round += 1) {
       const [one, other] = nodes.witnesses();
@@ -60,9 +60,9 @@ export function createAgreement(options: {
         if (merged !== null) return merged;
         if (round >= ROUNDS) {
           const names = [one!.name, other.name];
-          log.error({ subject, nodes: names }, 'two nodes do not agree; nothing is decided by either');
+          log.error({ subject, nodes: names }, 'two nodes disagree; waiting until they agree');
           options.onDisagreement(subject);
-          throw new Error(`${one!.name} and ${other.name} do not agree on ${subject}`);
+          throw new Error(`${one!.name} and ${other.name} disagree on ${subject}`);
         }
       } else if (performance.now() >= patientUntil || (mine.status === 'rejected' && its.status === 'rejected')) {
         throw mine.status === 'rejected' ? mine.reason : (its as PromiseRejectedResult).reason;
@@ -92,7 +92,7 @@ function mergeAccounts(one: AccountsAt, other: AccountsAt): AccountsAt | null {
   const isSame = one.accounts.every((account, index) => {
     const twin = other.accounts[index] ?? null;
     if (!account || !twin) return account === twin;
-    // Anybody may add lamports to an account at any time; nothing is decided by them.
+    // Anybody may add lamports to an account at any time, so they decide nothing.
     return account.owner.equals(twin.owner) && account.data.equals(twin.data);
   });
   const gap = one.now - other.now;

@@ -1,34 +1,39 @@
 /**
- * What the relay authority's key has signed of late for executions, by whichever process: one list of its transactions, and
- * a reading of each that is not known. Anybody can name the authority as an account, so nothing is believed unread, and only
- * so many are read at once.
+ * Finds recent transactions of executions that the relay authority signed, in any process. It lists the authority's
+ * transactions and reads each unknown one. Anybody can name the authority as an account, so nothing is believed unread,
+ * and only some are read at a time.
  */
 import { readEvents } from '../../sdk/program/events.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from './relayChain.ts';
 
-/** As many as nodes give at once: at 30 a second that is all of half a minute, beyond that the latest of it. */
+/** The most that nodes give at once: at 30 a second half a minute, beyond that only the latest. */
 const LISTED = 1_000;
-/** Of those that nobody knows; which ones is left to chance, so that no number of strangers' hides the others for long. */
+/**
+ * Reads of one run. They are chosen at random, so that no number of strangers' transactions hides the others for long.
+ */
 const READ_AT_ONCE = 20;
 
 /** A transaction that opened or ended an execution. */
 export interface Authored {
   signature: string;
   executionId: string;
-  /** Unix seconds of the chain's clock. */
+  /** Unix seconds on the chain's clock. */
   at: bigint;
 }
 
 export interface AuthoredReading {
-  /** What the key has signed. */
+  /** Transactions that the key signed. */
   authored: Authored[];
-  /** Whatever was read and is none of it. */
+  /** All other transactions that were read. */
   others: string[];
 }
 
-/** Reads what landed since then, unix seconds, and is not known; what the node does not have yet comes with the next reading. */
+/**
+ * Reads unknown transactions that landed after `since`, unix seconds. A transaction that the node lacks comes with the
+ * next reading.
+ */
 export async function readAuthored(
   { connection, authority, listOfAuthority }: Pick<RelayChain, 'connection' | 'authority' | 'listOfAuthority'>,
   since: bigint,
@@ -58,7 +63,7 @@ export async function readAuthored(
   return reading;
 }
 
-/** The execution that a transaction opened or ended. */
+/** The execution that the transaction opened or ended. */
 function executionIn(logs: readonly string[]): string | null {
   for (const event of readEvents(logs, PROGRAM_ID).events) {
     if (event.name === 'ExecutionOpened' || event.name === 'ExecutionSettled' || event.name === 'ExecutionRefunded') {
@@ -68,7 +73,7 @@ function executionIn(logs: readonly string[]): string | null {
   return null;
 }
 
-/** So many of them, any. */
+/** Chooses `count` of them at random. */
 function someOf<Item>(items: readonly Item[], count: number): Item[] {
   const left = [...items];
   const some: Item[] = [];

@@ -1,20 +1,20 @@
 /**
- * Readings of accounts put together: what is wanted in the same turn of the event loop, as it is when a slot is confirmed,
- * is one call to the node, and so is what is wanted while a call is under way, or soon after one that was for several. Who
- * reads alone, one reading after the other, never waits.
+ * Batches readings of accounts into one call to the node. Readings of the same turn of the event loop share a call;
+ * many come together when a slot is confirmed. Readings during a call, or soon after a shared one, share the next call.
+ * A caller that reads alone, one reading after another, never waits.
  */
 
-/** Accounts that one caller wants as they are at this slot or later. */
+/** Accounts that one caller wants at this slot or later. */
 export interface Reading {
   addresses: string[];
   minSlot: number;
 }
 
-/** A node gives 100 accounts at once; one is the clock. */
+/** A node gives 100 accounts at a time; one is the clock. */
 const MAX_ADDRESSES = 99;
 /**
- * A reading waits for others as long as the last call took, so that it takes twice as long at the worst wherever the node
- * is; and never longer than this, an eighth of a slot.
+ * A reading waits for others at most as long as the last call took, so at worst it takes twice as long. It never waits
+ * longer than this, an eighth of a slot.
  */
 const MAX_GAP_MS = 50;
 
@@ -23,7 +23,10 @@ interface Waiting<Answer> extends Reading {
   reject(error: unknown): void;
 }
 
-/** `readAll` answers readings of at most 99 different accounts together, in their order; one alone may have more. */
+/**
+ * `readAll` answers several readings together, in their order. They have at most 99 different accounts; a single
+ * reading may have more.
+ */
 export function createBatcher<Answer>(
   readAll: (readings: readonly Reading[]) => Promise<Answer[]>,
 ): (reading: Reading) => Promise<Answer> {
@@ -56,7 +59,7 @@ export function createBatcher<Answer>(
     } finally {
       underWay -= 1;
       tookMs = performance.now() - begunAt;
-      // What has come meanwhile waits for the time only where others are about.
+      // Readings that arrived meanwhile wait out their time only if calls are shared.
       if (timer !== undefined) {
         clearTimeout(timer);
         timer = undefined;

@@ -1,51 +1,54 @@
-/** The marketplace on the cluster at hand: that it is there and the right one, and what it says of this relay. */
+/** Checks that the marketplace is on this cluster, and reads the status of this relay there. */
 import type { Logger } from 'pino';
 import { MAINNET_GENESIS, MAINNET_USDC } from '../../sdk/program/clusters.ts';
 import { type Config, decodeAccount, findConfig, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import type { Environment } from '../../sdk/receipt/apiKey.ts';
+import { requireFeatures } from '../../solana/features.ts';
 import type { RelayChain } from './relayChain.ts';
 
-/** How often Config is read, and how often while it keeps us from serving or cannot be read. */
+/** Interval of the reads of Config, and the interval while it blocks us or cannot be read. */
 const STANDING_MS = 60_000;
 const STANDING_SOON_MS = 5_000;
 
-/** Reads Config, and refuses a cluster that does not fit the environment. */
+/** Reads Config, and refuses a cluster that cannot run the program or does not fit the environment. */
 export async function readMarketplace(
   chain: RelayChain,
   environment: Environment,
 ): Promise<{ genesis: string; config: Config }> {
   const genesis = await chain.connection.getGenesisHash();
+  await requireFeatures(chain.connection);
   const { accounts } = await chain.read([findConfig()]);
   const account = accounts[0];
-  if (!account) throw new Error('The program has no Config on this cluster; create it first (see docs/devnet.md)');
+  if (!account)
+    throw new Error('The program has no Config account on this cluster. Create it first; see docs/devnet.md.');
   const config = decodeAccount('Config', account.data);
   const isMainnet = genesis === MAINNET_GENESIS;
   if (environment === 'live' && !(isMainnet && config.usdcMint.toBase58() === MAINNET_USDC)) {
-    throw new Error("ENVIRONMENT=live needs mainnet and Circle's USDC; this cluster is another");
+    throw new Error("ENVIRONMENT=live needs mainnet and Circle's USDC, but this is another cluster or mint");
   }
   if (environment === 'test' && isMainnet) {
-    throw new Error('ENVIRONMENT=test must not run on mainnet; set ENVIRONMENT=live');
+    throw new Error('ENVIRONMENT=test must not run on mainnet. Set ENVIRONMENT=live.');
   }
   return { genesis, config };
 }
 
-/** What Config says of us: whether our key is a relay authority, and whether opens are paused. */
+/** Our standing by Config: if our key is a relay authority, and if opens are paused. */
 export interface AuthorityStanding {
   isOurs: boolean;
   opensPaused: boolean;
 }
 
-/** The relay authorities as they were last read. */
+/** The relay authorities by the last reading. */
 export interface Authorities {
-  /** Whether Config names our own key. */
+  /** True if Config names our own key. */
   isOurs(): boolean;
-  /** Whether it names this one, base58: what others have signed is dead. */
+  /** True if Config names this key, base58. Transactions signed by any other key are dead. */
   names(authority: string): boolean;
-  /** Reads Config now; what cannot be read stays as it was. */
+  /** Reads Config now. The last state stays if that fails. */
   look(): Promise<void>;
 }
 
-/** Tells again and again what Config says of us, sooner while it keeps us from serving; `look` does so at once. */
+/** Reports our standing by Config repeatedly, more often while it blocks us. `look` does so at once. */
 export function watchStanding(
   chain: RelayChain,
   present: Config,
@@ -61,7 +64,7 @@ export function watchStanding(
     const config = decodeAccount('Config', accounts[0]!.data);
     authorities = relayAuthoritiesOf(config).map(String);
     if (!isOurs())
-      log.error({ named: authorities }, 'Config does not name this relay authority; nothing new is accepted');
+      log.error({ named: authorities }, 'Config does not list this relay authority; new executions are refused');
     const standing = { isOurs: isOurs(), opensPaused: config.opensPaused };
     onRead(standing);
     return standing;
@@ -69,7 +72,7 @@ export function watchStanding(
   const look = async (): Promise<void> => {
     clearTimeout(timer);
     const standing = await read().catch((error) => {
-      log.warn({ error: String(error) }, 'Config could not be read');
+      log.warn({ error: String(error) }, 'cannot read Config');
       return null;
     });
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** Sends transactions that are stored already, and finds out what became of them. */
+/** Sends stored transactions, and finds their fate. */
 import type { PublicKey, TransactionError } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { sendTransaction } from '../../solana/calls.ts';
@@ -11,8 +11,8 @@ import { createPoller, LATE_MS, type PolledFate } from './poller.ts';
 import { type Observe, timed } from './stages.ts';
 
 /**
- * What became of a transaction. `unknown` is an answer too, and never means failed; `expired` says that its blockhash
- * has, and only the finalized record can prove that it has not landed before.
+ * The fate of a transaction. `unknown` never means failed. `expired` means that the blockhash has expired; only the
+ * finalized record can prove that the transaction has not landed before.
  */
 export type Fate =
   | { kind: 'confirmed' }
@@ -22,14 +22,14 @@ export type Fate =
 
 export interface Confirmations {
   /**
-   * Send bytes that are already stored and wait for their fate: by notification, with polling behind it, sending the
-   * same bytes again meanwhile. `hasHappened` reads whether what the transaction is for is done; it may answer where the
-   * status does not. `stop` ends the waiting with `unknown`. Never rejects for a node that fails.
+   * Sends stored bytes and waits for their fate, by notification with polling as a fallback. It sends the same bytes
+   * again meanwhile. `hasHappened` reads if the effect of the transaction is there, because the status may be missing.
+   * `stop` ends the waiting with `unknown`. Never rejects because of a node.
    */
   submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Fate>;
-  /** Whether the transaction of this signature has landed without an error. Throws where the node does not answer. */
+  /** True if the transaction of this signature has landed without an error. Throws if the node does not answer. */
   hasSucceeded(signature: string): Promise<boolean>;
-  /** Send and wait for nothing. */
+  /** Sends and does not wait. */
   send(bytes: Uint8Array): Promise<void>;
   close(): void;
 }
@@ -37,20 +37,20 @@ export interface Confirmations {
 export interface ConfirmationOptions {
   nodes: Nodes;
   agreement: Pick<Agreement, 'finalized' | 'together'>;
-  /** Whose transactions they are. */
+  /** The signer of the transactions. */
   authority: PublicKey;
   log: Logger;
-  /** Is told how soon transactions land. */
+  /** Receives how soon transactions land. */
   pace: { late(): void; inTime(): void };
   observe?: Observe | undefined;
 }
 
-/** Subscribes at once to all that the authority signs, at every node that has a WebSocket. */
+/** Subscribes at once to all transactions of the authority, at every node that has a WebSocket. */
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
   const { nodes, log, pace } = options;
-  /** Who waits for a transaction's notification, by signature. */
+  /** Callers that wait for a transaction's notification, by signature. */
   const waiting = new Map<string, (fate: Fate) => void>();
-  // Of the nodes that tell now what lands.
+  // Nodes with a live subscription.
   const telling = new Set<ChainNode>();
   const poller = createPoller({ ...options, send, isTold: () => telling.size > 0, onLate: pace.late });
 
@@ -59,37 +59,37 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     return error ? { kind: 'failed', slot, ...describeFailure(error) } : { kind: 'confirmed' };
   }
 
-  // One subscription of a node to all that the authority signs, instead of one for each transaction.
+  // One subscription per node to all transactions of the authority, instead of one per transaction.
   const subscriptions = nodes.all.flatMap((node) => {
     if (node.wsUrl === null) return [];
     const subscription = subscribe({
       wsUrl: node.wsUrl,
       address: options.authority.toBase58(),
       onLogs({ signature, slot, error }) {
-        // That one failed is not believed of one node where there are more.
+        // Confirm a failure with a second node, if there is one.
         if (error && nodes.all.length > 1) poller.hurry(signature);
         else waiting.get(signature)?.(landed(Number(slot), error));
       },
       onSubscribed() {
         telling.add(node);
-        log.debug({ node: node.name }, 'subscribed to our own transactions');
+        log.debug({ node: node.name }, 'subscribed to the transactions of this relay');
       },
       onLost(reason) {
         telling.delete(node);
-        log.debug({ node: node.name, reason }, 'the WebSocket was lost; polling until it is back');
+        log.debug({ node: node.name, reason }, 'the WebSocket connection is lost; polling until it is back');
       },
     });
     return [subscription];
   });
 
-  /** To every node: the first leader that one of them reaches takes it. */
+  /** Sends to every node: the first leader that one of them reaches takes the bytes. */
   async function send(bytes: Uint8Array): Promise<void> {
     try {
       await Promise.any(nodes.all.map((node) => nodes.ask(node, () => sendTransaction(node, bytes))));
     } catch (error) {
-      // A refusal proves nothing about bytes that may have been sent before; only their status does.
+      // A refusal proves nothing about bytes that may have been sent before. Only their status does.
       const reasons = error instanceof AggregateError ? error.errors : [error];
-      log.debug({ error: reasons.map(String).join('; ') }, 'no node took a transaction');
+      log.debug({ error: reasons.map(String).join('; ') }, 'no node accepted a transaction');
     }
   }
 
@@ -110,7 +110,7 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     stop.addEventListener('abort', abort, { once: true });
     const unwatch = poller.watch({ signed, hasHappened, finish: (polled) => finish(toFate(polled)) });
     try {
-      // Not awaited: a notification may be quicker than the node's answer to the sending.
+      // Not awaited: a notification may be faster than the node's answer to the send.
       send(signed.bytes);
       const known = await fate;
       if (known.kind === 'confirmed' && performance.now() - begun < LATE_MS) pace.inTime();

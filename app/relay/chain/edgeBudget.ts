@@ -1,13 +1,15 @@
 /**
- * How often strangers may have the chain read: for keys that are registered, wallets that sign in, pages and probes. It is
- * a budget of its own, so that nothing they do takes the node's quota from what settles money.
+ * Limits reads of the chain for strangers: key registration, sign-in, pages and probes. The budget is separate, so that
+ * strangers cannot use up the node's quota for settling money.
  */
 import { ApiError } from '../errors.ts';
 
-/** Readings that may come at once after a quiet time, in seconds' worth of the rate. */
+/** Reads allowed at once after a quiet time, in seconds of the rate. */
 const BURST_SECONDS = 5;
 
-/** Takes one reading out of the budget. Throws ApiError 503 where it is used up, with the time until there is one more. */
+/**
+ * Takes one read out of the budget. Throws ApiError 503 with the time until the next read, if the budget is used up.
+ */
 export type TakeReading = () => void;
 
 export function createEdgeBudget(perSecond: number, now: () => number = () => performance.now()): TakeReading {
@@ -20,7 +22,7 @@ export function createEdgeBudget(perSecond: number, now: () => number = () => pe
     countedAt = at;
     if (left < 1) {
       const retryAfterSeconds = Math.max(1, Math.ceil((1 - left) / perSecond));
-      throw new ApiError('service_unavailable', 'The chain is read too often for requests that pay nothing', {
+      throw new ApiError('service_unavailable', 'Too many requests that read the chain without paying. Retry later.', {
         retryAfterSeconds,
       });
     }

@@ -1,17 +1,17 @@
-/** Why a transaction has failed, or would. */
+/** Explains why a transaction failed, or would fail. */
 import { ComputeBudgetProgram, type TransactionError, VersionedTransaction } from '@solana/web3.js';
 import { errorFromCode } from '../../sdk/program/program.ts';
 
-/** Why a simulation or a landed transaction failed, by the program's own name where it has one. */
+/** The failure of a simulated or landed transaction, with the program's error name if it has one. */
 export interface TransactionFailure {
   /** Name from the IDL, e.g. `PayoutUnusable`; null for any other failure. */
   error: string | null;
   message: string;
-  /** Index of the instruction that failed; null where the whole transaction was refused. */
+  /** Index of the failed instruction; null if the whole transaction was refused. */
   instruction: number | null;
 }
 
-/** Names a transaction error as the IDL does. */
+/** Names a transaction error like the IDL. */
 export function describeFailure(failure: TransactionError): TransactionFailure {
   if (typeof failure === 'object' && 'InstructionError' in failure) {
     const [index, detail] = failure.InstructionError as [number, string | { Custom?: number }];
@@ -23,7 +23,7 @@ export function describeFailure(failure: TransactionError): TransactionFailure {
   return { error: null, message: typeof failure === 'string' ? failure : JSON.stringify(failure), instruction: null };
 }
 
-/** The failure of these bytes, its instruction counted as their author counts: without those that set a price. */
+/** The failure of these bytes. Its instruction index does not count the instructions that set a price. */
 export function describeFailureOf(bytes: Uint8Array, error: TransactionError): TransactionFailure {
   const failure = describeFailure(error);
   return failure.instruction === null
@@ -31,7 +31,7 @@ export function describeFailureOf(bytes: Uint8Array, error: TransactionError): T
     : { ...failure, instruction: failure.instruction - countPriority(VersionedTransaction.deserialize(bytes)) };
 }
 
-/** How many instructions in front only say what is paid for the rest. */
+/** Number of leading instructions that only set the price. */
 function countPriority({ message }: VersionedTransaction): number {
   const isPriority = ({ programIdIndex }: { programIdIndex: number }) =>
     message.staticAccountKeys[programIdIndex]?.equals(ComputeBudgetProgram.programId);

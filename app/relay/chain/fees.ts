@@ -1,11 +1,15 @@
 /**
- * What is paid to be taken first: a compute-unit limit as small as the transaction needs, and a price that others pay just
- * now, above a floor, below a cap, and never more than was collected for it. The price is read in the background, and the
- * units of each kind of transaction are measured once by simulation, so that no call waits for either. The limit is set
- * whatever the price: leaders prefer who asks for little. Where nobody pays and there is no floor, neither does the relay.
+ * Computes priority fees: a compute-unit limit as small as possible, and a price. The price follows the current market,
+ * between a floor and a cap, and never exceeds the amount collected for it.
  *
- * While transactions do not land the price of all later ones rises. One that opens is never signed again for more: no more
- * was collected for it, and its bytes die when its time is over as well.
+ * It is read in the background, and the units of each kind of transaction are measured once by simulation. No call
+ * therefore waits for either.
+ *
+ * The limit is always set, because leaders prefer small requests. If nobody pays and there is no floor, the relay does
+ * not pay either.
+ *
+ * While transactions do not land, the price of all later ones rises. An open is never signed again for a higher price:
+ * no more was collected, and its bytes expire anyway.
  */
 import {
   ComputeBudgetProgram,
@@ -19,26 +23,26 @@ import type { Logger } from 'pino';
 import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
 
 const REFRESH_MS = 10_000;
-/** The most that one transaction may ask for. */
+/** The maximum that one transaction may request. */
 const MAX_UNITS = 1_400_000;
-/** Where a simulation says nothing; several times what any of ours takes. */
+/** Used if a simulation gives no number; several times the use of any of ours. */
 const UNMEASURED_UNITS = 400_000;
 const SPARE_UNITS = 20_000;
 /**
- * An open finds two addresses by trial, 1,500 units for each bump that gives none. Measured at an execution that needs no
- * such trial, another has units for 29 of them; one of 100 million needs more.
+ * An open finds two addresses by trial; each failed bump costs 1,500 units. After a measurement without failed bumps,
+ * this reserve pays for 29 of them. One execution in 100 million needs more.
  */
 const SPARE_UNITS_TO_OPEN = 40_000;
 const MEASURE_AGAIN_AFTER = 200;
-/** How often the price of all is doubled at most while transactions are late, and how soon it is doubled or halved again. */
+/** Maximum doublings of the price while transactions are late, and the least time between two changes. */
 const MAX_PRESSURE = 6;
 const PRESSURE_MS = 5_000;
-/** What the price is raised from, micro-lamports per unit, where the market asks for nothing. */
+/** Base of a raised price if the market asks for nothing, micro-lamports per unit. */
 const MIN_RAISED_PRICE = 1_000n;
 const MICROLAMPORTS = 1_000_000n;
 const DISCRIMINATOR_BYTES = 8;
 
-/** What a call's two transactions pay beyond their signatures as the price stands, lamports. */
+/** Cost of a call's two transactions beyond their signatures at the current price, lamports. */
 export interface PriorityQuote {
   open: bigint;
   settle: bigint;
@@ -46,19 +50,19 @@ export interface PriorityQuote {
 
 export interface Fees {
   /**
-   * What to put in front of these instructions. `attempt` counts the times that bytes for the same end were found dead
-   * before: each doubles the price, up to the cap and to `mostLamports`.
+   * The instructions to put in front of these. `attempt` counts earlier bytes for the same end that were dead. Each
+   * doubles the price, up to the cap and to `mostLamports`.
    */
   instructionsFor(
     instructions: TransactionInstruction[],
     attempt: number,
     mostLamports: bigint,
   ): Promise<TransactionInstruction[]>;
-  /** What `instructionsFor` asks for at the first attempt where nothing but the cap bounds it. */
+  /** The cost by `instructionsFor` at the first attempt, if only the cap limits it. */
   quote(): PriorityQuote;
-  /** Reads the present price; throws where it cannot. */
+  /** Reads the current price; throws if it cannot. */
   refresh(): Promise<void>;
-  /** Is told how soon transactions land. */
+  /** Receives how soon transactions land. */
   pace: { late(): void; inTime(): void };
   /** Refreshes regularly from now on, until `end`. */
   start(): void;
@@ -79,13 +83,13 @@ function kindOfOurs(name: string): string {
 
 const OPEN = kindOfOurs('open_execution_with_grant');
 const SETTLE = kindOfOurs('settle_execution');
-/** What is measured once for many: each of these takes about the same every time. */
+/** Kinds that are measured once for many, because each takes about the same every time. */
 const UNIFORM = new Set([OPEN, SETTLE, kindOfOurs('refund_execution')]);
 
-/** What others pay just now, micro-lamports per compute unit. */
+/** The price that others pay now, micro-lamports per compute unit. */
 export type PriceSource = () => Promise<bigint>;
 
-/** The price that three of four recent slots would have taken for a transaction that writes these accounts. */
+/** The price that sufficed in three of four recent slots for a transaction that writes these accounts. */
 export function recentPrice(connection: Connection, writable: PublicKey[]): PriceSource {
   return async () => {
     const recent = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: writable });
@@ -94,32 +98,33 @@ export function recentPrice(connection: Connection, writable: PublicKey[]): Pric
   };
 }
 
-export function createFees(options: {
+interface FeesOptions {
   connection: Connection;
   payer: PublicKey;
   source: PriceSource;
-  /** Least price, micro-lamports per unit, whatever the source says. */
+  /** Minimum price, micro-lamports per unit, whatever the source says. */
   minPrice: bigint;
-  /** Most that one transaction may pay beyond its signatures, lamports; 0: no price is ever set. */
+  /** Maximum per transaction beyond its signatures, lamports. 0: no price is ever set. */
   maxLamports: bigint;
   /** Milliseconds. */
   now?: () => number;
   log: Logger;
-}): Fees {
-  const { connection, payer, minPrice, maxLamports, log, now = () => performance.now() } = options;
+}
+
+export function createFees(options: FeesOptions): Fees {
+  const { minPrice, maxLamports, log, now = () => performance.now() } = options;
   let market = 0n;
-  // How often the price of all is doubled, and when that was last changed.
+  // Doublings of the price, and the time of the last change.
   let pressure = 0;
   let pressedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
-  /** By kind of transaction: the most that one has taken, and how often it was used since it was measured. */
-  const units = new Map<string, { most: number; uses: number }>();
+  const units = createUnits(options);
 
   async function refresh(): Promise<void> {
     market = await options.source();
   }
 
-  /** What the next transaction pays at its first attempt, micro-lamports per unit. */
+  /** The price of the next transaction at its first attempt, micro-lamports per unit. */
   function price(): bigint {
     const usual = most(market, minPrice);
     return pressure === 0 ? usual : most(usual, MIN_RAISED_PRICE) << BigInt(pressure);
@@ -130,14 +135,51 @@ export function createFees(options: {
     if (next === pressure || now() - pressedAt < PRESSURE_MS) return;
     pressure = next;
     pressedAt = now();
-    if (change > 0)
-      log.warn({ price: String(price()) }, 'transactions do not land in time; the price of priority is doubled');
+    if (change > 0) log.warn({ price: String(price()) }, 'transactions do not land in time; doubling the priority fee');
   }
+
+  /** Lamports, rounded up like the runtime does. */
+  function quoteOf(kind: string): bigint {
+    const lamports = (price() * BigInt(units.knownLimit(kind)) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
+    return least(lamports, maxLamports);
+  }
+
+  return {
+    async instructionsFor(instructions, attempt, mostLamports) {
+      // Bytes may also be dead because their units were too few.
+      const limit = Math.min(MAX_UNITS, (await units.limitFor(instructions)) * (attempt + 1));
+      const setLimit = ComputeBudgetProgram.setComputeUnitLimit({ units: limit });
+      const cap = least(mostLamports, maxLamports);
+      const wanted = attempt === 0 ? price() : most(price(), MIN_RAISED_PRICE) << BigInt(attempt);
+      const microLamports = cap <= 0n ? 0n : least(wanted, (cap * MICROLAMPORTS) / BigInt(limit));
+      return microLamports === 0n
+        ? [setLimit]
+        : [setLimit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })];
+    },
+    quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
+    refresh,
+    pace: { late: () => press(1), inTime: () => press(-1) },
+    start() {
+      const look = () => {
+        refresh().catch((error) => log.warn({ error: String(error) }, 'cannot read the priority fee'));
+      };
+      look();
+      timer = setInterval(look, REFRESH_MS);
+      timer.unref();
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/** Compute units of each kind of transaction, measured by the node's simulation. */
+function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' | 'payer' | 'log'>) {
+  /** By kind of transaction: the highest use, and the number of uses since the measurement. */
+  const units = new Map<string, { most: number; uses: number }>();
 
   async function measure(kind: string, instructions: TransactionInstruction[]): Promise<void> {
     const message = new TransactionMessage({
       payerKey: payer,
-      // Any will do: the node puts a recent one in its place.
+      // Any value works: the node replaces it with a recent blockhash.
       recentBlockhash: payer.toBase58(),
       instructions: [ComputeBudgetProgram.setComputeUnitLimit({ units: MAX_UNITS }), ...instructions],
     }).compileToLegacyMessage();
@@ -150,8 +192,8 @@ export function createFees(options: {
 
   async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
     const kind = instructions.map(({ programId, data }) => kindOf(programId, data)).join();
-    const warn = (error: unknown) => log.warn({ error: String(error) }, 'compute units could not be measured');
-    // A node that cannot be asked leaves nothing of another transaction behind.
+    const warn = (error: unknown) => log.warn({ error: String(error) }, 'cannot measure compute units');
+    // If the node fails, no value of another transaction may remain.
     if (!UNIFORM.has(kind)) units.delete(kind);
     const known = units.get(kind);
     if (!known) await measure(kind, instructions).catch(warn);
@@ -166,35 +208,5 @@ export function createFees(options: {
     return Math.min(MAX_UNITS, Math.ceil(measured * 1.2) + spare);
   }
 
-  /** Lamports, rounded up as the runtime does it. */
-  function quoteOf(kind: string): bigint {
-    const lamports = (price() * BigInt(knownLimit(kind)) + MICROLAMPORTS - 1n) / MICROLAMPORTS;
-    return least(lamports, maxLamports);
-  }
-
-  return {
-    async instructionsFor(instructions, attempt, mostLamports) {
-      // Bytes may also be dead because the units did not suffice.
-      const limit = Math.min(MAX_UNITS, (await limitFor(instructions)) * (attempt + 1));
-      const setLimit = ComputeBudgetProgram.setComputeUnitLimit({ units: limit });
-      const cap = least(mostLamports, maxLamports);
-      const wanted = attempt === 0 ? price() : most(price(), MIN_RAISED_PRICE) << BigInt(attempt);
-      const microLamports = cap <= 0n ? 0n : least(wanted, (cap * MICROLAMPORTS) / BigInt(limit));
-      return microLamports === 0n
-        ? [setLimit]
-        : [setLimit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })];
-    },
-    quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
-    refresh,
-    pace: { late: () => press(1), inTime: () => press(-1) },
-    start() {
-      const look = () => {
-        refresh().catch((error) => log.warn({ error: String(error) }, 'the price of priority could not be read'));
-      };
-      look();
-      timer = setInterval(look, REFRESH_MS);
-      timer.unref();
-    },
-    end: () => clearInterval(timer),
-  };
+  return { limitFor, knownLimit };
 }

@@ -1,16 +1,16 @@
-/** What a transaction costs its fee payer, read from its message. */
+/** Reads the cost of a transaction for its fee payer from its message. */
 import { ComputeBudgetProgram, type VersionedMessage, VersionedTransaction } from '@solana/web3.js';
 
-/** Of every cluster; all that the relay sends has one signature. */
+/** The same on every cluster. All transactions of the relay have one signature. */
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICROLAMPORTS = 1_000_000n;
-/** First bytes of the two compute-budget instructions that set a price. */
+/** First bytes of the two compute-budget instructions for the priority fee. */
 const SET_UNIT_LIMIT = 2;
 const SET_UNIT_PRICE = 3;
-/** What each instruction may use where no limit is set. */
+/** Units of each instruction if no limit is set. */
 const DEFAULT_UNITS = 200_000n;
 
-/** Lamports that a transaction costs where it lands: its signatures and its priority. */
+/** Cost of a landed transaction, lamports: its signatures and its priority. */
 export function networkFee(message: VersionedMessage): bigint {
   const signatures = BigInt(message.header.numRequiredSignatures);
   let unitLimit: bigint | null = null;
@@ -30,7 +30,7 @@ export function networkFee(message: VersionedMessage): bigint {
   return signatures * LAMPORTS_PER_SIGNATURE + priority;
 }
 
-/** The same of the bytes of a transaction, and whose account pays it, base58. */
+/** The same for the bytes of a transaction, with its fee payer, base58. */
 export function feeOf(bytes: Uint8Array): { lamports: bigint; payer: string } {
   const { message } = VersionedTransaction.deserialize(bytes);
   return { lamports: networkFee(message), payer: message.staticAccountKeys[0]!.toBase58() };

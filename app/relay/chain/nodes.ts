@@ -1,6 +1,6 @@
 /**
- * The nodes that the relay asks. One of them is asked first; where it fails, the next is, at once. One that is dead or
- * behind is left out until it is back. With a single node all of this is that node.
+ * The nodes of the relay. One is asked first; if it fails, the next is asked at once. A dead or late node is left out
+ * until it is back. With a single node all of this is that node.
  */
 import { type Commitment, Connection, type FetchFn } from '@solana/web3.js';
 import type { Logger } from 'pino';
@@ -11,26 +11,29 @@ import { createPatientFetch, type RpcFetch } from '../../solana/rpc.ts';
 import { type ChainClock, createReader, MAX_LAG_SLOTS, type Reader } from './reader.ts';
 import type { Observe } from './stages.ts';
 
-/** How often several nodes are asked where they are. */
+/** How often several nodes are asked for their slot. */
 const LOOK_MS = 1_000;
-/** A node that has answered nothing for so long is dead; until then what needs its word waits for it. */
+/** A node that has not answered for this long is dead. Until then, reads that need its word wait for it. */
 export const DEAD_MS = 2_000;
-/** No chain is faster: a node that says so is not ahead of the others but wrong. */
+/** No chain is faster: a node that claims so is wrong, not ahead. */
 const MAX_SLOTS_PER_MS = 1 / 20;
 
-/** A node whose clock of the chain is no further behind ours shows the present, seconds: `MAX_LAG_SLOTS` take longer. */
+/** A node whose chain clock is less than this behind ours shows the present, seconds. `MAX_LAG_SLOTS` take longer. */
 const PRESENT_SECONDS = 10;
-/** Nobody is further ahead of a node that shows the present. */
+/** No honest node is further ahead of a node that shows the present. */
 const MAX_LEAD_SLOTS = MAX_LAG_SLOTS + PRESENT_SECONDS * 1_000 * MAX_SLOTS_PER_MS;
 
-/** `behind`: left out until it has caught up; `wrong`: it says what cannot be, and nothing is decided against the others by it. */
+/**
+ * `behind`: left out until it has caught up. `wrong`: it claims an impossible slot, and its word never overrules the
+ * others.
+ */
 export type NodeState = 'up' | 'dead' | 'behind' | 'wrong';
 
-/** What operators see of a node; `name` has no key of theirs in it. */
+/** The status of a node for operators. `name` contains no API key. */
 export interface NodeStatus {
   name: string;
   state: NodeState;
-  /** Null before it has said one. */
+  /** Null before its first answer. */
   slot: number | null;
 }
 
@@ -43,16 +46,16 @@ export interface ChainNode extends Node {
 
 export interface Nodes {
   all: readonly ChainNode[];
-  /** Asks one after the other until one answers; throws what the last has said. */
+  /** Asks one node after another until one answers; throws the last error. */
   first<Answer>(ask: (node: ChainNode) => Promise<Answer>): Promise<Answer>;
-  /** The two whose word decides; one where there is one, or where all others are dead or behind. */
+  /** The two nodes whose word decides; one if there is only one, or if all others are dead or behind. */
   witnesses(): readonly ChainNode[];
-  /** Asks one node, and notes whether it answered. */
+  /** Asks one node, and records if it answered. */
   ask<Answer>(node: ChainNode, ask: (node: ChainNode) => Promise<Answer>): Promise<Answer>;
-  /** Over whichever node answers. */
+  /** Uses any node that answers. */
   connection: Connection;
   status(): NodeStatus[];
-  /** Asks all where they are. Throws where one that answers is on another cluster than the rest. */
+  /** Asks all nodes for their slot. Throws if one of them is on another cluster. */
   look(): Promise<void>;
   close(): void;
 }
@@ -61,7 +64,7 @@ interface Standing {
   state: NodeState;
   slot: number | null;
   slotAt: number;
-  /** When it began to answer nothing; null while it answers. */
+  /** Time of the first failure in a row; null while it answers. */
   failedAt: number | null;
   genesis: string | null;
 }
@@ -79,7 +82,7 @@ export interface NodesOptions {
 export function createNodes(options: NodesOptions): Nodes {
   const { closing, log, commitment } = options;
   const isAlone = options.nodes.length === 1;
-  // With others to ask nobody is asked twice.
+  // With other nodes to ask, no request is repeated.
   const send = createPatientFetch(closing, options.fetch, isAlone ? undefined : 1);
   const all = options.nodes.map(({ rpcUrl, wsUrl }, index): ChainNode => {
     const connection = new Connection(rpcUrl, { commitment, fetch: send, disableRetryOnRateLimit: true });
@@ -104,7 +107,7 @@ export function createNodes(options: NodesOptions): Nodes {
     }
   }
 
-  /** Those that answered last come first, each part in the order of the setting. */
+  /** Working nodes first, then those that failed last; within each, in the order of the setting. */
   function ranked(): ChainNode[] {
     const rank = (node: ChainNode) => {
       const { state, failedAt } = standingOf(node);
@@ -132,6 +135,65 @@ export function createNodes(options: NodesOptions): Nodes {
     disableRetryOnRateLimit: true,
   });
 
+  const lookAtAll = createLook({ all, standingOf, ask, commitment, log });
+  const look = async () => {
+    if (!isAlone) await lookAtAll();
+  };
+
+  let isLooking = false;
+  async function lookAgain(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    await look().catch((error) => log.error({ error: String(error) }, 'the nodes belong to different clusters'));
+    isLooking = false;
+  }
+  const timer = isAlone ? undefined : setInterval(lookAgain, LOOK_MS).unref();
+
+  return {
+    all,
+    first,
+    ask,
+    witnesses() {
+      const isOf = (...states: NodeState[]) => all.filter((node) => states.includes(standingOf(node).state));
+      // A node that is wrong about its slot stays a witness: nothing is decided against its word, nor by it alone.
+      const alive = isOf('up', 'wrong');
+      return (alive.length > 0 ? alive : all).slice(0, 2);
+    },
+    connection,
+    status: () => all.map((node) => ({ name: node.name, ...pick(standingOf(node)) })),
+    look,
+    close: () => clearInterval(timer),
+  };
+}
+
+const pick = ({ state, slot }: Standing) => ({ state, slot });
+
+/**
+ * Providers put their customers' keys into path, query or user name. The name is therefore only the host and its place
+ * in the list.
+ */
+function nameOf(rpcUrl: string, index: number): string {
+  return `${index + 1}:${new URL(rpcUrl).host}`;
+}
+
+/** A fetch for web3.js that tries the next node if one refuses. */
+function overAny(first: Nodes['first']): FetchFn {
+  return (_url, init) =>
+    first(async (node) => {
+      const response = await node.send(node.url, init);
+      if (!response.ok) throw new Error(`the node answered ${response.status} ${response.statusText}`);
+      return response;
+    });
+}
+
+interface LookOptions extends Pick<NodesOptions, 'commitment' | 'log'> {
+  all: readonly ChainNode[];
+  standingOf(node: ChainNode): Standing;
+  ask: Nodes['ask'];
+}
+
+/** Asks all nodes for their slot, and sets the state of each. Throws if one is on another cluster. */
+function createLook({ all, standingOf, ask, commitment, log }: LookOptions): () => Promise<void> {
   async function lookAt(node: ChainNode): Promise<void> {
     const standing = standingOf(node);
     const before = { slot: standing.slot, at: standing.slotAt, state: standing.state };
@@ -149,7 +211,7 @@ export function createNodes(options: NodesOptions): Nodes {
     if (standing.state !== before.state) say(node, standing);
   }
 
-  /** Whether the node shows the chain as it is now, by our own clock; null where it does not say. */
+  /** True if the node shows the current chain, by our own clock; null if it does not answer. */
   async function showsPresent(node: ChainNode): Promise<boolean | null> {
     try {
       const { accounts } = await readAccounts(node, [CLOCK_ADDRESS.toBase58()], { commitment, minContextSlot: 0 });
@@ -160,8 +222,9 @@ export function createNodes(options: NodesOptions): Nodes {
   }
 
   /**
-   * Compares where they are: behind is who is far behind the first of those that are not wrong, and shows the past. One that
-   * shows the present stays: else any node could have the others left out, and decide alone, by naming a high slot.
+   * Compares the nodes' slots. A node is behind if it is far behind the highest slot of those that are not wrong, and
+   * shows the past. A node that shows the present stays. Otherwise one node could exclude the others with a high slot,
+   * and decide alone.
    */
   async function compare(): Promise<void> {
     const known = all.filter((node) => standingOf(node).state !== 'dead' && standingOf(node).slot !== null);
@@ -171,7 +234,7 @@ export function createNodes(options: NodesOptions): Nodes {
     const right = () => known.filter((node) => standingOf(node).state !== 'wrong');
     for (const node of known.filter((one) => standingOf(one).state === 'wrong')) {
       const others = known.filter((other) => other !== node);
-      // Where nobody else is there to compare with, or the others have come there too, it was the chain that leapt.
+      // If there is nobody to compare with, or the others have arrived there too, the chain itself leapt.
       if (others.length === 0 || slotOf(node) - highestOf(others) <= MAX_LAG_SLOTS) standingOf(node).state = 'up';
     }
     const isLate = (node: ChainNode) => highestOf(right()) - slotOf(node) > MAX_LAG_SLOTS;
@@ -195,61 +258,18 @@ export function createNodes(options: NodesOptions): Nodes {
 
   function say(node: ChainNode, { state, slot }: Standing): void {
     if (state === 'up') log.info({ node: node.name, slot }, 'a node is in use again');
-    else log.error({ node: node.name, state, slot }, 'a node is left out');
+    else log.error({ node: node.name, state, slot }, 'a node is not used');
   }
 
   function requireOneCluster(): void {
     const [one, ...others] = all.filter((node) => standingOf(node).genesis !== null);
     const stray = others.find((node) => standingOf(node).genesis !== standingOf(one!).genesis);
-    if (stray) throw new Error(`SOLANA_RPC_URL: ${one!.name} and ${stray.name} are nodes of two different clusters`);
+    if (stray) throw new Error(`SOLANA_RPC_URL: ${one!.name} and ${stray.name} are nodes of different clusters`);
   }
 
-  async function look(): Promise<void> {
-    if (isAlone) return;
+  return async () => {
     await Promise.all(all.map(lookAt));
     await compare();
     requireOneCluster();
-  }
-
-  let isLooking = false;
-  async function lookAgain(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
-    await look().catch((error) => log.error({ error: String(error) }, 'the nodes do not fit together'));
-    isLooking = false;
-  }
-  const timer = isAlone ? undefined : setInterval(lookAgain, LOOK_MS).unref();
-
-  return {
-    all,
-    first,
-    ask,
-    witnesses() {
-      const isOf = (...states: NodeState[]) => all.filter((node) => states.includes(standingOf(node).state));
-      // One that is wrong about where it is stays a witness: against its word nothing is decided, nor by it alone.
-      const alive = isOf('up', 'wrong');
-      return (alive.length > 0 ? alive : all).slice(0, 2);
-    },
-    connection,
-    status: () => all.map((node) => ({ name: node.name, ...pick(standingOf(node)) })),
-    look,
-    close: () => clearInterval(timer),
   };
-}
-
-const pick = ({ state, slot }: Standing) => ({ state, slot });
-
-/** Providers put their customers' keys into path, query or user name: only the host is named, and its place in the list. */
-function nameOf(rpcUrl: string, index: number): string {
-  return `${index + 1}:${new URL(rpcUrl).host}`;
-}
-
-/** Fetch for web3.js that turns to the next node where one refuses. */
-function overAny(first: Nodes['first']): FetchFn {
-  return (_url, init) =>
-    first(async (node) => {
-      const response = await node.send(node.url, init);
-      if (!response.ok) throw new Error(`the node answered ${response.status} ${response.statusText}`);
-      return response;
-    });
 }

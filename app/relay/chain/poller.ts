@@ -1,6 +1,6 @@
 /**
- * Asks what became of all transactions that somebody waits for, 256 in one call, and sends again what has not landed.
- * While nobody waits it asks nothing.
+ * Polls the status of all awaited transactions, 256 per call, and sends again those that have not landed. It asks
+ * nothing while nobody waits.
  */
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
@@ -9,19 +9,19 @@ import type { SignedTransaction } from '../ledger/writing.ts';
 import type { Agreement } from './agreement.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
 
-/** How often it is asked where notifications come too, and where none do. */
+/** Poll interval with notifications, and without them. */
 const POLL_MS = 1_000;
 const POLL_ALONE_MS = 400;
-/** A notification is given so long before the first question. */
+/** Time for a notification before the first poll. */
 const PATIENCE_MS = 900;
-/** From then on it is asked too whether a blockhash has expired, and whether what a transaction is for is done. */
+/** From this age on, it also checks if the blockhash has expired, and if the effect of the transaction is there. */
 const DOUBT_MS = 1_500;
-/** As of this age a transaction that has not landed is late: others pay more. A dozen slots. */
+/** A transaction of this age that has not landed is late: others pay more. A dozen slots. */
 export const LATE_MS = 5_000;
 
 export interface Pending {
   signed: SignedTransaction;
-  /** Reads whether what the transaction is for is done. */
+  /** Reads if the effect of the transaction is there. */
   hasHappened(): Promise<boolean>;
   finish(fate: PolledFate): void;
 }
@@ -29,11 +29,11 @@ export interface Pending {
 export type PolledFate = ({ kind: 'landed' } & SignatureStatus) | { kind: 'happened' } | { kind: 'expired' };
 
 export interface Poller {
-  /** Asks about it from now on; the returned function ends that. */
+  /** Polls it from now on; the returned function ends that. */
   watch(awaited: Pending): () => void;
-  /** Asks about this one at once, as far as it is watched. */
+  /** Polls this one at once, if it is watched. */
   hurry(signature: string): void;
-  /** What a node says of it, and a second one where it failed. Null where nothing is known that will stay. */
+  /** Its status by one node, and by a second one if it failed. Null if no lasting status is known. */
   status(signature: string): Promise<SignatureStatus | null>;
   end(): void;
 }
@@ -44,16 +44,19 @@ interface Watched extends Pending {
   nextAt: number;
 }
 
-export function createPoller(options: {
+interface PollerOptions {
   nodes: Nodes;
   agreement: Pick<Agreement, 'finalized' | 'together'>;
   send(bytes: Uint8Array): Promise<void>;
   isTold(): boolean;
-  /** Is told of each transaction that is late, again and again. */
+  /** Called for each late transaction, at every poll. */
   onLate(): void;
   log: Logger;
-}): Poller {
-  const { nodes, agreement, log } = options;
+}
+
+export function createPoller(options: PollerOptions): Poller {
+  const { log } = options;
+  const { heightNow, statusesOf } = createQuestions(options);
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isAsking = false;
@@ -62,7 +65,7 @@ export function createPoller(options: {
   function schedule(): void {
     if (timer !== undefined || isAsking || isOver || watched.size === 0) return;
     const next = Math.min(...[...watched.values()].map(({ nextAt }) => nextAt));
-    // Not one by one: those that are due a moment later go along.
+    // Batched: transactions that are due a moment later join.
     const waitMs = Math.max(next - performance.now(), options.isTold() ? POLL_MS / 4 : POLL_ALONE_MS / 4);
     timer = setTimeout(look, waitMs);
   }
@@ -77,8 +80,8 @@ export function createPoller(options: {
     try {
       await decide(due);
     } catch (error) {
-      log.warn({ error: String(error) }, 'the status of transactions could not be read');
-      // What the node says may be lost, and not what it takes.
+      log.warn({ error: String(error) }, 'cannot read the status of transactions');
+      // The node's answers may be lost while it still takes transactions.
       await Promise.all(due.map(sendAgain));
     } finally {
       isAsking = false;
@@ -87,18 +90,10 @@ export function createPoller(options: {
   }
 
   async function decide(due: Watched[]): Promise<void> {
-    const isDoubtful = ({ since }: Watched) => performance.now() - since >= DOUBT_MS;
-    // The height first: what is unknown after it, and past it, has not landed.
+    // The height first: a transaction that is unknown after it, and past its last valid height, has not landed.
     const height = due.some(isDoubtful) ? await heightNow() : null;
-    const isPast = ({ signed }: Watched) => height !== null && height > signed.lastValidHeight;
-    const old = due.filter((one) => isDoubtful(one) && isPast(one));
-    const young = due.filter((one) => !old.includes(one));
-    const parts = [
-      ...chunks(old, MAX_STATUSES).map((part) => ({ part, isOld: true })),
-      ...chunks(young, MAX_STATUSES).map((part) => ({ part, isOld: false })),
-    ];
     await Promise.all(
-      parts.map(async ({ part, isOld }) => {
+      batchesOf(due, height).map(async ({ part, isOld }) => {
         const statuses = await statusesOf(
           part.map(({ signed }) => signed.signature),
           isOld,
@@ -121,27 +116,6 @@ export function createPoller(options: {
     if (!watched.has(one.signed.signature) || performance.now() - one.sentAt < PATIENCE_MS) return;
     one.sentAt = performance.now();
     await options.send(one.signed.bytes);
-  }
-
-  /** Null where it is not known now: nothing is past it then. */
-  async function heightNow(): Promise<bigint | null> {
-    try {
-      return (await agreement.finalized()).blockHeight;
-    } catch (error) {
-      log.warn({ error: String(error) }, 'the finalized height could not be read');
-      return null;
-    }
-  }
-
-  /** By one node, and where it says that one failed by two: those that only one calls failed are not known yet. */
-  async function statusesOf(signatures: string[], isOld: boolean): Promise<(SignatureStatus | null)[]> {
-    const ask = (asked: string[]) => (node: ChainNode) => readStatuses(node, asked, isOld);
-    const statuses = await nodes.first(ask(signatures));
-    const failed = signatures.filter((_, index) => statuses[index]?.error);
-    if (failed.length === 0 || nodes.witnesses().length < 2) return statuses;
-    const agreed = await agreement.together('failed transactions', ask(failed), sameOf).catch(() => []);
-    const known = new Map(failed.map((signature, index) => [signature, agreed[index] ?? null]));
-    return statuses.map((status, index) => (status?.error ? (known.get(signatures[index]!) ?? null) : status));
   }
 
   return {
@@ -174,7 +148,46 @@ export function createPoller(options: {
   };
 }
 
-/** What both say of each; null where they do not say the same of all. */
+const isDoubtful = ({ since }: Watched) => performance.now() - since >= DOUBT_MS;
+
+/** Batches of the statuses per call. `isOld`: no block can take them any more. */
+function batchesOf(due: Watched[], height: bigint | null): { part: Watched[]; isOld: boolean }[] {
+  const isPast = ({ signed }: Watched) => height !== null && height > signed.lastValidHeight;
+  const old = due.filter((one) => isDoubtful(one) && isPast(one));
+  const young = due.filter((one) => !old.includes(one));
+  return [
+    ...chunks(old, MAX_STATUSES).map((part) => ({ part, isOld: true })),
+    ...chunks(young, MAX_STATUSES).map((part) => ({ part, isOld: false })),
+  ];
+}
+
+/** The questions to the nodes. */
+function createQuestions({ nodes, agreement, log }: Pick<PollerOptions, 'nodes' | 'agreement' | 'log'>) {
+  /** Null if unknown now: then no transaction counts as past it. */
+  async function heightNow(): Promise<bigint | null> {
+    try {
+      return (await agreement.finalized()).blockHeight;
+    } catch (error) {
+      log.warn({ error: String(error) }, 'cannot read the finalized height');
+      return null;
+    }
+  }
+
+  /** Asks one node, and two about those that it calls failed. A failure that only one reports is unknown. */
+  async function statusesOf(signatures: string[], isOld: boolean): Promise<(SignatureStatus | null)[]> {
+    const ask = (asked: string[]) => (node: ChainNode) => readStatuses(node, asked, isOld);
+    const statuses = await nodes.first(ask(signatures));
+    const failed = signatures.filter((_, index) => statuses[index]?.error);
+    if (failed.length === 0 || nodes.witnesses().length < 2) return statuses;
+    const agreed = await agreement.together('failed transactions', ask(failed), sameOf).catch(() => []);
+    const known = new Map(failed.map((signature, index) => [signature, agreed[index] ?? null]));
+    return statuses.map((status, index) => (status?.error ? (known.get(signatures[index]!) ?? null) : status));
+  }
+
+  return { heightNow, statusesOf };
+}
+
+/** The answer of both; null if they differ on any. */
 function sameOf(one: (SignatureStatus | null)[], other: (SignatureStatus | null)[]): typeof one | null {
   const textOf = (statuses: typeof one) => JSON.stringify(statuses.map((status) => status && { error: status.error }));
   return textOf(one) === textOf(other) ? one : null;

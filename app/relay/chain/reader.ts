@@ -1,43 +1,46 @@
-/** What one node says: accounts of one moment with the chain's clock, as confirmed or as finalized, never from behind what it said before. */
+/**
+ * Reads one node: accounts of one moment with the chain's clock, confirmed or finalized, and never older than what it
+ * showed before.
+ */
 import type { AccountInfo, Commitment, Connection, PublicKey } from '@solana/web3.js';
 import { CLOCK_ADDRESS, decodeClock } from '../../sdk/program/clock.ts';
 import { type Node, readAccounts } from '../../solana/calls.ts';
 import { createBatcher } from './batches.ts';
 import { type Observe, timed } from './stages.ts';
 
-/** A node further behind the latest one heard of is out of order: some 10 s, finalized reads among the others. */
+/** A node further behind than this is out of order: some 10 s behind, or finalized reads mixed with the others. */
 export const MAX_LAG_SLOTS = 64;
 const CLOCK = CLOCK_ADDRESS.toBase58();
 
-/** Accounts in the order asked for, null where there is none, and the chain's clock in unix seconds. */
+/** Accounts in the requested order, null if there is none, and the chain's clock in unix seconds. */
 export interface AccountsAt {
   accounts: (AccountInfo<Buffer> | null)[];
   now: bigint;
-  /** When they were so. */
+  /** The slot of the reading. */
   slot: number;
 }
 
-/** What a node will never take back. */
+/** The latest state that a node never takes back. */
 export interface Finalized {
   slot: number;
   blockHeight: bigint;
 }
 
-/** Everything in it rejects where the node does not answer, or is behind what we were told before. */
+/** All methods reject if the node does not answer, or is behind an earlier answer. */
 export interface Reader {
-  /** Accounts at one moment, in the order asked for, and the chain's clock at that moment. */
+  /** Accounts at one moment, in the requested order, and the chain's clock at that moment. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
   /** Accounts as finalized at this slot or later. */
   readFinalized(keys: PublicKey[], minSlot: number): Promise<AccountsAt>;
   finalized(): Promise<Finalized>;
-  /** One of our transactions has landed in this slot: `read` takes nothing older from now on. */
+  /** One of our transactions landed in this slot. `read` accepts nothing older from now on. */
   landed(slot: number): void;
 }
 
-/** The chain's clock as it was last read, of whichever node. */
+/** The chain's clock by the last reading of any node. */
 export interface ChainClock {
   set(now: bigint): void;
-  /** Unix seconds, as far as the latest reading tells. */
+  /** Unix seconds, derived from the latest reading. */
   now(): bigint;
 }
 
@@ -51,23 +54,23 @@ export function createClock(): ChainClock {
   };
 }
 
-/** Reads through `node`, and through `connection`, which is of the same node. */
+/** Reads through `node`, and through `connection`, which uses the same node. */
 export function createReader(options: {
   node: Node;
   connection: Connection;
   commitment: Commitment;
   clock: ChainClock;
-  /** Where others can be asked, a slot that is told and far beyond all that this node has shown is not believed. */
+  /** If there are other nodes, a reported slot far beyond this node's own is not believed. */
   isAlone: boolean;
   observe?: Observe | undefined;
 }): Reader {
   const { node, connection, commitment: usual, clock, observe } = options;
-  // The latest slot in which one of our transactions is known to have landed: older accounts would mislead.
+  // The latest slot in which one of our transactions has landed. Older accounts would mislead.
   let landedSlot = 0;
-  // The latest slot that accounts were read at: nodes behind one address differ by a few, not by many.
+  // The latest slot of a reading. Nodes behind one address differ by a few slots, not by many.
   let readSlot = 0;
 
-  /** Accounts and the Clock of one moment for each reading. Throws where the node is behind what we were told before. */
+  /** Accounts and the Clock of one moment for each reading. Throws if the node is behind an earlier answer. */
   async function readAll(
     commitment: Commitment,
     readings: readonly { addresses: string[]; minSlot: number }[],
@@ -77,7 +80,7 @@ export function createReader(options: {
     const { slot, accounts } = await timed(observe, 'chain', () =>
       readAccounts(node, addresses, { commitment, minContextSlot }),
     );
-    if (slot < minContextSlot) throw new Error(`the node is at slot ${slot}, behind ${minContextSlot}`);
+    if (slot < minContextSlot) throw new Error(`the node is at slot ${slot}, expected at least ${minContextSlot}`);
     readSlot = Math.max(readSlot, slot);
     const found = new Map(addresses.map((address, index) => [address, accounts[index] ?? null]));
     const clockAccount = found.get(CLOCK);

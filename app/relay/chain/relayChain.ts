@@ -1,5 +1,5 @@
 /**
- * The relay's only hold on the chain: read accounts, sign, send, and find out what became of a transaction. It decides
+ * The relay's only access to the chain: reads accounts, signs, sends, and finds the fate of transactions. It decides
  * nothing about money; the journal does.
  */
 import type { Commitment, Connection, Keypair, PublicKey, TransactionError } from '@solana/web3.js';
@@ -18,7 +18,7 @@ import { type Observe, timed } from './stages.ts';
 
 const COMMITMENT: Commitment = 'confirmed';
 type Simulated = { error: TransactionError | null };
-/** What a search through a million accounts may take a node. */
+/** Maximum time for a search through a million accounts. */
 const SCAN_TIMEOUT_MS = 60_000;
 const NO_PACE = { late: () => undefined, inTime: () => undefined };
 
@@ -27,43 +27,43 @@ export interface RelayChain
     Pick<Agreement, 'readFinalized' | 'readPast' | 'finalized'>,
     Pick<Confirmations, 'submit' | 'send' | 'hasSucceeded'> {
   connection: Connection;
-  /** For what takes long, as a search through all accounts; by the nodes in turn. */
+  /** For long requests, such as a search through all accounts. Uses the nodes in turn. */
   scanning: Connection;
-  /** Accounts at one moment, in the order asked for, by one node: for what moves no money by itself. */
+  /** Accounts at one moment, in the requested order, from one node. For reads that move no money by themselves. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
-  /** The same as two nodes have them, where there are two: what money moves on. */
+  /** The same from two nodes, if there are two. Money moves on this. */
   readAgreed(keys: PublicKey[]): Promise<AccountsAt>;
-  /** The chain's clock now, unix seconds, as far as the latest reading tells. */
+  /** The chain's clock now, unix seconds, derived from the latest reading. */
   clock(): bigint;
   /**
-   * Run without sending, signatures checked; null where it would succeed, and a failure only where two nodes see the same.
-   * Throws if that cannot be said.
+   * Simulates with checked signatures. Null if it would succeed; a failure only if two nodes see the same. Throws if
+   * that cannot be decided.
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
-  /** The latest transactions that name our authority, newest first, whoever signed them. */
+  /** The latest transactions that name our authority, newest first, by any signer. */
   listOfAuthority(limit: number): Promise<ListedSignature[]>;
-  /** Of each node, in the order of the setting. */
+  /** The status of each node, in the order of the setting. */
   nodes(): NodeStatus[];
-  /** Asks several nodes where they are. Throws where they are of two clusters. */
+  /** Asks several nodes for their slot. Throws if they are on two clusters. */
   look(): Promise<void>;
-  /** Ends every call that is under way. */
+  /** Ends every call in progress. */
   close(): void;
 }
 
-/** Connects to one node or several; `authority` signs and pays for everything the relay sends. */
+/** Connects to one node or several. `authority` signs and pays for everything that the relay sends. */
 export function createRelayChain(options: {
   rpcUrl: string;
   wsUrl: string;
-  /** Asked where the first fails, and for a second word on what decides about money. */
+  /** Asked if the first fails, and for a second word on reads that decide about money. */
   moreNodes?: readonly NodeUrls[];
   authority: Keypair;
   log: Logger;
   observe?: Observe;
-  /** What calls to the nodes go through, below the repeating. */
+  /** Sends the calls to the nodes, below the retries. */
   fetch?: RpcFetch;
-  /** Pays for priority, over the same connection; without it nothing but signatures is paid. */
+  /** Adds priority fees, over the same connection. Without it only signatures are paid. */
   createFees?: (connection: Connection) => Fees;
-  /** Is told that two nodes do not agree. */
+  /** Called when two nodes disagree. */
   onDisagreement?: ((subject: string) => void) | undefined;
 }): RelayChain {
   const { rpcUrl, wsUrl, log, observe } = options;
@@ -109,7 +109,7 @@ export function createRelayChain(options: {
         error: await timed(observe, 'chain', () => simulateTransaction(node, bytes, COMMITMENT)),
       });
       let { error } = await nodes.first(ask);
-      // Where it would succeed the chain itself will judge; that it would not is what refunds are decided on.
+      // A success needs no second word, because the chain itself decides later. A failure can cause a refund.
       if (error && nodes.witnesses().length > 1) {
         const sameOf = (one: Simulated, other: Simulated) =>
           JSON.stringify(one.error) === JSON.stringify(other.error) ? one : null;

@@ -1,8 +1,8 @@
-/** What accounts cost as long as they live: by the Rent sysvar, which changes, and by nothing that is kept. */
+/** The rent of accounts, by the Rent sysvar. It can change, so nothing is cached. */
 import { SYSVAR_RENT_PUBKEY } from '@solana/web3.js';
 import { parseAddress } from '../../sdk/program/program.ts';
 
-/** The account that says it. */
+/** The account with the rent parameters. */
 export const RENT_ADDRESS = parseAddress(SYSVAR_RENT_PUBKEY.toBase58());
 
 /** Bytes that the runtime adds to every account. */
@@ -11,15 +11,15 @@ const OVERHEAD_BYTES = 128;
 export const RECORD_BYTES = 294;
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/** Least lamports of an account that stays, by kind. */
+/** Minimum lamports of a permanent account, by kind. */
 export interface Rents {
-  /** Of one without data, as tanks are. */
+  /** An account without data, such as a gas balance. */
   empty: bigint;
   record: bigint;
   escrow: bigint;
 }
 
-/** From the sysvar's data: lamports per byte and year as u64, then the years as a float. */
+/** Decodes the sysvar's data: lamports per byte and year as u64, then the years as a float. */
 export function decodeRents(data: Uint8Array): Rents {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const perByte = Number(view.getBigUint64(0, true)) * view.getFloat64(8, true);

@@ -1,4 +1,4 @@
-/** The only holder of the relay's key: what it signs, and the blockhash that a transaction is signed with. */
+/** The only holder of the relay's key: signs transactions, and keeps a recent blockhash for them. */
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
 import {
   type Commitment,
@@ -19,14 +19,14 @@ import { MAX_LAG_SLOTS } from './reader.ts';
 import { type Observe, timed } from './stages.ts';
 
 /**
- * A blockhash this old is replaced in the background, one this old before it is used: it lives for 150 blocks, a minute, and
- * what bytes are sent with lasts so much less.
+ * A blockhash older than the first is replaced in the background; one older than the second, before its use. It lives
+ * for 150 blocks, a minute, and its age shortens the life of the bytes.
  */
 const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
-/** Signatures that are remembered, at least: at the rate of one authority, those of two minutes. */
+/** Minimum of remembered signatures: two minutes at the rate of one authority. */
 const REMEMBERED = 50_000;
-/** How far two nodes may be apart, blocks. */
+/** Maximum difference between two nodes, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
 export interface SignerOptions {
@@ -35,7 +35,7 @@ export interface SignerOptions {
   commitment: Commitment;
   /** Signs and pays for everything that the relay sends. */
   authority: Keypair;
-  /** Pays for priority; without it nothing but signatures is paid. */
+  /** Adds priority fees; without it only signatures are paid. */
   fees: Fees | undefined;
   log: Logger;
   observe?: Observe | undefined;
@@ -44,17 +44,17 @@ export interface SignerOptions {
 export interface RelaySigner {
   authority: PublicKey;
   /**
-   * Build and sign; nothing is sent. `mostPriority` is what it may pay beyond its signature, lamports, and `attempt`
-   * counts the bytes for the same end that were found dead before. Throws where the node gives no blockhash.
+   * Builds and signs; sends nothing. `mostPriority` is the most that it may pay beyond its signature, lamports.
+   * `attempt` counts earlier bytes for the same end that were dead. Throws if the node gives no blockhash.
    */
   sign(instructions: TransactionInstruction[], mostPriority: bigint, attempt?: number): Promise<NewTransaction>;
-  /** Whether this process has made the signature; for a while after it did. */
+  /** True if this process made the signature recently. */
   isOwn(signature: string): boolean;
-  /** What the two transactions of a call pay for priority as it stands; nothing where none is paid. */
+  /** The current priority fees of a call's two transactions; zero if none are paid. */
   quote(): PriorityQuote;
 }
 
-/** Signs by the authority's key. */
+/** Signs with the authority's key. */
 export function createSigner(options: SignerOptions): RelaySigner {
   const privateKey = toPrivateKey(options.authority);
   const authority = parseAddress(options.authority.publicKey.toBase58());
@@ -68,7 +68,8 @@ export function createSigner(options: SignerOptions): RelaySigner {
     async sign(instructions, mostPriority, attempt = 0) {
       const priority = (await options.fees?.instructionsFor(instructions, attempt, mostPriority)) ?? [];
       const recent = await recentBlockhash();
-      // web3.js takes the legacy format through base58 text, which costs more than signing; version 0 it keeps in bytes.
+      // web3.js converts the legacy format through base58 text, which costs more than signing. Version 0 stays in
+      // bytes.
       const message = new TransactionMessage({
         payerKey: authority,
         recentBlockhash: recent.value,
@@ -83,7 +84,7 @@ export function createSigner(options: SignerOptions): RelaySigner {
       }
       made.add(signature);
       return {
-        // One signature, then what it covers: web3.js would serialize the whole message twice more.
+        // One signature, then the signed message: web3.js would serialize the whole message twice more.
         bytes: Buffer.concat([Buffer.of(1), bytes, signed]),
         signature,
         lastValidHeight: recent.lastValidHeight,
@@ -102,11 +103,11 @@ function toPrivateKey(keypair: Keypair): KeyObject {
 
 interface RecentBlockhash {
   value: string;
-  /** Block height after which nothing that was signed with it can land. */
+  /** Last block height at which bytes with this blockhash can land. */
   lastValidHeight: bigint;
 }
 
-/** A recent blockhash, read ahead of its use where it can be. */
+/** A recent blockhash, read ahead of its use if possible. */
 function createBlockhashes({
   nodes,
   agreement,
@@ -117,7 +118,7 @@ function createBlockhashes({
   let latest: (RecentBlockhash & { at: number }) | null = null;
   let refreshing: Promise<void> | null = null;
 
-  /** Bytes count as dead past the height that comes with it: of two nodes' words the later one counts. */
+  /** Bytes count as dead past this height, so the later height of two nodes counts. */
   async function read(): Promise<RecentBlockhash> {
     const ask = async ({ connection }: ChainNode): Promise<RecentBlockhash> => {
       const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash(commitment);
@@ -146,7 +147,7 @@ function createBlockhashes({
     const age = latest ? performance.now() - latest.at : Number.POSITIVE_INFINITY;
     if (age > BLOCKHASH_STALE_MS) await timed(observe, 'chain', refresh);
     else if (age > BLOCKHASH_FRESH_MS)
-      refresh().catch((error) => log.warn({ error: String(error) }, 'blockhash refresh failed'));
+      refresh().catch((error) => log.warn({ error: String(error) }, 'cannot refresh the blockhash'));
     return latest!;
   };
 }

@@ -1,12 +1,12 @@
-/** How long the stages of a call take, for what measures them. */
+/** Measures how long the stages of a call take. */
 
-/** Is told how long a stage took, milliseconds; `chain` and `creator` are waiting for others. */
+/** Receives how long a stage took, milliseconds. `chain` and `creator` are time spent waiting for others. */
 export type Observe = (
   stage: 'chain' | 'creator' | 'open' | 'dispatch' | 'verify' | 'settle' | 'refund',
   ms: number,
 ) => void;
 
-/** Runs something and tells how long it took. */
+/** Runs `run` and reports how long it took. */
 export async function timed<T>(
   observe: Observe | undefined,
   stage: Parameters<Observe>[0],

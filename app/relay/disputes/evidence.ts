@@ -1,6 +1,6 @@
 /**
- * Evidence, whose hash alone is on the chain: the caller leaves the bytes here, for the admin. They come before the dispute
- * that names them, so what no dispute names is kept for a day and within bounds.
+ * Stores evidence; the chain has only its hash. The caller posts the bytes here for the admin, before opening the
+ * dispute that names them. Evidence that no dispute names is therefore kept for a day and within limits.
  */
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -20,9 +20,9 @@ export interface EvidenceDeps {
 }
 
 const UNNAMED_MS = 24 * 60 * 60 * 1000;
-/** Files of one wallet that no dispute names: 2 MiB at the most. */
+/** Files of one wallet that no dispute names: 2 MiB at most. */
 const MAX_OF_WALLET = 8;
-/** Of all wallets, each of which has paid for an execution: 128 MiB at the most. */
+/** For all wallets, each of which has paid for an execution: 128 MiB at most. */
 const MAX_OF_ALL = 512;
 
 interface PostedEvidence {
@@ -33,7 +33,7 @@ interface PostedEvidence {
 }
 
 /**
- * Keeps a file for the wallet that paid for the execution. Throws ApiError: 404 for any other wallet's, 400 where the
+ * Keeps a file for the wallet that paid for the execution. Throws ApiError 404 for any other wallet. Throws 400 if the
  * execution cannot be disputed, the dispute names another hash, or the file is too large.
  */
 export async function keepEvidence(
@@ -59,14 +59,14 @@ export async function keepEvidence(
   return { evidence_hash: evidenceHash };
 }
 
-/** The file that the execution's dispute names. Throws ApiError 404 where it is not here. */
+/** The file that the execution's dispute names. Throws ApiError 404 if it is not here. */
 export async function readEvidence(
   { views }: EvidenceDeps,
   executionId: string,
 ): Promise<{ content: string; media_type: EvidenceType; evidence_hash: string }> {
   const dispute = await disputeOf(views, executionId);
   const row = dispute && (await readEvidenceRow(views, executionId, dispute.evidence_hash));
-  if (!row) throw new ApiError('not_found', 'There is no evidence here for a dispute of this execution');
+  if (!row) throw new ApiError('not_found', 'This service has no evidence for a dispute of this execution');
   return {
     content: row.content.toString('base64'),
     media_type: row.media_type as EvidenceType,
@@ -86,13 +86,16 @@ async function requireDisputable(
     .where('execution_id', '=', executionId)
     .where('caller', '=', wallet)
     .executeTakeFirst();
-  if (!row) throw new ApiError('execution_not_found', 'There is no execution of this wallet with this execution_id');
+  if (!row) throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
   if (row.status !== 'completed' && row.status !== 'disputed') {
-    throw new ApiError('invalid_request', 'Only a completed or disputed execution takes evidence');
+    throw new ApiError('invalid_request', 'Evidence is accepted only for a completed or disputed execution');
   }
   const dispute = await disputeOf(views, executionId);
   if (dispute && dispute.evidence_hash !== evidenceHash) {
-    throw new ApiError('invalid_request', `The dispute names other evidence, with the hash ${dispute.evidence_hash}`);
+    throw new ApiError(
+      'invalid_request',
+      `The evidence does not match the dispute, which names the hash ${dispute.evidence_hash}`,
+    );
   }
 }
 
@@ -104,7 +107,7 @@ function disputeOf(views: EvidenceDeps['views'], executionId: string) {
     .executeTakeFirst();
 }
 
-/** A dispute counts from when the index has it, so while the indexer stands still nothing grows too old. */
+/** A dispute counts once the index has it. While the indexer stands still, nothing expires. */
 async function makeRoom({ ledger, views }: EvidenceDeps, wallet: string): Promise<void> {
   const progress = await readProgress(attachedIndex(views));
   const oldestMs = Number(progress?.checked_at ?? 0n) - UNNAMED_MS;

@@ -1,4 +1,4 @@
-/** Disputes as their parties and the admin read them: the chain's rows with the words that their hashes stand for. */
+/** Disputes for their parties and the admin: the chain's rows with the texts behind their hashes. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres, readTogether, textsOf } from '../../database/portable.ts';
 import { constants } from '../../sdk/program/constants.ts';
@@ -40,18 +40,21 @@ interface DisputeView {
   reason: string | null;
 }
 
-/** When the admin has promised to have answered: the specification's target, which no program enforces. */
+/** The admin's target for an answer, by the specification; no program enforces it. */
 const ANSWER_SECONDS = 72 * 60 * 60;
 
-/** How many disputes beyond the page are counted: up to there a total is exact, and there is always a next page while there are more. */
+/**
+ * Disputes counted beyond the page. Up to there a total is exact, and there is always a next page while there are more.
+ */
 const COUNTED = 10_000;
 
-/** Those of the wallet, as caller or creator, the newest first. The total goes on to `counted` beyond the offset. */
+/** The wallet's disputes, as caller or creator, newest first. The total counts up to `counted` beyond the offset. */
 export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, counted = COUNTED) {
   const order = sql`ORDER BY opened_at DESC, execution_id`;
-  // Each listing's own first ones: there is none further back on the page.
+  // Each listing's own first disputes: no later one can be on the page.
   const first = (most: number) => sql`chain.disputes
     WHERE listing = l.listing AND caller <> ${wallet} ${order} LIMIT ${most}`;
+  // Two texts: SQLite has no LATERAL, and with the other one PostgreSQL would read all disputes once per listing.
   const against = (most: number) =>
     isPostgres(deps.views)
       ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT execution_id, opened_at FROM ${first(most)}) AS d`
@@ -66,7 +69,7 @@ export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, 
   });
 }
 
-/** All of them: the open ones by when they are due, then the others, the newest first. The total as above. */
+/** All disputes: open ones by due date, then the others, newest first. The total as above. */
 export function listAllDisputes(
   deps: DisputesDeps,
   { outcome, ...page }: Page & { outcome?: DisputeOutcome | undefined },
@@ -88,7 +91,7 @@ export function listAllDisputes(
   });
 }
 
-/** The dispute of an execution; undefined where there is none. */
+/** The dispute of an execution; undefined if there is none. */
 export async function findDispute(deps: DisputesDeps, executionId: string): Promise<DisputeSummary | undefined> {
   const [row] = await readViews(deps.views, [executionId]);
   return row && toSummary(deps, row);
@@ -96,7 +99,7 @@ export async function findDispute(deps: DisputesDeps, executionId: string): Prom
 
 interface Listing {
   order: RawBuilder<unknown>;
-  /** At least the first so many, with what they are ordered by. */
+  /** At least the first `most`, with their sort keys. */
   places(most: number): RawBuilder<unknown>;
 }
 

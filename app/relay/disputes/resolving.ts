@@ -1,4 +1,7 @@
-/** What the admin decides a dispute by, and the reason of the decision, whose hash the outcome carries on the chain. */
+/**
+ * The documents for the admin's decision on a dispute, and the reason of the decision. The outcome carries the reason's
+ * hash on the chain.
+ */
 import { createHash } from 'node:crypto';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import type { Receipt } from '../../sdk/wire/receipt.ts';
@@ -24,7 +27,7 @@ export interface DisputeCase {
   receipt: Receipt | null;
 }
 
-/** Only of disputed executions: what others asked and got is nobody's to read. Throws ApiError 404. */
+/** Only for disputed executions: requests and results of others are private. Throws ApiError 404. */
 export async function readCase(deps: ResolvingDeps, executionId: string): Promise<DisputeCase> {
   const dispute = await requireDispute(deps, executionId);
   const execution = await getExecution(deps, dispute.caller, executionId);
@@ -43,7 +46,7 @@ export async function readCase(deps: ResolvingDeps, executionId: string): Promis
   };
 }
 
-/** A value with its parts in their places: the admin is answered by tRPC, which writes values. */
+/** Inserts the parts into the value, because tRPC answers with values. */
 function whole<Value extends object>({ value, parts }: InParts<Value>): Value {
   const members = Object.entries(parts).map(([name, json]) => [name, JSON.parse(Buffer.from(json).toString('utf8'))]);
   return { ...value, ...Object.fromEntries(members) };
@@ -58,7 +61,7 @@ async function findReceipt(deps: ResolvingDeps, { caller, execution_id }: Disput
   }
 }
 
-/** Keeps a reason before the admin signs its hash. Throws ApiError 404 where nothing is disputed. */
+/** Keeps a reason before the admin signs its hash. Throws ApiError 404 if nothing is disputed. */
 export async function keepReason(
   deps: ResolvingDeps,
   { execution_id, reason }: { execution_id: string; reason: string },
@@ -73,6 +76,6 @@ export async function keepReason(
 
 async function requireDispute(deps: ResolvingDeps, executionId: string): Promise<DisputeSummary> {
   const dispute = await findDispute(deps, executionId);
-  if (!dispute) throw new ApiError('execution_not_found', 'There is no dispute of an execution with this execution_id');
+  if (!dispute) throw new ApiError('execution_not_found', 'No dispute exists for this execution_id');
   return dispute;
 }

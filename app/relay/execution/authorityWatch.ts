@@ -1,36 +1,37 @@
 /**
- * Whether another deployment signs with our relay authority. Relays of one deployment share a ledger, and whatever they
- * sign for an execution is in it before it is sent: a transaction that the authority has signed and that the ledger does
- * not have is somebody else's, who takes our open records for lost ones as we take theirs. Two such deployments share
- * nothing but the chain, so that is where it is looked; and each refuses until the other has been silent for a while,
- * which a ledger that was restored is after that time too.
+ * Detects another deployment that signs with our relay authority. Relays of one deployment share a ledger and store
+ * each transaction there before they send it. A transaction of the authority that the ledger lacks therefore belongs to
+ * another deployment. Each deployment would take the other's open records for orphans and refund them.
+ *
+ * The two share only the chain, so the watch reads the chain. Each refuses new executions until the other has been
+ * silent for a while. A restored ledger looks like another deployment for the same time.
  */
 import type { Logger } from 'pino';
 import { type Authored, readAuthored } from '../chain/authored.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 
-/** How often it is looked: one call to the node, as long as nobody else signs. */
+/** Time between two checks: one call to the node, as long as nobody else signs. */
 const LOOK_MS = 30_000;
-/** The same while it keeps us from serving. */
+/** The same while another deployment keeps us from serving. */
 const LOOK_SOON_MS = 5_000;
-/** Strangers' transactions that are remembered, so that none is read twice; they are forgotten all at once. */
+/** Foreign transactions remembered, so that none is read twice. All are forgotten at once when there are more. */
 const MOST_REMEMBERED = 10_000;
 
 export interface AuthorityWatch {
-  /** Whether nobody else has signed of late, as far as the last look tells. */
+  /** True if nobody else has signed lately, by the last check. */
   isAlone(): boolean;
-  /** Looks now; resolves to `isAlone`. Throws where the node does not answer. */
+  /** Checks now and resolves to `isAlone`. Throws if the node does not answer. */
   look(): Promise<boolean>;
-  /** Looks again and again from now on. */
+  /** Checks repeatedly from now on. */
   start(): void;
   end(): void;
 }
 
 export function createAuthorityWatch(options: {
   chain: Pick<RelayChain, 'connection' | 'authority' | 'listOfAuthority' | 'isOwn' | 'read' | 'clock'>;
-  /** Whether the ledger has this transaction of an execution. */
+  /** True if the ledger has this transaction of an execution. */
   isInLedger(transaction: Pick<Authored, 'executionId' | 'signature'>): Promise<boolean>;
-  /** How long another deployment has to be silent, seconds; 0: nobody looks for one. */
+  /** How long another deployment has to be silent, seconds. 0 turns the watch off. */
   silenceSeconds: number;
   onChange(isShared: boolean): void;
   log: Logger;
@@ -38,7 +39,7 @@ export function createAuthorityWatch(options: {
   const { chain, isInLedger, onChange, log } = options;
   const silence = BigInt(options.silenceSeconds);
   const remembered = new Set<string>();
-  /** The last that somebody else has signed. */
+  /** The latest transaction that another deployment signed. */
   let foreign: Authored | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -47,7 +48,7 @@ export function createAuthorityWatch(options: {
 
   async function look(): Promise<boolean> {
     if (silence === 0n) return true;
-    // The clock as it was last read is good enough to list by, but not to end a silence.
+    // The last known clock is good enough to list by, but not to end a silence.
     const now = foreign ? (await chain.read([])).now : chain.clock();
     const { authored, others } = await readAuthored(chain, now - silence, isKnown);
     if (remembered.size > MOST_REMEMBERED) remembered.clear();
@@ -60,12 +61,12 @@ export function createAuthorityWatch(options: {
       const { signature, executionId } = transaction;
       log.error(
         { signature, execution_id: executionId, authority: chain.authority.toBase58() },
-        `another deployment has signed this with our relay authority; nothing new is taken until it has been silent for ${silence} seconds: stop it, or give one of the two an authority of its own`,
+        `another deployment signed this with our relay authority; new executions are refused until it has signed nothing for ${silence} seconds. Stop it, or give one of the two its own authority`,
       );
     }
     if (foreign && foreign.at <= now - silence) {
       foreign = null;
-      log.info('no other deployment signs with this relay authority any more');
+      log.info('no other deployment uses this relay authority any more');
     }
     onChange(foreign !== null);
     return foreign === null;
@@ -73,7 +74,7 @@ export function createAuthorityWatch(options: {
 
   async function lookAgain(): Promise<void> {
     await look().catch((error) =>
-      log.warn({ error: String(error) }, 'what the relay authority signs could not be read'),
+      log.warn({ error: String(error) }, 'cannot read the transactions of the relay authority'),
     );
     if (isOver) return;
     timer = setTimeout(lookAgain, foreign ? LOOK_SOON_MS : LOOK_MS);

@@ -1,45 +1,45 @@
-/** What the rooms above ask of the engine, and what it answers them. */
+/** The contract between the engine and the modules that call it. */
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Agent } from '../agents/catalog.ts';
 
-/** Who is calling: the wallet that pays, and the key that was used. */
+/** The caller: the wallet that pays, and the key that was used. */
 export interface Principal {
   wallet: string;
-  /** 32 hex digits: names the grant on-chain. */
+  /** 32 hex digits; names the grant on-chain. */
   keyId: string;
   /** 64 hex digits. */
   keyHash: string;
 }
 
-/** A paid call that has passed every check but those of money. */
+/** A paid call that has passed every check except those of money. */
 export interface PaidCall {
   task: string;
-  /** As RFC 8785 has them. */
+  /** Canonical JSON by RFC 8785. */
   parameters: string;
-  /** Of task and parameters, hex. */
+  /** Hash of task and parameters, hex. */
   requestHash: string;
   async: boolean;
   timeoutSeconds: number;
   /** Most that the caller will pay, base units. */
   maxCost: bigint;
-  /** When its request came, by `performance.now`: calls that wait go on in this order. */
+  /** Arrival of the request by `performance.now`; waiting calls go on in this order. */
   arrivedMs: number;
-  /** Where the call carries an Idempotency-Key: the nonce of its open, and what it is known by. */
+  /** Set if the call carries an Idempotency-Key: the nonce of its open, and the fingerprint of the request. */
   repeatable?: { nonce: Buffer; fingerprint: string };
 }
 
-/** An execution that its wallet opened itself: the record, and what the wallet wants done for it. */
+/** An execution that the wallet opened itself: the record and the request. */
 export interface OpenedCall {
   record: ExecutionRecord;
   task: string;
-  /** As RFC 8785 has them. */
+  /** Canonical JSON by RFC 8785. */
   parameters: string;
   async: boolean;
   /** Whole seconds until the record's deadline. */
   timeoutSeconds: number;
 }
 
-/** `completed` is settled; `pending` is an async call whose open is confirmed; `running` is not known yet. */
+/** `completed` is settled, `pending` is an async call with a confirmed open, and `running` is undecided. */
 export type ExecuteOutcome =
   | {
       kind: 'completed';
@@ -57,12 +57,12 @@ export type ExecuteOutcome =
   | { kind: 'pending'; executionId: string }
   | { kind: 'running'; executionId: string };
 
-/** The engine as its callers see it: throws ApiError for everything that is not an outcome. */
+/** The engine as its callers see it. It throws ApiError for everything that is not an outcome. */
 export interface Engine {
   execute(principal: Principal, agent: Agent, call: PaidCall): Promise<ExecuteOutcome>;
-  /** Runs an execution whose escrow is funded. */
+  /** Runs an execution with a funded escrow. */
   start(agent: Agent, call: OpenedCall): Promise<ExecuteOutcome>;
-  /** What a call is answered whose execution has ended. */
+  /** The answer for an execution that has ended. */
   outcomeOf(executionId: string): Promise<ExecuteOutcome>;
   /** Executions that this process is working on now. */
   inFlight(): number;

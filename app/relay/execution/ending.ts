@@ -1,6 +1,6 @@
 /**
- * How a row ends: as its record says, whatever was intended. Bytes that were sent are followed until their fate is known,
- * and signed again only where they are dead.
+ * Ends a row as its record says, whatever the relay intended. It follows sent bytes until their fate is known, and
+ * signs them again only if they are dead.
  */
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
@@ -11,36 +11,36 @@ import type { SignedTransaction } from '../ledger/writing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
-/** A transaction is signed again at most this often before a person has to look. */
+/** A transaction is signed again at most this often. Then the row is parked for a person. */
 const MAX_REBUILDS = 5n;
 
-/** What the program says to a settle, and to a refund, of who is no relay authority. */
+/** The program's errors for a settle and a refund by a key that is no relay authority. */
 const NOT_NAMED: readonly (string | null)[] = ['NotRelayAuthority', 'RefundTooEarly'];
 
 export type Ending = ReturnType<typeof createEnding>;
 
-/** What settle and refund have in common once their bytes are stored. */
+/** The parts that settle and refund share once their bytes are stored. */
 export function createEnding(
   deps: Pick<EngineDeps, 'chain' | 'journal' | 'log' | 'authorities' | 'budgets'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal, log, authorities, budgets } = deps;
 
-  /** Whether bytes are of an authority that Config names no longer: the program refuses them for ever. */
+  /** True if a removed authority signed the bytes: the program refuses them for ever. */
   const isDead = (signed: SignedTransaction) => !authorities.names(feeOf(signed.bytes).payer);
 
-  /** Send a settle or a refund, and wait for its fate. */
+  /** Sends a settle or a refund and waits for its fate. */
   function submit(row: JournalRow, signed: SignedTransaction): Promise<Fate> {
     return chain.submit(signed, () => hasEnded(row), stopping);
   }
 
-  /** Whether the record shows that the money has gone, whichever way. */
+  /** True if the record shows that the money has left the escrow, either way. */
   async function hasEnded(row: JournalRow): Promise<boolean> {
     const { record } = await readSnapshot(chain, row);
     return record !== null && record.status !== 'open';
   }
 
-  /** Where the record has ended, the row ends the same way, whatever was intended. */
+  /** If the record has ended, ends the row the same way, whatever the relay intended. */
   async function followRecord(row: JournalRow, snapshot: Snapshot): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
@@ -49,17 +49,17 @@ export function createEnding(
     return true;
   }
 
-  /** What the open cost where a stranger's refund has given the gas away, lamports. */
+  /** The cost of the open if a stranger's refund gave the gas away, lamports. */
   async function unpaidFees(row: JournalRow, record: ExecutionRecord): Promise<bigint> {
     if (record.settledAt < record.refundAt || row.open_fee <= row.house_lamports) return 0n;
-    // From refund_at on anyone may have been first; only our own bytes prove that it was us.
+    // From refund_at on, anyone may have refunded first. Only our own landed bytes prove that we did.
     const isOurs = row.refund_signature !== null && (await chain.hasSucceeded(row.refund_signature));
     return isOurs ? 0n : row.open_fee - row.house_lamports;
   }
 
   /**
-   * Whether the day's budgets bear that one more transaction of this row fails, as one has. What it had at risk it still
-   * has, beside what it has burnt.
+   * True if the daily budgets allow one more failed transaction of this row. The row's amount at risk stays reserved,
+   * besides the amount that it has burnt.
    */
   async function mayBurn(row: JournalRow): Promise<boolean> {
     const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());
@@ -72,8 +72,8 @@ export function createEnding(
   }
 
   /**
-   * End as the record says. Where it still is open and the stored bytes are dead, because they failed or because no
-   * block can take them any more, they are signed again, and not for ever.
+   * Ends the row as its record says. If the record is still open and the stored bytes failed or expired, signs them
+   * again, up to MAX_REBUILDS times.
    */
   async function followFate(
     row: JournalRow,
@@ -83,7 +83,8 @@ export function createEnding(
   ): Promise<Step> {
     if (fate.kind === 'unknown') return 'wait';
     if (fate.kind === 'confirmed' && (await followRecord(row, await readSnapshot(chain, row)))) return 'ended';
-    // What is confirmed and not to be seen is on another fork, or the node errs: only the finalized record can tell.
+    // A confirmed transaction without a visible effect is on another fork, or the node is wrong. Only finalized state
+    // decides.
     const isPast = fate.kind !== 'failed';
     const fresh = isPast ? await readSnapshotPast(chain, row, signed.lastValidHeight) : await readSnapshot(chain, row);
     if (!fresh) return 'wait';
@@ -94,7 +95,10 @@ export function createEnding(
     }
     if (fate.kind === 'failed') await journal.burnt(row, feeOf(signed.bytes).lamports);
     if (row.rebuilds >= MAX_REBUILDS || !(await mayBurn(row))) {
-      log.error({ execution_id: row.execution_id, fate: fate.kind }, 'parked: its transaction does not land');
+      log.error(
+        { execution_id: row.execution_id, fate: fate.kind },
+        'parked an execution: its transaction does not land',
+      );
       await journal.parked(row);
       return 'rest';
     }

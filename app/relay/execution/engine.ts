@@ -1,6 +1,6 @@
 /**
- * One paid call, from accepted to answered: take an id, check the money, store the open, let the steps carry the row to
- * its end, and tell the caller how it ended. A caller that goes away stops nothing.
+ * Runs one paid call: takes an id, checks the money, stores the open, and works on the row until it ends. Then it
+ * answers the caller. A caller that disconnects stops nothing.
  */
 import { setMaxListeners } from 'node:events';
 import { isTemporary } from '../../database/temporary.ts';
@@ -15,31 +15,31 @@ import { recover } from './recover.ts';
 import { type EngineDeps, newLive } from './step.ts';
 import { createWork } from './work.ts';
 
-/** How long an asynchronous caller waits for its escrow before it is told `running`. */
+/** How long an asynchronous caller waits for its escrow before the answer is `running`. */
 const ASYNC_WAIT_MS = 10_000;
-/** What a synchronous caller waits beyond its timeout, for the two transactions. */
+/** Time that a synchronous caller waits beyond its timeout, for the two transactions. */
 const SYNC_MARGIN_MS = 10_000;
 
-/** The engine with what only the process that runs it may ask. */
+/** The engine with the functions that only its own process may call. */
 export interface RunningEngine extends Engine {
   /**
-   * Give every open record that we have no row of a row, so that its money finds its way back: of those at these addresses, or
-   * of all that the chain has.
+   * Gives each orphan, an open record without a row, a row, so that its money returns to the caller. Checks these
+   * addresses, or all records of the chain.
    */
   adoptOrphans(records?: readonly string[]): Promise<number>;
-  /** Take what dead relays have left, and carry on every unfinished row that nobody works on. */
+  /** Takes the rows of dead relays, and continues every unfinished row that nobody works on. */
   recover(): Promise<void>;
-  /** Look once more at what has ended, when the chain cannot take it back any longer. */
+  /** Checks ended executions once more, when the chain can no longer take their end back. */
   proveEnds(): Promise<void>;
-  /** Find out which of the rents that are lent have come back. */
+  /** Finds which of the lent rents have come back. */
   countRents(): Promise<void>;
-  /** Resolves when nothing of what is being worked on now is any more. */
+  /** Resolves when all current work has finished. */
   idle(): Promise<unknown>;
-  /** End all waiting and let the present steps return; the journal keeps what is unfinished. */
+  /** Ends all waiting and lets the current steps return. The journal keeps the unfinished rows. */
   stop(): Promise<void>;
 }
 
-/** The engine of paid executions. It does nothing before it is asked. */
+/** Creates the engine of paid executions. It does nothing until it is called. */
 export function createEngine(deps: EngineDeps): RunningEngine {
   const { chain, journal, log } = deps;
   const stopping = new AbortController();
@@ -49,7 +49,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const beginning = createBeginning(deps);
 
   return {
-    /** Answers as soon as the caller's mode allows; the work goes on without it. */
+    /** Answers as soon as the caller's mode allows. The work continues without the caller. */
     async execute(principal: Principal, agent: Agent, call: PaidCall): Promise<ExecuteOutcome> {
       let signalOpened: () => void = () => undefined;
       const opened = new Promise<void>((resolve) => {
@@ -95,7 +95,9 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   };
 }
 
-/** What has begun and cannot be read goes on: to tell its caller to come again would be to ask for a second one. */
+/**
+ * If the row cannot be read, the execution still runs. A retry would ask for a second one, so the answer is `running`.
+ */
 function runningIfAway(executionId: string, read: () => Promise<ExecuteOutcome>): Promise<ExecuteOutcome> {
   return read().catch((error) => {
     if (isTemporary(error)) return { kind: 'running', executionId };

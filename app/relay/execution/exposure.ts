@@ -1,6 +1,6 @@
 /**
- * Listings that have taken as much as their collateral covers: the program refuses their opens until its window is over,
- * and each refusal costs a network fee. After one they are left alone for a while.
+ * Remembers listings that have reached the limit of their collateral. The program refuses their opens until the window
+ * ends, and each refusal costs a network fee. The relay therefore refuses such a listing for a while.
  */
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../errors.ts';
@@ -9,9 +9,9 @@ const REST_MS = 30_000;
 const MAX_LISTINGS = 10_000;
 
 export interface Exposure {
-  /** The program has refused an open because of the listing's limit. */
+  /** The program refused an open because of the listing's limit. */
   reached(listing: string): void;
-  /** Throws ApiError 503 while that is not long ago. */
+  /** Throws ApiError 503 if that happened recently. */
   requireRoom(listing: string): void;
 }
 
@@ -21,7 +21,8 @@ export function createExposure(): Exposure {
     reached: (listing) => void full.set(listing, true),
     requireRoom(listing) {
       if (!full.has(listing)) return;
-      const message = 'The agent has taken as many executions as its collateral covers just now; nothing was paid';
+      const message =
+        'The agent has reached the limit of executions that its collateral covers in this period. Nothing was charged. Retry later.';
       const retryAfterSeconds = Math.ceil(full.getRemainingTTL(listing) / 1_000);
       throw new ApiError('service_unavailable', message, { retryAfterSeconds });
     },

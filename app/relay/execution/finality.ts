@@ -1,6 +1,6 @@
 /**
- * A confirmed transaction can be taken back by the chain until it is finalized. Executions that have ended are therefore
- * looked at once more when no bytes of theirs can land any longer: one whose record does not show its end goes on.
+ * The chain can take a confirmed transaction back until it is finalized. Ended executions are therefore checked once
+ * more, when none of their bytes can land any longer. An execution continues if its record does not show its end.
  */
 import type { Logger } from 'pino';
 import { decodeAccount, findExecution, RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../sdk/program/program.ts';
@@ -11,13 +11,13 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { isByWallet, toRow, wayOf } from './orphans.ts';
 import type { EngineDeps } from './step.ts';
 
-/** Rows of one look: a node reads 100 accounts at once, and the clock is one. */
+/** Rows of one batch: a node reads 100 accounts at a time, and the clock is one. */
 const BATCH = 99;
 const ANY = 2n ** 63n - 1n;
-/** Ended records stay so long at least, seconds: the program's ENDED_RECORD_SECONDS. */
+/** Minimum life of an ended record, seconds: the program's ENDED_RECORD_SECONDS. */
 const ENDED_RECORD_SECONDS = 259_200n;
 
-/** Looks at what has ended since the last look. Throws where the node does not answer; nothing is changed then. */
+/** Checks executions that ended since the last run. Throws if the node does not answer, and then changes nothing. */
 export async function proveEnds(
   deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn'>,
   log: Logger,
@@ -33,14 +33,14 @@ export async function proveEnds(
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
       const data = accounts[index]?.data;
-      // What a wallet opened itself under the id of a call that never paid is the wallet's business.
+      // A record that a wallet opened itself, under the id of a void call, is the wallet's business.
       const found = row.state === 'void' && data ? decodeAccount('ExecutionRecord', data) : null;
       const isOthers = found !== null && isByWallet(found);
       if (isOthers || isProven(row, data?.[RECORD_OFFSETS.status], now)) {
         proven.push(row.execution_id);
         continue;
       }
-      log.error({ execution_id: row.execution_id }, 'the chain does not show the end of an execution');
+      log.error({ execution_id: row.execution_id }, 'the chain does not show that an execution ended');
       if (found) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
       else await journal.takeBack(row);
     }
@@ -49,8 +49,8 @@ export async function proveEnds(
 }
 
 /**
- * Which of the rents that are lent have come back: a record that is gone, closed or archived, has given its own to its
- * sponsor. Throws where the node does not answer.
+ * Finds which of the lent rents have come back. A closed or archived record has returned its rent to its sponsor.
+ * Throws if the node does not answer.
  */
 export async function countRents(
   chain: Pick<RelayChain, 'finalized' | 'readFinalized'>,
@@ -71,9 +71,9 @@ export async function countRents(
 const addressOf = (row: Pick<JournalRow, 'execution_id'>) => findExecution(parseUuid(row.execution_id)!);
 
 /**
- * `status` is the record's byte. One that is gone and was refunded has cost nobody anything, as one that never was; one
- * that was paid may have been archived if it ended long enough before `now`. A record where none should be is another's,
- * or was opened after all.
+ * `status` is the record's status byte, undefined if the record is gone. A missing record proves a refund or a void. It
+ * proves a settle only if that ended long enough before `now` to be archived. A record of a void row is somebody
+ * else's, or its open landed after all.
  */
 function isProven(
   { state, settled_at }: Pick<JournalRow, 'state' | 'settled_at'>,

@@ -1,7 +1,7 @@
 /**
- * What becomes of results after their executions have ended: large ones move into the object storage, where there is one,
- * and old ones are dropped. A few at a time, so that nobody waits for it; several relays may do it, each step is the same
- * when it is done twice.
+ * Keeps results after their executions have ended: moves large ones into the object storage, if there is one, and drops
+ * old ones. It moves a few at a time, so that nobody waits for it. Several relays may do it, because each step is
+ * idempotent.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -14,9 +14,9 @@ const EVERY_MS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export interface KeepingSettings {
-  /** How long results are kept after their verification. */
+  /** Days that a result is kept after its verification. */
   retentionDays: number;
-  /** Results of so many bytes and more belong into the storage. */
+  /** Results of this many bytes or more go into the storage. */
   objectBytes: number;
 }
 
@@ -34,14 +34,14 @@ export interface KeepingDeps {
   log: Logger;
 }
 
-/** Keeps on until the returned function is called, which resolves when the present piece is done. */
+/** Keeps results until the returned function is called. That function resolves when the current run has finished. */
 export function startKeeping(deps: KeepingDeps): () => Promise<void> {
   let isEnded = false;
   let present = Promise.resolve();
   let timer = setTimeout(next, EVERY_MS);
   function next(): void {
     present = keepResults(deps, () => isEnded)
-      .catch((error) => deps.log.error({ error: String(error) }, 'results could not be moved or dropped'))
+      .catch((error) => deps.log.error({ error: String(error) }, 'cannot move or drop results'))
       .then(() => {
         if (!isEnded) timer = setTimeout(next, EVERY_MS);
       });
@@ -54,8 +54,8 @@ export function startKeeping(deps: KeepingDeps): () => Promise<void> {
 }
 
 /**
- * Drops what is old and moves what is large, until there is no more of it. Rejects where the storage does not answer, once
- * both were tried: a storage that takes and does not delete must not make the ledger grow.
+ * Drops old results and moves large ones until none is left. It tries both before it rejects: a storage that accepts
+ * objects but cannot delete must not make the ledger grow.
  */
 export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = () => false): Promise<void> {
   await sweepPieces(deps.ledger, isEnded);
@@ -71,7 +71,7 @@ async function dropExpired({ ledger, views, objects, settings, now }: KeepingDep
   for (let rows = await readExpired(views, oldestMs); rows.length > 0; rows = await readExpired(views, oldestMs)) {
     for (const { execution_id, object_stored } of rows) {
       if (isEnded()) return;
-      // The object first: a row that says where it is can be tried again.
+      // Delete the object first: while the row says where it is, the delete can be retried.
       if (object_stored === 1n) await requireStorage(objects).drop(execution_id);
       await dropResult(ledger, execution_id);
     }
@@ -88,7 +88,7 @@ async function moveLarge({ ledger, views, objects, readText, settings }: Keeping
       // Another relay has just moved or dropped it.
       if (!row?.result) continue;
       const text = await readText(row);
-      if (!text) throw new Error(`the ledger has lost pieces of the result of ${execution_id}`);
+      if (!text) throw new Error(`the ledger lacks parts of the result of ${execution_id}`);
       await objects.put(row, text);
       await markMoved(ledger, execution_id);
     }
@@ -97,5 +97,5 @@ async function moveLarge({ ledger, views, objects, readText, settings }: Keeping
 
 function requireStorage(objects: ResultObjects | null): ResultObjects {
   if (objects) return objects;
-  throw new Error('there are results in an object storage, and S3_ENDPOINT is not set');
+  throw new Error('results are in an object storage, but S3_ENDPOINT is not set');
 }

@@ -1,6 +1,6 @@
 /**
- * A result that comes after its deadline. The caller has its money back and the creator is not paid; that it came, and
- * when, is kept for those who ask why.
+ * Keeps a result that comes after its deadline. The caller has its money back and the creator is not paid. The record
+ * of the late answer is evidence for those who ask why.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -12,7 +12,7 @@ import { judgeAnswer } from '../outbound/verify.ts';
 
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Keeps an answer where it is a valid result of this execution. Never throws: it changes nothing. */
+/** Stores an answer if it is a valid result of this execution. Never throws, because it changes no outcome. */
 export type KeepLate = (
   row: Pick<JournalRow, 'execution_id' | 'listing' | 'request_hash'>,
   signingKey: Uint8Array,
@@ -33,7 +33,7 @@ export function createKeepLate(
         requestHash: row.request_hash,
       });
       if (verdict.kind !== 'completed') return;
-      log.warn({ execution_id, listing, result_hash: verdict.resultHash }, 'creator answered late');
+      log.warn({ execution_id, listing, result_hash: verdict.resultHash }, 'the creator answered late');
       const now = Date.now();
       await journal.storeLateAnswer({
         execution_id,
@@ -45,7 +45,7 @@ export function createKeepLate(
       });
       await dropLateAnswers(ledger, now - KEPT_MS);
     } catch (error) {
-      log.error({ execution_id, error: String(error) }, 'a late answer could not be kept');
+      log.error({ execution_id, error: String(error) }, 'cannot store a late answer');
     }
   };
 }

@@ -1,4 +1,7 @@
-/** Funding an execution's escrow: sending the stored open until its fate is known, and what follows where it is undone. */
+/**
+ * Funds an execution's escrow: sends the stored open until its fate is known, and handles an open that the chain
+ * undoes.
+ */
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
@@ -9,19 +12,19 @@ import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
-/** The steps that open. */
+/** Creates the steps that open. */
 export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
   const { chain, journal, authorities } = deps;
 
   async function open(row: JournalRow, live: Live): Promise<Step> {
     if (!row.open_transaction) {
-      await journal.void(row, 'service_unavailable', 'The call was interrupted before anything was paid');
+      await journal.void(row, 'service_unavailable', 'The call was interrupted. Nothing was charged.');
       return 'ended';
     }
     if (!live.isFresh && (await isOpened(row))) return openConfirmed(row, live);
     live.isFresh = false;
     const signed = storedOpen(row);
-    // What a removed authority has signed the program refuses for ever: it is signed by this one.
+    // The program refuses the bytes of a removed authority for ever, so this authority signs the open again.
     if (!authorities.names(feeOf(signed.bytes).payer)) {
       if (await isOpened(row)) return openConfirmed(row, live);
       const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
@@ -33,10 +36,11 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
       case 'unknown':
         return 'wait';
       case 'failed':
-        // Earlier bytes of the same open may have landed; only the record says whether the money moved.
+        // Earlier bytes of the same open may have landed. Only the record shows if the money moved.
         if (await isOpened(row)) return openConfirmed(row, live);
         return refuseOpen(row, live, fate);
-      // What is confirmed and not to be seen is on another fork, or the node errs: only the finalized record can tell.
+      // A confirmed transaction without a visible effect is on another fork, or the node is wrong. Only finalized state
+      // decides.
       case 'confirmed':
       case 'expired': {
         if (fate.kind === 'confirmed') {
@@ -59,7 +63,7 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
     live.snapshot = await readSnapshot(chain, row);
     const { record, slot } = live.snapshot;
     if (!record) return 'wait';
-    // Where an older ledger was lost, a repeated Idempotency-Key can meet the record of another request.
+    // If an older ledger was lost, a repeated Idempotency-Key can meet the record of another request.
     const isOurs =
       record.listing.toBase58() === row.listing && Buffer.from(record.requestHash).toString('hex') === row.request_hash;
     if (!isOurs) return voidOpen(row, live, reused(row.execution_id));
@@ -70,25 +74,26 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
 
   async function voidOpen(row: JournalRow, live: Live, error: ApiError, failed?: FailedOpen): Promise<Step> {
     await journal.void(row, error.code, error.message, failed);
-    // Not before: a row that another relay has taken may be opened there after all.
+    // Only once the void is stored: if another relay took the row, it may still open it.
     live.refused = error;
     return 'ended';
   }
 
-  /** The chain took the fee of an open that it refused: the next ones that it would refuse alike are not sent. */
+  /** The chain took the fee of an open that it refused. Later opens with the same problem are not sent. */
   function refuseOpen(row: JournalRow, live: Live, fate: Fate & { kind: 'failed' }): Promise<Step> {
     const { error, message, slot } = fate;
     deps.openFailed(error, row.listing);
-    // That opens are paused, or an authority removed, is not the caller's fault; what is on the house is given already.
+    // Paused opens and a removed authority are not the caller's fault. The operator's own share of the fee is already
+    // counted.
     const isCharged = error !== 'OpensPaused' && error !== 'NotRelayAuthority';
     const burnt = isCharged && row.open_fee > row.house_lamports ? row.open_fee - row.house_lamports : 0n;
     return voidOpen(row, live, openRefused(error, message, row), { slot, burnt });
   }
 
   /**
-   * The record of an execution that was open is gone. Until the chain is final about it the same bytes are sent again;
-   * then they are signed once more, for whoever has worked on it meanwhile. Past refund_at others may have closed the
-   * record, and an open of that time would charge the caller for what has long ended.
+   * Handles an open execution whose record is gone. It sends the same bytes until the chain is final about it. Then it
+   * signs the open once more, because a creator may have done the work meanwhile. Past refund_at others may have closed
+   * the record; a new open would charge the caller for an ended execution.
    */
   async function withoutRecord(row: JournalRow): Promise<Step> {
     if (row.open_transaction) await chain.send(row.open_transaction);
@@ -100,7 +105,7 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore, 1n);
       return 'next';
     }
-    const message = row.error_message ?? 'The escrow was rolled back by the chain; nothing was paid';
+    const message = row.error_message ?? 'The chain rolled back the escrow. Nothing was charged.';
     await journal.void(row, row.error_code ?? 'service_unavailable', message);
     return 'ended';
   }

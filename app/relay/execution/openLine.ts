@@ -1,29 +1,29 @@
 /**
- * Calls of a wallet that has as many opens in flight as it may, or for which the burnt budgets have no room just now: they
- * wait in a line, and go on in the order in which they came. What may go on is decided by the ledger, which several relays
- * share; the line only keeps the order of this one.
+ * Queues the calls of a wallet that has its maximum of opens in flight, or whose burnt budgets are full at the moment.
+ * They go on in order of arrival. The ledger, which several relays share, decides which call may go on. The queue only
+ * keeps the order of this process.
  */
 import { ApiError } from '../errors.ts';
 
-/** How long a call waits for its turn, and how many of a wallet may. */
+/** How long a call waits for its turn, and how many calls of a wallet may wait. */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 2_000;
-/** How often the ledger is asked while nothing is heard: another relay's opens may have ended. */
+/** Poll interval while no event arrives: another relay's opens may have ended. */
 const POLL_MS = 250;
 const RETRY_SECONDS = 5;
 
-/** A call's place. */
+/** A call's place in the queue. */
 export interface Ticket {
-  /** Waits until it is this call's turn again, at its old place. Throws ApiError 503 where that takes too long. */
+  /** Waits for this call's turn again, at its old place. Throws ApiError 503 if that takes too long. */
   again(): Promise<void>;
-  /** The call is claimed or given up; others may go on. To be called once, at the end. */
+  /** Tells the queue that the call is claimed or given up, so that others may go on. Call it once, at the end. */
   leave(): void;
 }
 
 export interface OpenLine {
-  /** Resolves at once where nobody of the wallet waits. `place`: who has a lower one goes first. Throws ApiError. */
+  /** Resolves at once if no call of the wallet waits. A call with a lower `place` goes first. Throws ApiError. */
   enter(wallet: string, listing: string, place: number): Promise<Ticket>;
-  /** An open of the wallet is in flight no longer. */
+  /** An open of the wallet is no longer in flight. */
   wake(wallet: string): void;
 }
 
@@ -36,14 +36,14 @@ interface Waiting {
 
 interface Line {
   waiting: Waiting[];
-  /** Calls that may go on and have not claimed yet: the ledger does not count them. */
+  /** Calls that may go on and have not claimed yet. The ledger does not count them. */
   passing: number;
   isLooking: boolean;
   looksAgain: boolean;
   timer?: NodeJS.Timeout;
 }
 
-/** `mayPass` says whether one more call of a wallet may try, beside so many that try already; it throws ApiError. */
+/** `mayPass` decides if one more call of a wallet may try, while `passing` calls already try. It throws ApiError. */
 export function createOpenLine(
   mayPass: (wallet: string, listing: string, passing: number) => Promise<boolean>,
 ): OpenLine {
@@ -85,7 +85,7 @@ export function createOpenLine(
     const tooLong = () =>
       new ApiError(
         'service_unavailable',
-        'As many calls are under way as may be at once, of this wallet or of all that have not paid yet',
+        `Too many calls in progress for this wallet, or for all new wallets together. Nothing was charged. Retry in ${RETRY_SECONDS} s.`,
         {
           retryAfterSeconds: RETRY_SECONDS,
         },

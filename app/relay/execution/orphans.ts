@@ -1,4 +1,4 @@
-/** Records that the chain holds and the journal does not know, as after a lost disk. */
+/** Adopts orphans: records on the chain that the journal does not know, for example after a lost disk. */
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
@@ -19,7 +19,7 @@ import type { ClaimedExecution } from '../ledger/claims.ts';
 import type { Way } from '../ledger/funding.ts';
 import type { EngineDeps } from './step.ts';
 
-/** The row of a record whose request is lost. */
+/** The row of a record with a lost request. */
 export function toRow(record: ExecutionRecord): ClaimedExecution {
   return {
     execution_id: formatUuid(record.executionId),
@@ -27,7 +27,7 @@ export function toRow(record: ExecutionRecord): ClaimedExecution {
     key_id: Buffer.from(record.keyId).toString('hex'),
     listing: record.listing.toBase58(),
     listing_version: BigInt(record.listingVersion),
-    // What was asked is lost; only its hash is on the chain.
+    // The request is lost. The chain has only its hash.
     metadata_hash: '',
     nonce: '',
     fingerprint: null,
@@ -42,12 +42,12 @@ export function toRow(record: ExecutionRecord): ClaimedExecution {
   };
 }
 
-/** Whether a wallet opened it without a key: nobody but the wallet knows whether it is to run. */
+/** True if a wallet opened the record without a key. Only the wallet knows if it is to run. */
 export function isByWallet({ keyId }: Pick<ExecutionRecord, 'keyId'>): boolean {
   return keyId.every((byte) => byte === 0);
 }
 
-/** What the record holds, and what of its rent is the operator's. */
+/** The gas that the record holds, and the part of its rent that the operator lent. */
 export async function wayOf(
   { chain, rentReturn }: Pick<EngineDeps, 'chain' | 'rentReturn'>,
   record: ExecutionRecord,
@@ -61,10 +61,10 @@ export async function wayOf(
 }
 
 /**
- * Find all open records, of these or of all, whose row is missing, or says that they were never opened, and give each a parked row, whoever
- * sponsors it: it is refunded when no relay can settle it any more. Those that a wallet opened itself may still be started
- * until their deadline and belong to nobody's journal before; after it they are refunded where their gas pays for that,
- * and else are left to anyone. Returns how many were adopted. Throws where the node does not answer.
+ * Gives a parked row to each open record whose row is missing or void, whoever sponsors it. Checks these records, or
+ * all of the chain. A parked row is refunded once no relay can settle it. A record that a wallet opened itself may be
+ * started until its deadline, so it is skipped until then. Later it is adopted if its gas pays for the refund;
+ * otherwise anyone may refund it. Returns the number of adopted records. Throws if the node does not answer.
  */
 export async function adoptOrphans(
   deps: Pick<EngineDeps, 'chain' | 'journal' | 'rentReturn'>,
@@ -78,7 +78,10 @@ export async function adoptOrphans(
     if (isByWallet(record) && !isOver) continue;
     const row = toRow(record);
     if (!(await journal.adopt(row, record, Date.now(), await wayOf(deps, record)))) continue;
-    log.warn({ execution_id: row.execution_id }, 'an open record without a row will be refunded when its time is over');
+    log.warn(
+      { execution_id: row.execution_id },
+      'found an orphan: an open record without a row; it will be refunded after its deadline',
+    );
     adopted += 1;
   }
   return adopted;

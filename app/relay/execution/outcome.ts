@@ -1,4 +1,4 @@
-/** What a caller is answered for an execution, by its row. */
+/** Builds the caller's answer for an execution from its row. */
 import { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
@@ -6,25 +6,25 @@ import type { ExecuteOutcome } from './contract.ts';
 import { lostResult, standingOf } from './standing.ts';
 import type { Live } from './step.ts';
 
-/** When a call that the marketplace could not serve may come again. */
+/** Retry delay for a call that the marketplace could not serve. */
 const RETRY_SECONDS = 5;
 
-const NOTHING_PAID = 'The call was interrupted before anything was paid';
+const NOTHING_PAID = 'The call was interrupted. Nothing was charged.';
 
-/** What an outcome is read from. */
+/** The sources of an outcome. */
 interface OutcomeDeps {
   journal: Pick<Journal, 'get' | 'result'>;
   readText: ReadText;
 }
 
-/** The answer for a row as it is now. Throws ApiError: the error that it ended with. */
+/** The answer for a row as it is now. Throws the ApiError that the row ended with. */
 export async function outcomeOf(
   { journal, readText }: OutcomeDeps,
   executionId: string,
   live: Live,
 ): Promise<ExecuteOutcome> {
   const row = live.ended ?? (await journal.get(executionId));
-  // A row that the database forgot when it was killed never had an open, whose storing would have kept it.
+  // If a killed database forgot a row, the row never had an open: storing the open would have kept it.
   if (!row) throw new ApiError('service_unavailable', NOTHING_PAID, { retryAfterSeconds: RETRY_SECONDS });
   if (row.state === 'settled') {
     const result = live.result ?? (await journal.result(executionId));
@@ -43,7 +43,7 @@ export async function outcomeOf(
     };
   }
   if (live.refused) throw live.refused;
-  // While its refund is on its way it has not ended.
+  // A call has not ended while its refund is on its way.
   if (row.state === 'void' || standingOf(row) === 'ended') {
     const code = (row.error_code ?? 'execution_failed') as 'execution_failed';
     throw new ApiError(code, refundText(code, row.error_message ?? 'The execution failed', row.refund_state), {
@@ -55,7 +55,11 @@ export async function outcomeOf(
 }
 
 function refundText(code: string, message: string, state: string | null): string {
-  const why = state === 'claimable' ? 'your USDC account is missing' : 'your USDC account cannot receive';
-  if (state === 'claimable' || state === 'blocked') return `${message}. The refund waits because ${why}`;
-  return code === 'service_unavailable' ? message : `${message}. Escrow refunded`;
+  const why =
+    state === 'claimable'
+      ? 'the USDC account of your wallet is missing. Create it to get the refund.'
+      : 'the USDC account of your wallet is frozen and cannot receive USDC. The refund is sent once it can.';
+  const sentence = message.replace(/\.$/, '');
+  if (state === 'claimable' || state === 'blocked') return `${sentence}. The refund waits, because ${why}`;
+  return code === 'service_unavailable' ? message : `${sentence}. Escrow refunded`;
 }

@@ -1,7 +1,6 @@
 /**
- * What a call may cost the operator: the ways in which it can be paid for, and what it is told where none is left. Gas and
- * rent come from the wallet's tank wherever the operator's budgets do not, so that nobody burns or locks more than the
- * operator chose to give.
+ * Limits the operator's cost of a call: finds the ways to pay for it, or the refusal if there is none. The wallet's gas
+ * balance pays the gas and rent that the operator's budgets do not cover.
  */
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
@@ -9,56 +8,58 @@ import type { Rents } from '../chain/rent.ts';
 import { ApiError } from '../errors.ts';
 import { type Budgets, burnableBy, type Held, opensAllowed, type Sums, type Way } from '../ledger/funding.ts';
 
-/** When a wallet that burnt too much may ask again: what was burnt leaves the day little by little. */
+/** Retry delay for a wallet that burnt too much. Burnt amounts leave the 24-hour sum gradually. */
 const RETRY_BURNT_SECONDS = 900;
 const RETRY_OPEN_SECONDS = 10;
 
-/** What a call's transactions cost, and what there is to pay it, lamports. */
+/** The cost of a call's transactions, and the money to pay it, lamports. */
 export interface Means {
-  /** Fees of open and settle as priority stands now. */
+  /** Fees of open and settle at the current priority. */
   fees: bigint;
-  /** Most gas that the key's grant allows for one execution. */
+  /** Maximum gas that the key's grant allows for one execution. */
   maxGas: bigint;
   rents: Rents;
   tank: bigint;
 }
 
-/** The two signatures that every call pays. */
+/** The two signatures that every call pays for. */
 const LEAST_FEES = 2n * LAMPORTS_PER_SIGNATURE;
 
 /**
- * The most that a call burns before its refund is signed, by what there is for its fees. A settle may fail, because the
- * creator's account is turned off under it, and so may the refund that follows, by the caller's: each is an end, which
- * has all but the signature of the open. And where neither lands before strangers may refund, these give away the gas
- * that was to pay for the open; what the operator gives for that is given already.
+ * The maximum that a call burns before its refund is signed. A settle can fail because the creator's account is
+ * unusable, and the refund because the caller's is. Each of these can spend everything except the signature of the
+ * open. If neither lands before strangers may refund, a stranger's refund gives away the gas meant for the open. The
+ * operator's own share is already counted as given.
  */
 function mostBurnt({ gas, house }: Pick<Way, 'gas' | 'house'>): bigint {
   const end = gas + house - LAMPORTS_PER_SIGNATURE;
   return 2n * end + (house > 0n ? 0n : LAMPORTS_PER_SIGNATURE);
 }
 
-/** What pays for a call, with what is held against its wallet for it. Who sponsors everybody has no strangers. */
+/**
+ * The payment of a call, with the amount reserved for its wallet's losses. With SPONSOR=all there is no such reserve.
+ */
 export function heldFor(paid: Pick<Way, 'gas' | 'house'>, sponsorsAll: boolean) {
   return { ...paid, mayBurn: sponsorsAll ? 0n : mostBurnt(paid) };
 }
 
-/** Whether the tank can give so much and is left empty or rent-exempt, whichever of the opens land that `held` is for. */
+/** True if the gas balance can give this amount. It must end empty or rent-exempt, whichever opens of `held` land. */
 function tankHas({ tank, rents }: Pick<Means, 'tank' | 'rents'>, lamports: bigint, held = 0n): boolean {
   const left = tank - held - lamports;
   return left >= rents.empty || (left === 0n && held === 0n);
 }
 
-/** What the call takes out of the tank where the operator gives nothing: gas as far as the key allows it. */
+/** Gas that a call takes from the gas balance if the operator gives nothing, limited by the key. */
 const gasOf = ({ fees, maxGas }: Pick<Means, 'fees' | 'maxGas'>) => (fees < maxGas ? fees : maxGas);
 
-/** The most that the call takes out of the tank: its gas, and with `ownRent` its rent, lamports. */
+/** The maximum that a call takes from the gas balance: its gas, and with `ownRent` its rent, lamports. */
 function mostFromTank(means: Omit<Means, 'tank'>, ownRent: boolean): bigint {
   return gasOf(means) + (ownRent ? means.rents.record + means.rents.escrow : 0n);
 }
 
 /**
- * The ways that the tank can bear, the best for the caller first, the last being those in which it lends the rent itself;
- * the ledger takes the first within its budgets for which nobody else has been promised the tank's lamports.
+ * The ways to pay, best for the caller first. In the last ones the gas balance lends the rent itself. The ledger takes
+ * the first way within its budgets whose lamports are not reserved for another call.
  */
 export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsorsAll'>): Way[] {
   const { rents } = means;
@@ -75,13 +76,13 @@ export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsors
     if (tankHas(means, gas)) ways.push({ ...byTank, ...lent, tank: gas });
     if (tankHas(means, gas + ownRent)) ways.push({ ...byTank, ...own, tank: gas + ownRent });
   }
-  // Who sponsors everybody still takes what is there; else the first calls of a wallet are a present.
+  // With SPONSOR=all the gas balance still pays first. Otherwise the operator gives a wallet its first calls.
   return sponsorsAll ? [...ways, ...house] : [...house, ...ways];
 }
 
 /**
- * What a call that is paid for by `paid`, with `passing` others like it beside it, finds in its way: nothing, calls before
- * it, or a refusal.
+ * Finds what blocks a call with these costs, beside `passing` calls like it: null, `wait` for earlier calls, or a
+ * refusal.
  */
 export function obstacleOf(
   sums: Sums,
@@ -96,9 +97,9 @@ export function obstacleOf(
   const burnable = burnableBy(budgets, isProven);
   const lamports = isProven || mayBurn < gas + house ? gas + house : mayBurn;
   const burntBy: [who: string, burnt: bigint, atRisk: bigint, most: bigint][] = [
-    ["The wallet's calls", sums.burnt_wallet, sums.risk_wallet, burnable.wallet],
-    ["The agent's calls", sums.burnt_listing, sums.risk_listing, burnable.listing],
-    ['Calls that failed', sums.burnt_total, sums.risk_total, burnable.total],
+    ['Calls of this wallet', sums.burnt_wallet, sums.risk_wallet, burnable.wallet],
+    ['Calls of this agent', sums.burnt_listing, sums.risk_listing, burnable.listing],
+    ['Failed calls', sums.burnt_total, sums.risk_total, burnable.total],
   ];
   for (const [who, lost, , most] of burntBy) if (lost + lamports > most) return burntTooMuch(who, lost);
   if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'wait';
@@ -107,16 +108,16 @@ export function obstacleOf(
 }
 
 function burntTooMuch(who: string, lost: bigint): ApiError {
-  const message = `${who} have cost the marketplace ${lost} lamports in network fees that nobody paid, within a day`;
+  const message = `${who} have cost the marketplace ${lost} lamports of unpaid network fees in 24 hours. Nothing was charged. Retry later.`;
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_BURNT_SECONDS });
 }
 
 function tooManyOpen(limit: number): ApiError {
-  const message = `The wallet has ${limit} executions open, as many as it may have at once`;
+  const message = `The wallet has ${limit} open executions, the maximum. Nothing was charged. Retry when one has ended.`;
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
 }
 
-/** Whether the budgets have room for one more call's rent. */
+/** True if the budgets have room for the rent of one more call. */
 function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
   const rent = rents.record + rents.escrow;
   const { lent_wallet, lent_listing, lent_total } = sums;
@@ -124,8 +125,8 @@ function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
 }
 
 /**
- * What stands in the way of a call that the budgets for fees have room for: `passed`, calls that may have ended since,
- * `tank`, calls that hold what it needs of the tank, or null, nothing but what is missing.
+ * Finds what blocks a call that the fee budgets allow. `passed`: earlier calls that may have ended by now. `tank`:
+ * earlier calls reserve the gas balance that it needs. null: the wallet itself lacks the lamports.
  */
 export function whatHolds(
   ways: readonly Way[],
@@ -142,7 +143,7 @@ export function whatHolds(
   return within.length > 0 ? 'tank' : null;
 }
 
-/** 402 for a wallet whose tank does not bear what the budgets leave to it. */
+/** The 402 for a gas balance that cannot pay the part that the budgets leave to it. */
 export function gasShortage(wallet: string, means: Means, sums: Sums & Held, { lent }: Budgets): ApiError {
   const tank = findSpender(parseAddress(wallet)).toBase58();
   const fail = (have: bigint, need: bigint, message: string) =>
@@ -150,7 +151,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held, { l
       details: { limit: 'gas', wallet, tank, have_lamports: Number(have), need_lamports: Number(need) },
     });
   if (means.maxGas < LEAST_FEES) {
-    const message = `The API key of wallet ${wallet} allows ${means.maxGas} lamports of gas per execution; this call needs ${LEAST_FEES}`;
+    const message = `The API key of wallet ${wallet} allows ${means.maxGas} lamports of gas per execution; this call needs ${LEAST_FEES}. Create a key with a higher gas limit.`;
     return fail(means.maxGas, LEAST_FEES, message);
   }
   const { rents } = means;
@@ -158,7 +159,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held, { l
   const need = mostFromTank(means, !isLent) + rents.empty;
   const left = means.tank - sums.held_tank;
   const have = left > 0n ? left : 0n;
-  const parts = isLent ? 'gas' : 'gas and rent';
-  const message = `The tank ${tank} of wallet ${wallet} has ${have} lamports left for ${parts}; this call needs ${need}`;
+  const parts = isLent ? 'gas' : 'fees and refundable deposits';
+  const message = `The gas balance of wallet ${wallet} has ${have} lamports left for ${parts}; this call needs ${need}. Send SOL to ${tank}.`;
   return fail(have, need, message);
 }

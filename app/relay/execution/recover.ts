@@ -1,6 +1,5 @@
 /**
- * Recovery: the journal's unfinished rows that nobody works on are carried on like any other, again and again, and those
- * that have ended are proven.
+ * Recovery continues unfinished rows that nobody works on, again and again. It also proves the rows that have ended.
  */
 import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
@@ -9,18 +8,18 @@ import type { Beginning } from './begin.ts';
 import { type EngineDeps, newLive } from './step.ts';
 import type { Work } from './work.ts';
 
-/** How often unfinished rows that nobody works on are looked for: two statements in our own file. */
+/** Interval of the search for unfinished rows: two statements in our own ledger. */
 const RECOVERY_INTERVAL_MS = 500;
-/** How often ended rows are proven: a few calls to the node for up to 99 of them. */
+/** Interval of the proofs for ended rows: a few calls to the node for up to 99 rows. */
 const PROVING_INTERVAL_MS = 10_000;
-/** How often it is asked which of the rents lent are back: they are out for three days at least. */
+/** Interval of the check which lent rents are back. They are out for at least three days. */
 const RENTS_INTERVAL_MS = 10 * 60_000;
-/** Rows of one look for what is unfinished. */
+/** Rows of one batch of unfinished rows. */
 const RECOVERED_AT_ONCE = 500;
 
 type UnfinishedRow = Awaited<ReturnType<Journal['unfinished']>>[number];
 
-/** Takes what dead relays have left, and carries on every unfinished row that nobody works on. */
+/** Takes the rows of dead relays, and continues every unfinished row that nobody works on. */
 export async function recover(
   { journal, leases, authorities }: Pick<EngineDeps, 'journal' | 'leases' | 'authorities'>,
   work: Pick<Work, 'on' | 'isOn' | 'noticeTaken'>,
@@ -41,8 +40,8 @@ export async function recover(
 }
 
 /**
- * All of it now and regularly from then on; the returned function ends it. What one relay does for all, `leads` decides; where
- * it fails, as with a node that is away, another one may have more luck.
+ * Runs all of it now and regularly until the returned function is called. `leads` elects one relay for the work that
+ * one does for all. A leader that fails resigns, because another relay's node may answer.
  */
 export function startRecovery(
   engine: { recover(): Promise<void>; proveEnds(): Promise<void>; countRents(): Promise<void> },
@@ -58,13 +57,13 @@ export function startRecovery(
   };
   const ends = [
     repeat(RECOVERY_INTERVAL_MS, engine.recover, (error) =>
-      log.error({ error }, 'recovery failed; it will be tried again'),
+      log.error({ error }, 'recovery failed; it will be retried'),
     ),
     repeat(PROVING_INTERVAL_MS, asLeader('proving', engine.proveEnds), (error) =>
-      log.warn({ error }, 'ended executions could not be proven'),
+      log.warn({ error }, 'cannot check if ended executions are final'),
     ),
     repeat(RENTS_INTERVAL_MS, asLeader('rents', engine.countRents), (error) =>
-      log.warn({ error }, 'rents that are lent could not be read'),
+      log.warn({ error }, 'cannot read the refundable deposits that are lent'),
     ),
   ];
   return () => {
@@ -72,7 +71,7 @@ export function startRecovery(
   };
 }
 
-/** Now and from then on, never twice at once. */
+/** Runs now and then at this interval, never twice at once. */
 function repeat(everyMs: number, run: () => Promise<void>, onError: (error: string) => void): () => void {
   let running = false;
   const look = async () => {

@@ -1,4 +1,4 @@
-/** Giving an execution's money back to its caller. */
+/** Returns an execution's money to its caller. */
 import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
@@ -12,17 +12,17 @@ export type Refunding = ReturnType<typeof createRefunding>;
 /** Relays stop settling this long before refund_at, seconds. */
 export const SETTLE_MARGIN_SECONDS = 60n;
 
-/** What the caller is told for each reason; all others are `execution_failed`. */
+/** The error code for each reason. All others are `execution_failed`. */
 const CODES: Partial<Record<RefundReason, string>> = {
   creatorTimeout: 'execution_timeout',
   unserved: 'service_unavailable',
 };
 
-/** The steps that refund. */
+/** Creates the steps that refund. */
 export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, mayBurn }: Ending) {
   const { chain, journal, usdcMint } = deps;
 
-  /** Sign and store a refund; from there on nothing settles. `message` is for the caller. */
+  /** Signs and stores a refund. From then on nothing settles. `message` is for the caller. */
   async function refundIntent(
     row: JournalRow,
     snapshot: Snapshot,
@@ -38,7 +38,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
       message,
       rebuilds: row.rebuilds,
     });
-    // It is not sent to cost a fee for nothing.
+    // Sending it would only cost a fee.
     return problem?.error === 'RefundDestinationUnusable' ? waitForAccount(row) : 'next';
   }
 
@@ -60,7 +60,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
   }
 
   async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
-    if (!fresh.record) throw new Error('a refund has lost its record');
+    if (!fresh.record) throw new Error('the record of a refund does not exist any more');
     const reason = REFUND_REASONS[Number(row.refund_reason ?? 4n)] ?? 'unserved';
     const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
     await journal.refunding(row, signed, {
@@ -73,11 +73,12 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
   }
 
   /**
-   * Refunds whose account was unusable are tried again only when it has become usable. Until then, and until the money is
-   * back, they stay what they were shown as.
+   * Retries a refund with an unusable account only once that account is usable. Until the money is back, its displayed
+   * status does not change.
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
-    // An account that is turned on and off again burns a fee each time. The wallet can still take its money itself.
+    // An account that repeatedly becomes unusable burns a fee each time. The wallet can still take its money
+    // itself.
     if (isWaiting(row) && row.lost_fees > 0n && !(await mayBurn(row))) return 'rest';
     if (isWaiting(row) || row.rebuilds > 0n) {
       const signed = await signRefund(chain, row, snapshot.record!, usdcMint, 'unserved');
@@ -88,11 +89,11 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
     return refund(row);
   }
 
-  /** A row that a person should look at goes back to its caller when nothing else can happen to it any more. */
+  /** Refunds a parked row once only a refund can still happen. */
   async function unpark(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (!snapshot.record) return 'rest';
     if (snapshot.now < refundableFrom(row, snapshot.record)) return 'rest';
-    // It is that deployment's to end, or anybody's who wants to.
+    // Another deployment may own it and end it; from refund_at on anyone may.
     if (isOfNobody(row) && !deps.isAlone()) return 'rest';
     return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The execution could not be settled');
   }
@@ -100,13 +101,13 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
   return { refundIntent, retryRefund, unpark };
 }
 
-/** Whether it was a record that no row was of. */
+/** True if the row was made for an orphan. */
 const isOfNobody = (row: JournalRow) => row.metadata_hash === '';
 
-/** When nothing but a refund can happen to a parked execution any more, unix seconds. */
+/** From when only a refund can happen to a parked execution, unix seconds. */
 function refundableFrom(row: JournalRow, record: ExecutionRecord): bigint {
-  // A settle that was signed once could still land before refund_at.
+  // A settle that was signed could still land before refund_at.
   if (row.settle_transaction) return record.refundAt;
-  // A record that no row was of may be another ledger's, whose relay settles until then.
+  // An orphan may belong to another ledger, whose relay settles until then.
   return isOfNobody(row) ? record.refundAt - SETTLE_MARGIN_SECONDS : record.deadline;
 }

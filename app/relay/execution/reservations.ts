@@ -1,16 +1,16 @@
 /**
- * Calls that wait for money which earlier ones may still take. What is promised to whom is in the ledger, which several
- * relays share; here is only who waits for what, so that calls of one wallet ask together, and as soon as one of them is
- * decided.
+ * Calls that wait for money which earlier calls reserve. The reservations are in the ledger, which several relays
+ * share. This module only knows which call waits for what. Calls of one wallet therefore query together, as soon as one
+ * of them is decided.
  */
 import type { Held, Purse } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { Payer, PayerAccounts } from './reserve.ts';
 
-/** How often the ledger is asked while nothing is heard: another relay's opens may have landed. */
+/** Poll interval while no event arrives: another relay's opens may have landed. */
 const POLL_MS = 250;
 
-/** What all that wait together have learnt. `held` grows with each of them that goes on, before the ledger has it. */
+/** The reading that all waiting calls share. `held` grows with each call that goes on, before the ledger records it. */
 interface Learnt {
   accounts: PayerAccounts;
   held: Held;
@@ -18,11 +18,11 @@ interface Learnt {
 
 export interface Reservations {
   /**
-   * Resolves with accounts of the payer in which a price is free that is promised to nobody, or null after so many ms.
-   * `purseOf` is what they show for it; `read` reads them anew where the chain has more than they show.
+   * Resolves with accounts of the payer that have a price free of reservations, or null after `ms`. `purseOf` derives
+   * the spendable money from accounts. `read` reads them again if the chain has changed since.
    */
   whenFree(payer: Payer, accounts: PayerAccounts, ms: number, asking: Asking): Promise<PayerAccounts | null>;
-  /** Resolves when something of the wallet is decided, or after a while. */
+  /** Resolves when something of the wallet is decided, or after `ms`. */
   next(wallet: string, ms: number): Promise<void>;
   /** An open of the wallet has been decided. */
   wake(wallet: string): void;
@@ -33,12 +33,12 @@ interface Asking {
   read(): Promise<PayerAccounts>;
 }
 
-/** All that wait in this process. */
+/** Creates the queue of all waiting calls of this process. */
 export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservations {
   const waiting = new Map<string, { calls: Set<() => void>; poll: NodeJS.Timeout }>();
   const looks = new Map<string, Promise<Learnt>>();
 
-  /** All of a wallet together, so that they look once. */
+  /** Wakes all calls of a wallet together, so that they query once. */
   function wake(wallet: string): void {
     const present = waiting.get(wallet);
     if (!present) return;
@@ -57,7 +57,7 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
         present.calls.delete(go);
         resolve();
       };
-      // A timer may be early by the part of a millisecond.
+      // A timer may fire a fraction of a millisecond early.
       const timer = setTimeout(go, ms + 1).unref();
       present.calls.add(go);
     });
@@ -71,7 +71,7 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
     return { accounts, held: await heldAt(accounts) };
   }
 
-  /** By all together that wait for the same. */
+  /** All calls that wait for the same money share one query. */
   function lookTogether(payer: Payer, known: PayerAccounts, read: Asking['read']): Promise<Learnt> {
     const name = `${payer.wallet} ${payer.keyId}`;
     const underWay = looks.get(name) ?? look(payer, known, read).finally(() => looks.delete(name));
@@ -90,7 +90,7 @@ export function createReservations(journal: Pick<Journal, 'heldOf'>): Reservatio
         if (learnt.accounts.slot > known.slot) known = learnt.accounts;
         const { price, wallet, key } = purseOf(learnt.accounts);
         const { held } = learnt;
-        // What is not there at all is not worth waiting for.
+        // The money is missing even without reservations, so waiting does not help.
         if (price > wallet || price > key) return learnt.accounts;
         if (held.held_wallet + price > wallet || held.held_key + price > key) continue;
         held.held_wallet += price;

@@ -1,7 +1,6 @@
 /**
- * Before money moves: can this key pay? By balance, allowance and caps as the accounts have them now; what of it is
- * promised to earlier calls is known to the ledger, which has the last word as it takes the call's row. What its tank
- * could give is found out at the same moment.
+ * Checks before money moves that this key can pay: balance, allowance, caps and gas balance as the accounts show them
+ * now. The ledger knows the reservations of earlier calls, and decides when it takes the call's row.
  */
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { PublicKey } from '@solana/web3.js';
@@ -23,16 +22,16 @@ import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Held, Purse } from '../ledger/funding.ts';
 import type { Means } from './protection.ts';
 
-/** Who pays: a wallet, through one of its keys, 32 hex digits. */
+/** The payer: a wallet, through one of its keys, 32 hex digits. */
 export interface Payer {
   wallet: string;
   keyId: string;
 }
 
-/** A payer's token account, its grant, its tank, the Rent sysvar, and where it was asked for the record of the call. */
+/** A payer's token account, grant and gas balance, the Rent sysvar, and the call's record if it was requested. */
 export interface PayerAccounts extends AccountsAt {
   wallet: PublicKey;
-  /** When they were asked for, on performance.now()'s clock. */
+  /** Time of the request for them, on performance.now()'s clock. */
   readAt: number;
 }
 
@@ -40,10 +39,10 @@ type PriceLimit = Exclude<SpendingLimit, 'gas'>;
 
 const LIMIT_TEXT: Record<PriceLimit, (wallet: string, have: string) => string> = {
   balance: (wallet, have) => `Wallet ${wallet} holds ${have} USDC`,
-  allowance: (wallet, have) => `Wallet ${wallet} has delegated ${have} USDC to its spender address`,
+  allowance: (wallet, have) => `Wallet ${wallet} has an allowance of ${have} USDC`,
   per_execution: (wallet, have) => `The API key of wallet ${wallet} may spend ${have} USDC per execution`,
   period: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left in this period`,
-  total: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left in all`,
+  total: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left of its total`,
 };
 
 function insufficient({ limit, have: left, renewsAt }: Shortage, wallet: string, need: bigint): ApiError {
@@ -55,26 +54,26 @@ function insufficient({ limit, have: left, renewsAt }: Shortage, wallet: string,
   });
 }
 
-/** `renewsAt`: unix seconds, for the limit that a new period lifts. */
+/** `renewsAt`: unix seconds, for the limit that a new period resets. */
 interface Shortage {
   limit: PriceLimit;
   have: bigint;
   renewsAt: bigint | null;
 }
 
-/** What is left of the grant's present period, before reservations. Periods follow one another from created_at. */
+/** The rest of the grant's current period, before reservations. Periods follow one another from created_at. */
 function periodLeft(grant: KeyGrant, now: bigint): bigint {
   const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
   return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
 }
 
-/** When the period after the present one begins, unix seconds. */
+/** Start of the next period, unix seconds. */
 function periodEnd(grant: KeyGrant, now: bigint): bigint {
   const seconds = BigInt(grant.periodSeconds);
   return grant.periodStart + ((now - grant.periodStart) / seconds + 1n) * seconds;
 }
 
-/** The payer's accounts as they are now. Throws ApiError 503 where the node does not answer. */
+/** Reads the payer's accounts now. Throws ApiError 503 if the node does not answer. */
 export async function readPayer(
   chain: Pick<RelayChain, 'read'>,
   payer: Payer,
@@ -89,10 +88,10 @@ export async function readPayer(
   return { wallet, readAt, ...(await chain.read(keys).catch(chainUnreadable)) };
 }
 
-/** Whether the record exists that was asked for. */
+/** True if the requested record exists. */
 export const isTaken = ({ accounts }: PayerAccounts): boolean => (accounts[4] ?? null) !== null;
 
-/** What the payer can spend as the accounts have it, each limit before what is promised to earlier calls. */
+/** The money that the payer can spend by its accounts. Each limit is before reservations. */
 export interface Allowed {
   grant: KeyGrant;
   balance: bigint;
@@ -101,11 +100,12 @@ export interface Allowed {
   totalLeft: bigint;
 }
 
-/** Throws ApiError 401 where the grant is no longer live. */
+/** Throws ApiError 401 if the grant is no longer live. */
 export function allowedBy({ wallet, now, accounts }: PayerAccounts): Allowed {
   const [tokenAccount, grantAccount] = accounts;
   const grant = grantAccount ? decodeAccount('KeyGrant', grantAccount.data) : null;
-  if (!grant || grant.revoked || grant.expiresAt <= now) throw new ApiError('unauthorized', 'The API key is not valid');
+  if (!grant || grant.revoked || grant.expiresAt <= now)
+    throw new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.');
   const token = tokenAccount?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(tokenAccount.data) : null;
   return {
     grant,
@@ -118,7 +118,7 @@ export function allowedBy({ wallet, now, accounts }: PayerAccounts): Allowed {
 
 const NOTHING_HELD = { held_wallet: 0n, held_key: 0n };
 
-/** Throws ApiError 402 naming the first limit that the price exceeds, less what is promised to earlier calls. */
+/** Throws ApiError 402 with the first limit that the price exceeds after reservations. */
 export function requirePayable(
   { wallet, now }: PayerAccounts,
   { grant, balance, delegated, periodLeft, totalLeft }: Allowed,
@@ -138,7 +138,7 @@ export function requirePayable(
   }
 }
 
-/** The accounts as the ledger takes them, for one call. */
+/** The accounts in the form that the ledger takes for one call. */
 export function purseOf(
   { slot, accounts }: PayerAccounts,
   { balance, delegated, periodLeft, totalLeft }: Allowed,
@@ -157,13 +157,13 @@ export function purseOf(
   };
 }
 
-/** What there is to pay the call's transactions with; `fees` are theirs, lamports. */
+/** The money for the call's transactions. `fees` are their cost, lamports. */
 export function meansOf({ accounts }: PayerAccounts, { grant }: Allowed, fees: bigint): Means {
   const [, , tank, rent] = accounts;
   return { fees, maxGas: BigInt(grant.maxGasLamports), rents: rentsOf(rent), tank: BigInt(tank?.lamports ?? 0) };
 }
 
 function rentsOf(rent: PayerAccounts['accounts'][number] | undefined) {
-  if (!rent) throw new Error('the node gave no Rent sysvar');
+  if (!rent) throw new Error('the node has no Rent sysvar');
   return decodeRents(rent.data);
 }

@@ -1,4 +1,4 @@
-/** Calling the creator for a funded execution, and judging its answer. */
+/** Calls the creator for a funded execution, and judges its answer. */
 import { randomBytes } from 'node:crypto';
 import { timed } from '../chain/stages.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
@@ -10,7 +10,7 @@ import type { Settling } from './settle.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
-/** The step that serves; `stopping` ends the waiting for the creator. */
+/** Creates the step that serves. `stopping` ends the waiting for the creator. */
 export function createServing(
   deps: EngineDeps,
   { refundIntent }: Refunding,
@@ -19,13 +19,13 @@ export function createServing(
 ) {
   const { journal } = deps;
 
-  /** Call the creator, judge its answer and sign what follows from it. */
+  /** Calls the creator, judges its answer and signs the settle or the refund. */
   async function dispatch(row: JournalRow, snapshot: Snapshot, live: Live): Promise<Step> {
     const stored = await journal.result(row.execution_id);
     if (stored) return settleIntent(row, snapshot, stored);
     live.dispatchedAtMs ??= performance.now() - (await journal.msSinceDispatch(row.execution_id));
     const endpoint = await deps.endpointOf(row.metadata_hash);
-    if (!endpoint) return refundIntent(row, snapshot, 'unserved', "The agent's metadata is missing");
+    if (!endpoint) return refundIntent(row, snapshot, 'unserved', "This service does not have the agent's description");
     const { signingKey } = snapshot.record!;
     const call: CreatorCall = {
       endpoint,
@@ -36,7 +36,7 @@ export function createServing(
       stop: stopping,
       late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),
     };
-    // An answer is not asked for again because the node could not be asked what it is worth.
+    // If the node failed while an answer was judged, the answer is kept and not requested again.
     live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
     const { answer } = live;
     return timed(deps.observe, 'verify', () => judge(row, snapshot, live, answer));
@@ -57,7 +57,7 @@ export function createServing(
     if (verdict.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', verdict.message);
     const result: ResultRow = {
       execution_id: row.execution_id,
-      // The same bytes: a copy of a long one would hold everybody up.
+      // A view of the same bytes: copying a long result would block the event loop.
       result: Buffer.from(verdict.result.buffer as ArrayBuffer, verdict.result.byteOffset, verdict.result.length),
       size: BigInt(verdict.result.length),
       object_stored: 0n,
@@ -80,7 +80,7 @@ export function createServing(
   return { dispatch };
 }
 
-/** What the creator is asked. */
+/** The request to the creator. */
 function toRequest(row: JournalRow): CreatorCall['request'] {
   return {
     execution_id: row.execution_id,

@@ -1,4 +1,4 @@
-/** Paying a verified result: the settle is signed and stored, then sent until its fate is known. */
+/** Pays a verified result: signs and stores the settle, then sends it until its fate is known. */
 import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { Ending } from './ending.ts';
@@ -9,16 +9,16 @@ import type { EngineDeps, Step } from './step.ts';
 
 export type Settling = ReturnType<typeof createSettling>;
 
-/** Whether an agent that begins now could still be paid when it takes all of its time. */
+/** True if an agent that begins now could still be paid after its whole timeout. */
 export function hasTimeToServe(row: JournalRow, { now }: Snapshot): boolean {
   return now + row.timeout_seconds < (row.refund_at ?? 0n) - SETTLE_MARGIN_SECONDS;
 }
 
-/** The steps that settle. */
+/** Creates the steps that settle. */
 export function createSettling(deps: EngineDeps, { submit, followFate, isDead }: Ending, { refundIntent }: Refunding) {
   const { chain, journal, log } = deps;
 
-  /** A settle, and what the chain would say to it: to the payout account, else to the creator's own account. */
+  /** Signs a settle and simulates it: to the payout account, else to the creator's own account. */
   async function trySettle(
     row: JournalRow,
     record: ExecutionRecord,
@@ -38,8 +38,8 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
   }
 
   /**
-   * The result counts as verified only if the chain would take its settle. While the node says so it is stored; where
-   * another one of this execution was stored before, it is that one which is settled.
+   * A result counts as verified unless a simulated settle fails for its signature or its payout account. The result is
+   * stored during the simulation. If another result of this execution was stored first, that one is settled.
    */
   async function settleIntent(
     row: JournalRow,
@@ -57,13 +57,16 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
       return settleIntent(row, snapshot, stored);
     }
     if (problem?.error === 'PayoutUnusable') {
-      return refundIntent(row, snapshot, 'payoutUnusable', "The creator's payout account cannot receive");
+      return refundIntent(row, snapshot, 'payoutUnusable', "The creator's payout account cannot receive USDC");
     }
     if (problem?.error === 'SignatureInvalid') {
-      return refundIntent(row, snapshot, 'invalidAnswer', "The creator's signature is not accepted on-chain");
+      return refundIntent(row, snapshot, 'invalidAnswer', "The program rejected the creator's signature");
     }
     if (problem)
-      log.warn({ execution_id: row.execution_id, program_error: problem.error }, 'settle would not succeed now');
+      log.warn(
+        { execution_id: row.execution_id, program_error: problem.error },
+        'the settle transaction would fail now',
+      );
     await journal.verified(row, signed, result.execution_time_ms, row.rebuilds);
     return 'next';
   }
@@ -79,13 +82,17 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
     return followFate(row, fate, signed, (fresh) => resignSettle(row, fresh, row.rebuilds + 1n));
   }
 
-  /** Sign it once more, unless the chain would refuse that too: then it waits, until refund_at at most. */
+  /** Signs the settle once more, unless the chain would refuse that too. Then it waits, until refund_at at most. */
   async function resignSettle(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
     const result = await journal.result(row.execution_id);
-    if (!result || !fresh.record || !fresh.listing) throw new Error('a verified execution has lost its result');
+    if (!result || !fresh.record || !fresh.listing)
+      throw new Error('the result of a verified execution does not exist any more');
     const { signed, problem } = await trySettle(row, fresh.record, fresh.listing, result, Number(rebuilds));
     if (problem) {
-      log.warn({ execution_id: row.execution_id, program_error: problem.error }, 'settle would not succeed now');
+      log.warn(
+        { execution_id: row.execution_id, program_error: problem.error },
+        'the settle transaction would fail now',
+      );
       return 'rest';
     }
     await journal.verified(row, signed, result.execution_time_ms, rebuilds);

@@ -1,4 +1,4 @@
-/** The three transactions of an execution: the open, and the two ways in which its money leaves the escrow. */
+/** Signs the three transactions of an execution: the open, the settle and the refund. */
 import type { PublicKey } from '@solana/web3.js';
 import {
   type ExecutionRecord,
@@ -17,17 +17,17 @@ import { chainUnreadable } from '../errors.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { NewTransaction, SignedTransaction } from '../ledger/writing.ts';
 
-/** How long after the check the escrow may still be funded, seconds of the chain's clock. */
+/** How long after the check the escrow may still be funded, seconds on the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
 
 type Signing = Pick<RelayChain, 'sign' | 'authority' | 'quote'>;
 
-/** What is there for a call's two transactions beyond their signatures: no priority is paid that was not collected. */
+/** Money for priority fees: the rest after the two signatures. The relay pays no priority that it did not collect. */
 function spareOf(gas: bigint, row: Pick<JournalRow, 'house_lamports'>): bigint {
   return gas + row.house_lamports - 2n * LAMPORTS_PER_SIGNATURE;
 }
 
-/** The open's part of it. */
+/** The open's share of that money. */
 function openPriority(chain: Signing, row: JournalRow): bigint {
   const spare = spareOf(row.gas_lamports, row);
   const { open, settle } = chain.quote();
@@ -35,15 +35,15 @@ function openPriority(chain: Signing, row: JournalRow): bigint {
   return open + settle === 0n ? spare / 2n : (spare * open) / (open + settle);
 }
 
-/** What the open has left of it. */
+/** The rest that the open left. */
 function endPriority(record: ExecutionRecord, row: JournalRow): bigint {
   const paid = row.open_fee > LAMPORTS_PER_SIGNATURE ? row.open_fee - LAMPORTS_PER_SIGNATURE : 0n;
   return spareOf(BigInt(record.gasLamports), row) + (row.open_fee === 0n ? LAMPORTS_PER_SIGNATURE : 0n) - paid;
 }
 
 /**
- * Sign the transaction that funds this row's escrow. `openBefore` is unix seconds of the chain's clock; `rentReturn` is
- * who gets back what the relay lends. Throws ApiError 503 where the node does not answer.
+ * Signs the transaction that funds this row's escrow. `openBefore` is unix seconds on the chain's clock. `rentReturn`
+ * gets back the rent that the relay lends. Throws ApiError 503 if the node does not answer.
  */
 export function signOpen(
   chain: Signing,
@@ -75,8 +75,8 @@ export function signOpen(
 }
 
 /**
- * Sign the settle of a verified result, which carries the creator's signature, to an account of the creator. `attempt`
- * counts those that were found dead before, as in `signRefund`.
+ * Signs the settle of a verified result to an account of the creator. It carries the creator's signature. `attempt`
+ * counts earlier settles that were dead, as in `signRefund`.
  */
 export function signSettle(
   chain: Signing,
@@ -106,7 +106,7 @@ export function signSettle(
   );
 }
 
-/** Sign the refund of a record to its caller's associated token account. */
+/** Signs the refund of a record to its caller's associated token account. */
 export function signRefund(
   chain: Signing,
   row: JournalRow,
@@ -137,7 +137,7 @@ function stored(bytes: Buffer | null, signature: string | null, height: bigint |
   return { bytes, signature, lastValidHeight: height };
 }
 
-/** The transactions that a row was stored with. Each throws where the row has none. */
+/** The transactions stored with a row. Each throws if the row has none. */
 export const storedOpen = (row: JournalRow) =>
   stored(row.open_transaction, row.open_signature, row.open_last_valid_height);
 export const storedSettle = (row: JournalRow) =>

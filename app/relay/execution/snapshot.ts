@@ -1,4 +1,4 @@
-/** An execution as the chain has it at one moment: money moves on this, and never on an index row. */
+/** The state of an execution on the chain at one moment. Money moves on this, and never on an index row. */
 import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
@@ -12,7 +12,7 @@ import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 
-/** `record` is null where there is none. */
+/** `record` is null if there is none. */
 export interface Snapshot {
   record: ExecutionRecord | null;
   listing: AgentListing | null;
@@ -23,14 +23,14 @@ export interface Snapshot {
 
 type Located = Pick<JournalRow, 'execution_id' | 'listing'>;
 
-/** Throws where the node does not answer, or two do not agree. */
+/** Throws if the node does not answer, or two nodes disagree. */
 export async function readSnapshot(chain: Pick<RelayChain, 'readAgreed'>, row: Located): Promise<Snapshot> {
   return toSnapshot(await chain.readAgreed(addressesOf(row)));
 }
 
 /**
- * The chain's word for good on bytes with this last valid height: what they have not done here they never will. Null
- * while they could still land. Throws where the node does not answer.
+ * Reads the final state past this last valid height: bytes that have not landed by then never will. Null while they
+ * could still land. Throws if the node does not answer.
  */
 export async function readSnapshotPast(
   chain: Pick<RelayChain, 'readPast'>,
@@ -41,13 +41,13 @@ export async function readSnapshotPast(
   return read && toSnapshot(read);
 }
 
-/** What a settled record paid to each side, base units. */
+/** The amounts that a settled record paid to each side, base units. */
 export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platformAmount: bigint } {
   const platformAmount = (record.price * BigInt(record.feeBps)) / 10_000n;
   return { creatorAmount: record.price - platformAmount, platformAmount };
 }
 
-/** Why a refund cannot arrive: `claimable` where the caller's account is missing, `blocked` where it is unusable. */
+/** Why a refund cannot arrive: `claimable` if the caller's account is missing, `blocked` if it is unusable. */
 export async function refundObstacle(
   chain: Pick<RelayChain, 'read'>,
   record: ExecutionRecord,

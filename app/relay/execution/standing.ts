@@ -1,11 +1,11 @@
-/** Where a call stands that came before, and the errors by which one is told of the other. */
+/** The standing of an earlier call, and the errors that tell a repeated request about it. */
 import { ApiError } from '../errors.ts';
 import { type ExecutionState, isWaiting, type JournalRow } from '../ledger/tables.ts';
 
-/** When a request that repeats one in progress may come again. */
+/** Retry delay for a request that repeats one in progress. */
 const RETRY_SECONDS = 1;
 
-/** Where a call stands for those who ask again. */
+/** The standing of a call, for repeated requests. */
 export type Standing = 'unpaid' | 'unknown' | 'running' | 'ended';
 
 const STANDINGS: Record<ExecutionState, Standing> = {
@@ -21,7 +21,7 @@ const STANDINGS: Record<ExecutionState, Standing> = {
   refunded: 'ended',
 };
 
-/** A call that failed has ended when its money is back, or waits for nothing but the caller's own account. */
+/** A failed call has ended when its money is back, or when its refund waits only for the caller's own account. */
 export function standingOf(row: Pick<JournalRow, 'state' | 'refund_state'>): Standing {
   const standing = STANDINGS[row.state];
   return standing === 'running' && isWaiting(row) ? 'ended' : standing;
@@ -29,21 +29,29 @@ export function standingOf(row: Pick<JournalRow, 'state' | 'refund_state'>): Sta
 
 /** 409 for a request whose first one has not ended. */
 export function inProgress(executionId: string): ApiError {
-  return new ApiError('request_in_progress', 'This request came before and has not ended yet', {
-    executionId,
-    retryAfterSeconds: RETRY_SECONDS,
-  });
+  return new ApiError(
+    'request_in_progress',
+    `An earlier request for this call is still in progress. Retry in ${RETRY_SECONDS} s.`,
+    {
+      executionId,
+      retryAfterSeconds: RETRY_SECONDS,
+    },
+  );
 }
 
-/** 422 for a key that came with another request. */
+/** 422 for a key that was used with another request. */
 export function reused(executionId: string): ApiError {
-  return new ApiError('idempotency_key_reused', 'This Idempotency-Key was used before with another agent or body', {
-    executionId,
-  });
+  return new ApiError(
+    'idempotency_key_reused',
+    'This Idempotency-Key was used before with another agent or body. Use a new key for a new call.',
+    {
+      executionId,
+    },
+  );
 }
 
-/** 410 for what was paid and whose result is not here. */
+/** 410 for a paid execution whose result is not here. */
 export function lostResult(executionId: string): ApiError {
-  const message = 'This execution is completed and paid, and its result is no longer here';
+  const message = 'The execution was completed and paid, but this service no longer has its result';
   return new ApiError('result_unavailable', message, { executionId });
 }

@@ -1,4 +1,4 @@
-/** What a step of an execution works with, and how it leaves its row. */
+/** The dependencies of an execution's steps, and the outcome of a step. */
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import type { Authorities } from '../chain/cluster.ts';
@@ -14,61 +14,61 @@ import type { ReadText } from '../outbound/resultObjects.ts';
 import type { KeepLate } from './late.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What the engine needs of the rooms below. */
+/** The engine's dependencies on lower modules. */
 export interface EngineDeps {
   chain: Omit<RelayChain, 'close'>;
   journal: Journal;
-  /** Which other relays work on this ledger. */
+  /** Other relays that work on this ledger. */
   leases: Pick<Leases, 'alive'>;
   creators: CreatorPool;
   usdcMint: PublicKey;
-  /** What the operator gives at most. */
+  /** The operator's limits. */
   budgets: Budgets;
-  /** Who gets back the rent that the operator lends. */
+  /** The address that gets back the rent that the operator lends. */
   rentReturn: PublicKey;
-  /** Whether no other deployment signs with our authority. */
+  /** True if no other deployment signs with our authority. */
   isAlone(): boolean;
-  /** Who may settle and refund, as Config says it. */
+  /** The authorities that may settle and refund, by Config. */
   authorities: Authorities;
-  /** Where the agent of a stored metadata hash is called. */
+  /** Endpoint of the agent with this metadata hash. */
   endpointOf(metadataHash: string): Promise<string | null>;
   /** Keeps a result that came too late. */
   keepLate: KeepLate;
-  /** The bytes of a result, wherever they are. */
+  /** The bytes of a result, in the ledger or the object storage. */
   readText: ReadText;
   /** Bytes of a result for each cent of its price. */
   resultBytesPerCent: number;
-  /** Throws where new executions of a listing are turned away. */
+  /** Throws if new executions of a listing are refused. */
   requireServing(listing: string): Promise<void>;
-  /** Is told why the chain has refused an open of a listing, by the program's own name where it has one. */
+  /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */
   openFailed(error: string | null, listing: string): void;
   log: Logger;
   observe?: Observe;
 }
 
-/** What is known of an execution while this process works on it; all of it can be read again after a crash. */
+/** State of an execution while this process works on it. All of it can be read again after a crash. */
 export interface Live {
-  /** Its open was stored by this process a moment ago: nothing can have become of it yet. */
+  /** This process stored the open a moment ago, so it cannot have landed yet. */
   isFresh: boolean;
   snapshot: Snapshot | null;
   /** When the creator was first called, on performance.now()'s clock. */
   dispatchedAtMs: number | null;
   answer: CreatorAnswer | null;
   result: ResultRow | null;
-  /** The row as it has ended. */
+  /** The row in its final state. */
   ended: JournalRow | null;
   refused: ApiError | null;
-  /** Called once its open needs no reservation any longer, and those who wait for the escrow may go on. */
+  /** Called once the open needs no reservation any longer. Calls that wait for the escrow may then go on. */
   opened: () => void;
 }
 
 /**
- * How a step leaves its row: `next` to go on at once, `wait` until the chain has said more, `rest` where only time or
- * other people can change anything, `ended` for good.
+ * The outcome of a step. `next`: continue at once. `wait`: the chain must say more. `rest`: only time or other people
+ * can change anything. `ended`: final.
  */
 export type Step = 'next' | 'wait' | 'rest' | 'ended';
 
-/** An execution of which nothing is known yet. */
+/** The state of an execution before anything is known of it. */
 export function newLive({ isFresh, opened }: { isFresh: boolean; opened?: (() => void) | undefined }): Live {
   return {
     isFresh,

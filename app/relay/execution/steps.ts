@@ -1,7 +1,7 @@
 /**
- * What is done about an execution in each state of its journal's row: one thing at a time, by what the record on the
- * chain says now. A row found in any state is carried on the same way, so that a live call and recovery after a crash
- * are one piece of code. An unknown outcome is never a failure: the row stays and is asked about again.
+ * Does one thing at a time for an execution, by the state of its row and of its record on the chain. A row is continued
+ * the same way in every state, so a live call and crash recovery share one code path. An unknown outcome is never a
+ * failure: the row stays and is checked again.
  */
 import type { JournalRow } from '../ledger/tables.ts';
 import { createEnding } from './ending.ts';
@@ -12,7 +12,7 @@ import { createSettling, hasTimeToServe } from './settle.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
-/** The steps of all executions; `stopping` ends their waiting and leaves the rows as they are. */
+/** Creates the steps of all executions. `stopping` ends their waiting and leaves the rows as they are. */
 export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   const { chain, journal } = deps;
   const ending = createEnding(deps, stopping);
@@ -21,10 +21,10 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   const { dispatch } = createServing(deps, refunding, settling, stopping);
   const { open, withoutRecord } = createOpening(deps, stopping);
 
-  /** Do the one thing that a row's state asks for. */
+  /** Does the one thing that the row's state asks for. */
   async function step(row: JournalRow, live: Live): Promise<Step> {
     if (row.state === 'settled' || row.state === 'refunded' || row.state === 'void') return 'ended';
-    // Nothing of ours can land: recovery leaves the row to a relay that Config names.
+    // Nothing that we sign can land. Recovery leaves the row to a relay that Config names.
     if (!deps.authorities.isOurs()) return 'wait';
     if (row.state === 'accepted' || row.state === 'open_signed') return open(row, live);
     live.opened();
@@ -33,7 +33,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     if (!snapshot.record) return withoutRecord(row);
     if (await ending.followRecord(row, snapshot)) return 'ended';
     const left = await act(row, snapshot, live);
-    // Whatever has to wait is decided by a new reading.
+    // A step that waits is decided on a new reading.
     if (left === 'next') live.snapshot = snapshot;
     return left;
   }
@@ -42,10 +42,11 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     switch (row.state) {
       case 'open_confirmed':
         if (!hasTimeToServe(row, snapshot)) {
-          return refunding.refundIntent(row, snapshot, 'unserved', 'The call could not be served in time');
+          return refunding.refundIntent(row, snapshot, 'unserved', 'The marketplace could not call the agent in time');
         }
         await journal.dispatched(row);
-        // Of one that was dispatched before, the ledger knows when: by another process, or before the chain took its open back.
+        // If the call was dispatched before, the ledger knows when. Another process dispatched it, or the chain took
+        // its open back since.
         if (row.dispatched_ms === null) live.dispatchedAtMs = performance.now();
         return 'next';
       case 'dispatched':

@@ -1,4 +1,7 @@
-/** Working on rows: step after step until each has ended, rests, or belongs to another relay. One at a time for a row. */
+/**
+ * Works on rows, step after step, until each has ended, rests, or belongs to another relay. Each row has one worker at
+ * a time.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTemporary } from '../../database/temporary.ts';
 import { timed } from '../chain/stages.ts';
@@ -9,14 +12,14 @@ import { standingOf } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 import { createSteps } from './steps.ts';
 
-/** How long after a step without an outcome the row is looked at again; doubled each time. */
+/** Pause after a step without an outcome; doubled each time. */
 const WAIT_FIRST_MS = 250;
 const WAIT_MAX_MS = 2_000;
-/** The same for a row that waits for a person or for its time to be over. */
+/** The same for a row that waits for a person or for a deadline. */
 const REST_FIRST_MS = 1_000;
 const REST_MAX_MS = 60_000;
 
-/** What working on a row in each state is called when it is timed. */
+/** The stage of each state in the timings. */
 const STAGES: Partial<Record<JournalRow['state'], 'open' | 'dispatch' | 'settle' | 'refund'>> = {
   accepted: 'open',
   open_signed: 'open',
@@ -27,19 +30,18 @@ const STAGES: Partial<Record<JournalRow['state'], 'open' | 'dispatch' | 'settle'
 
 export type Work = ReturnType<typeof createWork>;
 
-/** What this process works on; `stopping` ends all waiting, and the journal keeps what is unfinished. */
+/** The rows that this process works on. `stopping` ends all waiting, and the journal keeps the unfinished rows. */
 export function createWork(deps: EngineDeps, stopping: AbortSignal) {
   const { journal, log } = deps;
   const { step } = createSteps(deps, stopping);
   const working = new Map<string, Promise<void>>();
-  // How long each row that rests was left alone the last time, ms.
-  const resting = new Map<string, number>();
-  // Callers that wait here, each told where another relay has taken its execution.
+  const rests = createRests(journal);
+  // Callers that wait here, each notified if another relay takes its execution.
   const awaited = new Map<string, () => void>();
 
   const pauseFor = (ms: number) => sleep(ms, undefined, { signal: stopping }).catch(() => undefined);
 
-  /** `known` is the row as it is now. */
+  /** `known` is the current row. */
   async function carryOn(executionId: string, live: Live, known?: JournalRow): Promise<void> {
     let next = known;
     for (let pause = WAIT_FIRST_MS; !stopping.aborted; ) {
@@ -52,14 +54,14 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live)).catch((error) => {
         if (error instanceof JournalConflict) throw error;
         if (!stopping.aborted)
-          log.warn({ execution_id: executionId, error: String(error) }, 'a step failed; it will be tried again');
+          log.warn({ execution_id: executionId, error: String(error) }, 'a step failed; it will be retried');
         return 'wait' as const;
       });
       if (left === 'ended') {
-        resting.delete(executionId);
+        rests.end(executionId);
         live.ended = row;
       }
-      if (left === 'rest') await rest(executionId);
+      if (left === 'rest') await rests.begin(executionId);
       if (left === 'ended' || left === 'rest') return;
       next = left === 'next' ? row : undefined;
       if (left === 'next') pause = WAIT_FIRST_MS;
@@ -70,7 +72,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
     }
   }
 
-  /** Who works on a row or waits for its end goes on doing so once the database is back. */
+  /** A lost database is temporary: workers and waiters continue once it is back. */
   function readRow(executionId: string): Promise<JournalRow | undefined | 'away'> {
     return journal.get(executionId).catch((error) => {
       if (isTemporary(error)) return 'away';
@@ -78,22 +80,15 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
     });
   }
 
-  /** Leave a row alone, each time for longer: only a person, or the end of its time, can change anything. */
-  async function rest(executionId: string): Promise<void> {
-    const ms = Math.min((resting.get(executionId) ?? REST_FIRST_MS / 2) * 2, REST_MAX_MS);
-    resting.set(executionId, ms);
-    await journal.restUntil(executionId, Date.now() + ms);
-  }
-
   return {
-    /** Work on a row unless this process already does; a fault is logged and the row looked at again later. */
+    /** Works on a row unless this process already does. A fault is logged, and recovery takes the row later. */
     on(executionId: string, live: Live, known?: JournalRow): Promise<void> {
       const present = working.get(executionId);
       if (present) return present;
       const promise = carryOn(executionId, live, known)
         .catch((error) => {
           if (!stopping.aborted)
-            log.error({ execution_id: executionId, error: String(error) }, 'an execution was left to recovery');
+            log.error({ execution_id: executionId, error: String(error) }, 'an execution is left to recovery');
         })
         .finally(() => {
           working.delete(executionId);
@@ -102,7 +97,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       working.set(executionId, promise);
       return promise;
     },
-    /** Wait for the end of an execution, for so many ms: also where another relay has taken it over meanwhile. */
+    /** Waits up to `ms` for the end of an execution, also if another relay takes it over meanwhile. */
     async awaitEnd(executionId: string, live: Live, ended: Promise<void>, ms: number): Promise<void> {
       const until = performance.now() + ms;
       const taken = new Promise<void>((resolve) => awaited.set(executionId, resolve));
@@ -120,8 +115,8 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       }
     },
     /**
-     * Tells those that wait here for what another relay has taken, which may end long before what this one still does for
-     * it. One statement for all of them.
+     * Wakes waiters here whose execution another relay has taken. It may end there long before this process finishes
+     * its own work on it. One statement covers all of them.
      */
     async noticeTaken(): Promise<void> {
       if (awaited.size === 0) return;
@@ -129,7 +124,22 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
     },
     isOn: (executionId: string) => working.has(executionId),
     count: () => working.size,
-    /** Resolves when nothing of what is being worked on now is any more. */
+    /** Resolves when all current work has finished. */
     idle: () => Promise.allSettled(working.values()),
   };
+}
+
+/** Rows that are left alone for a while. */
+function createRests(journal: EngineDeps['journal']) {
+  /** Last rest of each row, ms. */
+  const resting = new Map<string, number>();
+
+  /** Leaves a row alone, longer each time: only a person or a deadline can change anything. */
+  async function begin(executionId: string): Promise<void> {
+    const ms = Math.min((resting.get(executionId) ?? REST_FIRST_MS / 2) * 2, REST_MAX_MS);
+    resting.set(executionId, ms);
+    await journal.restUntil(executionId, Date.now() + ms);
+  }
+
+  return { begin, end: (executionId: string) => resting.delete(executionId) };
 }

@@ -1,7 +1,7 @@
 /**
- * What stands before tRPC: the limit, whether there is such a procedure, its method, whose page sent it, whose session it
- * carries, and only then its body, read as those of /v1 are, because tRPC itself would take any depth and repeated names,
- * and parse them before it looks for the procedure.
+ * Checks before tRPC: rate limit, existence of the procedure, method, origin, session, and only then the body. The body
+ * is read like those of /v1. tRPC itself would accept any depth and repeated names, and parse the body before it finds
+ * the procedure.
  */
 import type { NextFunction, Request, Response } from 'express';
 import type { ProcedureEntry } from '../../sdk/wire/fields.ts';
@@ -18,14 +18,17 @@ import { readJsonBody } from './request.ts';
 import { REQUEST_ID, sendError } from './respond.ts';
 import { procedureError } from './trpc.ts';
 
-/** Of a procedure's body: management needs little, and a stranger's bytes are parsed before anything is known of them. */
+/**
+ * Maximum body of a procedure: management needs little, and a stranger's bytes are parsed before anything is known of
+ * them.
+ */
 const MAX_PROCEDURE_BYTES = 32 * 1024;
-/** What a management call says is little, and the large ones hold one long text. */
+/** Management calls are small; the large ones hold one long text. */
 const MAX_PROCEDURE_VALUES = 5_000;
-/** What gives a page its session and takes it away: a foreign page could otherwise sign people in and out. */
+/** Procedures that set or remove a page's session: otherwise a foreign page could sign people in and out. */
 const OF_PAGES: readonly ProcedureName[] = ['auth.signIn', 'auth.signOut'];
 
-/** What `response.locals` carries on to tRPC. */
+/** The part of `response.locals` for tRPC. */
 export interface Admitted {
   session: Session | null;
 }
@@ -64,8 +67,8 @@ export function maxBytesOf({ maxBytes = MAX_PROCEDURE_BYTES }: ProcedureEntry): 
 function requireProcedure(name: string): ProcedureName {
   if (Object.hasOwn(PROCEDURES, name)) return name as ProcedureName;
   if (name.includes(','))
-    throw new ApiError('invalid_request', 'Call one procedure at a time: batches are not accepted');
-  throw new ApiError('not_found', `There is no procedure ${JSON.stringify(name.slice(0, 60))}`);
+    throw new ApiError('invalid_request', 'Batch requests are not supported. Call one procedure per request.');
+  throw new ApiError('not_found', `Unknown procedure ${JSON.stringify(name.slice(0, 60))}`);
 }
 
 function requireMethod(request: Request, response: Response, { kind }: ProcedureEntry): void {
@@ -73,26 +76,31 @@ function requireMethod(request: Request, response: Response, { kind }: Procedure
   if (request.method === method || (request.method === 'HEAD' && method === 'GET')) return;
   response.setHeader('Allow', method);
   const details = { allowed: [method] };
-  throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use ${method}`, { details });
+  throw new ApiError('method_not_allowed', `${request.method} is not allowed for this procedure. Use ${method}.`, {
+    details,
+  });
 }
 
-/** A cookie comes by itself, whoever made the page: what may change something by it must come from a page of ours. */
+/** A browser sends a cookie for any page. A change by cookie must therefore come from our own page. */
 function requirePage({ deps }: ProcedureContext, request: Request, name: ProcedureName): void {
   const byCookie = PROCEDURES[name].kind === 'mutation' && cookieOf(deps, request) !== null;
   if (byCookie || OF_PAGES.includes(name)) requireOwnOrigin(deps, request);
 }
 
-/** Throws ApiError 401 without the session that the procedure needs, 403 without the admin's. */
+/** Throws ApiError 401 without the required session, 403 without the admin's. */
 async function requireSession(
   { deps, admin }: ProcedureContext,
   request: Request,
   { access }: ProcedureEntry,
 ): Promise<Session | null> {
-  // To be asked who one is keeps no session alive.
+  // A query of the current session must not prolong it.
   if (access === 'public') return peekSession(deps, request);
   const session = await useSession(deps, request);
   if (!session) {
-    throw new ApiError('unauthorized', 'Sign in, or send the token of auth.verify as Authorization: Bearer <token>');
+    throw new ApiError(
+      'unauthorized',
+      'The session is missing or has ended. Sign in, or send the token of auth.verify as Authorization: Bearer <token>.',
+    );
   }
   if (access === 'admin') await requireAdmin(admin, session.wallet);
   return session;

@@ -1,6 +1,6 @@
 /**
- * The dashboard's files, and its page at every address that is a view of it. What the page may do is said by its policy:
- * no script, style or request but the service's own and those to the node that the service names.
+ * Serves the dashboard's files, and its page at every address of a view. The page's policy allows only the service's
+ * own scripts, styles and requests, and requests to the node that the service names.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { ApiError } from '../errors.ts';
 const DEVELOPMENT_WALLETS = '/development-wallets.json';
 const YEAR_SECONDS = 31_536_000;
 
-/** Addresses of views, and the document of each; the first that fits. */
+/** Addresses of views with their documents; the first match wins. */
 const VIEWS: [address: RegExp, document: string][] = [
   [/^\/$/, 'catalogue'],
   [/^\/agents\/[^/]+$/, 'agent'],
@@ -34,15 +34,15 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/admin$/, 'admin'],
   [/^\/admin\/disputes\/[^/]+$/, 'adminDispute'],
 ];
-/** The catalogue narrowed by what is in its address, and the view of an agent of which nothing is known. */
+/** The catalogue with a query in its address, and the view of an unknown agent. */
 const SEARCH = 'search';
 const UNKNOWN_AGENT = 'unknownAgent';
 
 const TITLE = 'Agent Marketplace';
-/** Fast enough for each answer; the files are compressed harder, once. */
+/** Fast enough per answer; the files are compressed harder, once. */
 const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** Where the visitor may name any node to verify by. */
+/** On this page the visitor may choose any node to verify with. */
 const VERIFY = '/verify';
 const ANY_NODE = 'https: http://127.0.0.1:* http://localhost:*';
 
@@ -57,17 +57,17 @@ interface File {
   type: string;
   cache: string;
   bytes: Buffer;
-  /** The same by Brotli; null for what is compressed in itself. */
+  /** Compressed by Brotli; null if the type is compressed already. */
   brotli: Buffer | null;
 }
 
 type DashboardDeps = Pick<RelayDeps, 'config' | 'log'> & Parameters<typeof getAgent>[0];
 type Handler = (request: Request, response: Response, next: NextFunction) => void;
 
-/** Over the folder of the built page. Null where it has not been built, which the log says. */
+/** Serves the folder of the built page. Null if it is not built, which is logged. */
 export function createDashboard(deps: DashboardDeps, folder: string, limit: PublicLimit): Handler | null {
   if (!existsSync(join(folder, 'catalogue.html'))) {
-    deps.log.warn('the dashboard is not built, so there is no page at /: npm run build:dashboard');
+    deps.log.warn('the dashboard is not built, so / has no web page; build it with npm run build:dashboard');
     return null;
   }
   const documents = readDocuments(folder);
@@ -90,7 +90,9 @@ function readDocuments(folder: string): Map<string, string> {
   return new Map(names.map((name) => [basename(name, '.html'), readFileSync(join(folder, name), 'utf8')]));
 }
 
-/** All of them, by path: a few megabytes, so that the next build can take the folder's place at any time. */
+/**
+ * All files by path: a few megabytes. They are in memory, so that the next build can replace the folder at any time.
+ */
 function readFiles(folder: string): Map<string, File> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES);
   return new Map(
@@ -169,7 +171,9 @@ async function answerPage(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** What an agent's document begins with. Null where there is none, or too much is asked for: the page then says so. */
+/**
+ * The agent for the head of its document. Null if there is none or the rate limit is reached; then the page reports it.
+ */
 async function readHead(deps: DashboardDeps, limit: PublicLimit, request: Request) {
   try {
     await limit.admit(request);
@@ -184,14 +188,14 @@ const hasQuery = ({ url }: Request): boolean => url.includes('?');
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** In one go, so that nothing that a stranger wrote is taken for a place to fill. */
+/** One pass, so that no placeholder in a stranger's text is replaced. */
 function fill(html: string, values: Record<string, string>): string {
   return html.replace(/__[A-Z]+(?:_[A-Z]+)*__/g, (place) =>
     (values[place] ?? place).replace(/[&<>"']/g, (character) => ESCAPES[character]!),
   );
 }
 
-/** The demo people's keypairs, for the page on this very computer and nobody else. */
+/** The demo users' keypairs, only for the page on this computer. */
 function answerWallets({ config }: DashboardDeps, request: Request, response: Response, next: NextFunction): void {
   if (!config.developmentWallets || !isHere(request)) {
     next();
@@ -207,7 +211,7 @@ function answerWallets({ config }: DashboardDeps, request: Request, response: Re
   response.end(JSON.stringify({ wallets }));
 }
 
-/** Asked from this computer, by its loopback name: another name may be somebody's page that points at us. */
+/** True if this computer asks, by a loopback name: another name may be a foreign page that points at us. */
 function isHere(request: Request): boolean {
   const { hostname } = request;
   const isNamedHere = hostname === 'localhost' || (isIP(hostname) === 4 && hostname.startsWith('127.'));

@@ -1,7 +1,7 @@
-/** Ending in order: what is being answered is answered first. */
+/** Closes the server in order: current requests are answered first. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
-/** Keeps count of the answers that are still being made; the returned function resolves once there are none. */
+/** Counts the answers in progress. The returned function resolves once there are none. */
 export function watchAnswers(server: Server): () => Promise<void> {
   const open = new Set<ServerResponse>();
   let onIdle: () => void = () => undefined;
@@ -19,7 +19,7 @@ export function watchAnswers(server: Server): () => Promise<void> {
     });
 }
 
-/** From now on each answer is the last of its connection, so that none is left on which a request could come too late. */
+/** From now on each answer closes its connection, so that no later request arrives on it. */
 export function endConnections(server: Server): void {
   server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
     response.shouldKeepAlive = false;

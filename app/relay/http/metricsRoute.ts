@@ -1,4 +1,4 @@
-/** GET /metrics: who may read the relay's figures. */
+/** GET /metrics: checks who may read the relay's figures. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
@@ -13,14 +13,16 @@ interface MetricsRouteDeps {
   metrics: RelayDeps['metrics'];
 }
 
-/** The handler of every request to /metrics. */
+/** Handles every request to /metrics. */
 export function answerMetrics(deps: MetricsRouteDeps) {
   return async (request: Request, response: Response): Promise<void> => {
     requireAccess(request, deps.config.metricsToken);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
       const details = { allowed: ['GET', 'HEAD'] };
-      throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use GET, HEAD`, { details });
+      throw new ApiError('method_not_allowed', `${request.method} is not allowed for this path. Use GET, HEAD.`, {
+        details,
+      });
     }
     const text = await deps.metrics.render();
     response.setHeader('Cache-Control', 'no-store');
@@ -28,15 +30,18 @@ export function answerMetrics(deps: MetricsRouteDeps) {
   };
 }
 
-/** With a token, those who have it; without one, only this computer, and nobody whom a proxy on it speaks for. */
+/** With a token, its holders. Without one, only this computer, and no client behind a proxy on it. */
 function requireAccess(request: Request, token: string | null): void {
   if (token !== null) {
     const given = readBearer(request.headers.authorization);
     if (given !== null && timingSafeEqual(digest(given), digest(token))) return;
-    throw new ApiError('unauthorized', 'Send the header Authorization: Bearer <METRICS_TOKEN>');
+    throw new ApiError(
+      'unauthorized',
+      'The metrics token is missing or wrong. Send the header Authorization: Bearer <METRICS_TOKEN>.',
+    );
   }
   if (isThisComputer(request)) return;
-  throw new ApiError('not_found', 'There is nothing at /metrics');
+  throw new ApiError('not_found', 'No route has the path /metrics');
 }
 
 function digest(text: string): Buffer {

@@ -1,4 +1,4 @@
-/** What each procedure of /trpc does: one line that leads to its room, for the wallet that the door has found. */
+/** Maps each procedure of /trpc to its function, with the wallet that admit.ts has found. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { z } from 'zod';
 import { findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
@@ -27,7 +27,7 @@ export interface ProcedureContext {
   trialLimits: TrialLimits;
 }
 
-/** Who calls; a session wherever the procedure asks for one. */
+/** The caller; it has a session if the procedure requires one. */
 interface Call<By extends string> {
   session: By extends 'public' ? Session | null : Session;
   request: IncomingMessage;
@@ -87,7 +87,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
   };
 }
 
-/** From the chain itself, as it was at most 2 s ago, because creators and wallets sign by these figures. */
+/** From the chain itself, at most 2 s old, because creators and wallets sign by these figures. */
 async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Promise<MarketplaceConfig> {
   const config = await readConfig().catch(chainUnreadable);
   return {

@@ -1,22 +1,22 @@
-/** The body of a request, bounded while it is read. */
+/** Reads the body of a request, with a limit on its size. */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 
-/** A client that goes on sending after its 413 is cut off here. */
+/** A client that keeps sending after its 413 is disconnected here. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 /**
- * The raw body, which must be JSON by its headers; what the bytes say is looked at later. Throws ApiError 413 or 415,
- * in this order. Rejects with another error when the connection breaks.
+ * The raw body, whose headers must declare JSON; the bytes are parsed later. Throws ApiError 413 or 415, in this order.
+ * Rejects with another error if the connection breaks.
  */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const body = await readBody(request, maxBytes);
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (!isJson(contentType)) {
-    throw unsupported('Send the body with the header Content-Type: application/json');
+    throw unsupported('The body is not declared as JSON. Send the header Content-Type: application/json.');
   }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw unsupported('Send the body without a Content-Encoding');
+    throw unsupported('The body is compressed. Send it without a Content-Encoding.');
   }
   return body;
 }
@@ -45,12 +45,12 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
       else {
         chunks.length = 0;
         tooLarge();
-        // The rest is read and dropped: a client that is cut off while it sends never sees the answer.
+        // The rest is read and dropped: a client that is disconnected while it sends never sees the answer.
         if (bytes > MAX_DRAINED_BYTES) request.destroy();
       }
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
     request.on('error', reject);
-    request.on('close', () => reject(new Error('the connection closed before the body had come')));
+    request.on('close', () => reject(new Error('the connection closed before the whole body arrived')));
   });
 }

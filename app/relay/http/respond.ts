@@ -1,4 +1,4 @@
-/** How answers leave: JSON through its schema, so that what is sent is what was promised; text for results; errors. */
+/** Sends answers: JSON through its schema, so that it matches the contract; text for results; errors. */
 import { createHash } from 'node:crypto';
 import type { Response } from 'express';
 import type { z } from 'zod';
@@ -7,20 +7,20 @@ import { type ApiError, errorBody } from '../errors.ts';
 import { type Parts, renderParts } from '../json.ts';
 import { type Body, inOwnTurn, lengthOf, PIECE_BYTES, piecesOf } from '../longBytes.ts';
 
-/** The header that names the request, in every answer and in the log. */
+/** The header with the request's id, in every answer and in the log. */
 export const REQUEST_ID = 'X-Request-Id';
-/** What is private or about money is kept nowhere, and no error is. */
+/** Private data, data about money, and errors are never cached. */
 const NO_STORE = 'no-store';
-/** When a 503 is worth another try, unless it says otherwise. */
+/** Retry delay of a 503, unless it has its own. */
 const RETRY_SECONDS = 5;
 
-/** What `response.locals` carries. */
+/** The part of `response.locals` for sending. */
 export interface AnswerLimits {
-  /** A client that takes nothing of its answer for so long is cut off. */
+  /** A client that reads nothing of its answer for this long is disconnected. */
   takeMs: number;
 }
 
-/** Sends a JSON answer. A value that does not fit its schema throws: it is a fault of ours and becomes a 500. */
+/** Sends a JSON answer. A value that does not fit its schema throws: that is our fault and becomes a 500. */
 export function send<Schema extends z.ZodType>(
   response: Response,
   status: number,
@@ -31,12 +31,12 @@ export function send<Schema extends z.ZodType>(
   end(response, status, renderParts(schema, value, parts), 'application/json; charset=utf-8');
 }
 
-/** Sends bytes as they are, such as a result: text that a stranger wrote, which no browser may take for a page. */
+/** Sends raw bytes, such as a result: a stranger's text, which no browser may render as a page. */
 export function sendBytes(response: Response, status: number, body: Body, contentType: string): void {
   end(response, status, body, contentType);
 }
 
-/** Sends an error with the status of its code, in the specification's body unless told another. */
+/** Sends an error with the status of its code, in the specification's body unless another is given. */
 export function sendError(response: Response, error: ApiError, body: object = errorBody(error)): void {
   const { status } = ERRORS[error.code];
   response.setHeader('Cache-Control', NO_STORE);
@@ -46,9 +46,9 @@ export function sendError(response: Response, error: ApiError, body: object = er
   sendBytes(response, status, [Buffer.from(JSON.stringify(body))], 'application/json; charset=utf-8');
 }
 
-/** Sends the body; of what may be kept, only the news. */
+/** Sends the body; a 304 if the client has this version of a cacheable answer. */
 function end(response: Response, status: number, body: Body, contentType: string): void {
-  // A caller that has gone does not stop its execution, only this answer.
+  // A caller that disconnects does not stop its execution, only this answer.
   if (response.destroyed || response.headersSent) return;
   const { takeMs } = response.locals as AnswerLimits;
   response.setTimeout(takeMs, () => response.destroy());
@@ -69,12 +69,12 @@ function end(response: Response, status: number, body: Body, contentType: string
   else response.end(together(body));
 }
 
-/** Hands the connection one piece after the other, each when it has taken the one before. */
+/** Writes one piece after the other, each when the connection has taken the one before. */
 async function sendLong(response: Response, body: Body): Promise<void> {
   const gone = new Promise<void>((resolve) => void response.once('close', resolve));
   for (const piece of piecesOf(body)) {
     await inOwnTurn(() => undefined);
-    // What is written to a connection that has gone is an error that nobody hears.
+    // A write to a closed connection is an error that nobody handles.
     if (response.destroyed) return;
     const taken = new Promise<void>((resolve) => void response.write(together(piece), () => resolve()));
     await Promise.race([taken, gone]);
@@ -90,7 +90,7 @@ function tagOf(body: Body): string {
   return `"${hash.digest('base64url').slice(0, 27)}"`;
 }
 
-/** Whether If-None-Match names this version; a proxy may have made the tag weak. */
+/** True if If-None-Match names this version. A proxy may have made the tag weak. */
 function isKnown(header: string | undefined, etag: string): boolean {
   const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');

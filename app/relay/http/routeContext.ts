@@ -1,4 +1,4 @@
-/** What the routes answer from: the rooms' needs, and what is made once for many requests. */
+/** The context of the routes: their dependencies, and documents made once for many requests. */
 import type { RelayDeps } from '../deps.ts';
 import { createReadiness } from '../operation/health.ts';
 import { createPage } from './docs/page.ts';
@@ -6,7 +6,7 @@ import { createDocument } from './openapi/document.ts';
 import type { RouteContext } from './routes/route.ts';
 
 export function createRouteContext(deps: RelayDeps): RouteContext {
-  // Written when the first is asked for, because the address is known only once the server listens.
+  // Made at the first request, because the address is known only once the server listens.
   let document: Buffer | undefined;
   let page: Buffer | undefined;
   const writeDocument = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });

@@ -1,6 +1,6 @@
 /**
- * From the table of routes to Express: every route with its body's limits, its key, its caching and its headers for other origins'
- * pages; OPTIONS for every path, 405 with Allow for every other method.
+ * Turns the table of routes into Express routes: each with its body limits, key, caching and CORS headers. Every path
+ * answers OPTIONS, and 405 with Allow for every other method.
  */
 import type { Application, Request, Response } from 'express';
 import { authenticate, authenticateReader } from '../access/auth.ts';
@@ -23,8 +23,8 @@ import { methodsOf, needsKey, ROUTE_IDS, routeOf } from './routes/table.ts';
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Pages of any origin may read what needs no key. `Authorization` is never among the headers they may send: an API key
- * spends money, so it has no place in a page, where every script could take it.
+ * Pages of any origin may read routes without a key. `Authorization` is never an allowed header: an API key spends
+ * money, so it must not be in a page, where every script could take it.
  */
 const CROSS_ORIGIN = {
   'Access-Control-Allow-Origin': '*',
@@ -36,7 +36,7 @@ const CROSS_ORIGIN_PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 };
 
-/** Adds every route of the table; what needs no key passes the limit first. */
+/** Adds every route of the table. Routes without a key pass the rate limit first. */
 export function addRoutes(app: Application, context: RouteContext, limit: PublicLimit): void {
   for (const path of new Set(ROUTE_IDS.map((id) => routeOf(id).path))) {
     const here = app.route(expressPath(path));
@@ -56,7 +56,7 @@ export function addRoutes(app: Application, context: RouteContext, limit: Public
   }
 }
 
-/** What a key opens is its handler's to judge, so that a good key is read once and costs nothing here. */
+/** The handler judges keys, so that a good key is read only once. */
 async function limited<Value>(
   limit: PublicLimit,
   route: Route,
@@ -77,7 +77,7 @@ async function limited<Value>(
   }
 }
 
-/** Size and media type of the body, then the key, then the route's own. */
+/** Checks size and media type of the body, then the key, then runs the route. */
 async function handle(
   context: RouteContext,
   route: Route,
@@ -89,7 +89,7 @@ async function handle(
   return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });
 }
 
-/** Throws ApiError where the route needs a key that the request does not have. */
+/** Throws ApiError if the route needs a key that the request lacks. */
 async function findCaller(deps: RelayDeps, { access }: Route, request: Request): Promise<Caller> {
   switch (access) {
     case 'public':
@@ -103,7 +103,7 @@ async function findCaller(deps: RelayDeps, { access }: Route, request: Request):
   }
 }
 
-/** `/v1/agents/{agent_id}` as Express writes it. */
+/** `/v1/agents/{agent_id}` in Express's syntax. */
 function expressPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
 }
@@ -137,7 +137,11 @@ function answerOptions(response: Response, allowed: string[], open: Route[]): vo
 
 function refuseMethod(request: Request, response: Response, allowed: string[]): void {
   response.setHeader('Allow', allowed.join(', '));
-  throw new ApiError('method_not_allowed', `${request.method} is not allowed here; use ${allowed.join(', ')}`, {
-    details: { allowed },
-  });
+  throw new ApiError(
+    'method_not_allowed',
+    `${request.method} is not allowed for this path. Use ${allowed.join(', ')}.`,
+    {
+      details: { allowed },
+    },
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * The relay's HTTP server: /v1, /results, /health and /trpc over Express, one error middleware, and limits on what a
- * connection may cost. Each answer carries X-Request-Id, and every error has the specification's body.
+ * The relay's HTTP server: /v1, /results, /health and /trpc over Express, one error middleware, and limits on the cost
+ * of a connection. Each answer carries X-Request-Id, and every error has the specification's body.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
@@ -30,25 +30,25 @@ import { createRouter, describe } from './trpc.ts';
 
 /** How slow a client may be, milliseconds. */
 export interface ClientPatience {
-  /** To send all headers. */
+  /** Time to send all headers. */
   headersMs: number;
-  /** To send a whole request; answers may take as long as an agent does. */
+  /** Time to send a whole request; answers may take as long as an agent does. */
   requestMs: number;
-  /** To take something of its answer. */
+  /** Time without reading anything of the answer. */
   takeMs: number;
-  /** How often connections are checked for slowness. */
+  /** Interval of the checks for slow connections. */
   checkMs: number;
 }
 const PATIENCE: ClientPatience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, checkMs: 5_000 };
-/** Longer than the usual 60 s of a proxy in front, which must be the one that closes. */
+/** Longer than the usual 60 s of a proxy in front: the proxy must close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** What a client that sent no HTTP has to read its answer. */
+/** Time for a client that sent no valid HTTP to read its answer. */
 const LAST_WORD_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Of what tRPC may read; admit.ts has what each procedure may. */
+/** Maximum for tRPC itself; admit.ts has the limit of each procedure. */
 const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map(maxBytesOf));
 
-/** The server, not yet listening. Closing it is its owner's business. */
+/** The server, not yet listening. Its owner closes it. */
 export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   const app = express();
   const limit = createPublicLimit(deps);
@@ -67,12 +67,12 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   addRoutes(app, context, limit);
   app.use(async (request: Request) => {
     await limit.admit(request);
-    throw new ApiError('not_found', `There is nothing at ${request.path.slice(0, 200)}`);
+    throw new ApiError('not_found', `No route has the path ${request.path.slice(0, 200)}`);
   });
   app.use(answerError(deps));
 
   const server = createServer(
-    // A request without Host is answered like any other, instead of by Node with an empty body.
+    // A request without Host is answered like any other. Node would answer it with an empty body.
     { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.checkMs },
     app,
   );
@@ -80,12 +80,12 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   server.headersTimeout = patience.headersMs;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   server.on('clientError', answerBrokenRequest);
-  // An expectation that we do not know may be ignored, which beats Node's own 417 with an empty body.
+  // An unknown expectation may be ignored; Node would answer 417 with an empty body.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
   return server;
 }
 
-/** Names the request, and logs its outcome without anything that a caller or creator wrote. */
+/** Gives the request an id, and logs its outcome without any text of a caller or creator. */
 function identify(deps: RelayDeps, { takeMs }: ClientPatience) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const begun = performance.now();
@@ -104,7 +104,7 @@ function identify(deps: RelayDeps, { takeMs }: ClientPatience) {
   };
 }
 
-/** A path whose %-escapes are broken is garbage like any other, and ends in the 404 of its route. */
+/** A path with invalid %-escapes gets the 404 of its route, like any other unknown path. */
 function keepBrokenEscapes(request: Request, _response: Response, next: NextFunction): void {
   const [path = '', ...query] = request.url.split('?');
   try {
@@ -142,7 +142,7 @@ function createTrpcHandler(context: ProcedureContext) {
       request,
       response,
     }),
-    // One call, one look at the chain: a batch would multiply what an anonymous request can cost.
+    // One call reads the chain once: a batch would multiply the cost of an anonymous request.
     allowBatching: false,
     maxBodySize: MAX_TRPC_BYTES,
     responseMeta: ({ errors }) => ({ headers: errors[0] ? headersOf(errors[0]) : {} }),
@@ -156,36 +156,39 @@ function createTrpcHandler(context: ProcedureContext) {
   });
 }
 
-/** tRPC leaves out the media type where it does not get as far as the procedure. */
+/** tRPC omits the media type if it does not reach the procedure. */
 function headersOf({ cause }: TRPCError): Record<string, string> {
   const seconds = cause instanceof ApiError ? cause.retryAfterSeconds : undefined;
   return { 'Content-Type': 'application/json', ...(seconds !== undefined && { 'Retry-After': String(seconds) }) };
 }
 
 function answerError(deps: RelayDeps) {
-  // Express knows an error middleware by its four parameters.
+  // Express recognizes an error middleware by its four parameters.
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     if (error instanceof ApiError) {
       sendError(response, error);
       return;
     }
-    // Nobody is left to answer where the connection broke while its request came in.
+    // If the connection broke during the request, nobody is left to answer.
     if (request.destroyed && !request.complete) return;
     const requestId = response.getHeader(REQUEST_ID);
     const away = databaseAway(error);
     if (away) {
-      deps.log.warn({ request_id: requestId, error: String(error) }, 'the database is away');
+      deps.log.warn({ request_id: requestId, error: String(error) }, 'the database does not answer');
       sendError(response, away);
       return;
     }
     deps.log.error({ request_id: requestId, error: error instanceof Error ? error.stack : String(error) }, 'fault');
-    sendError(response, new ApiError('internal_error', `Something went wrong here; it was logged as ${requestId}`));
+    sendError(
+      response,
+      new ApiError('internal_error', `Internal error, logged as ${requestId}. Quote this id when you report it.`),
+    );
   };
 }
 
-/** What Node's parser refuses never becomes a request, so the answer is written by hand. */
+/** A request that Node's parser rejects never reaches Express, so the answer is written by hand. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  // A slow client that was answered before might take this for the rest of that answer.
+  // A slow client with an earlier answer might read this as the rest of that answer.
   const wasAnswered = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && (socket as Socket).bytesWritten > 0;
   if (error.code === 'ECONNRESET' || !socket.writable || wasAnswered) {
     socket.destroy();
@@ -193,7 +196,7 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
   }
   const message =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? `The address and headers of the request must be at most ${MAX_HEADER_BYTES} bytes`
+      ? `The URL and headers of the request must be at most ${MAX_HEADER_BYTES} bytes together`
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'The request did not arrive in time'
         : 'This is not a valid HTTP request';

@@ -1,6 +1,6 @@
 /**
- * /trpc for the CLI and the dashboard, a thin skin over the use-cases. Schemas are the shared contract of
- * sdk/wire/procedures.ts; errors come from the same table as those of /v1. Who may call what is found before, in admit.ts.
+ * /trpc for the CLI and the dashboard, a thin layer over the use cases. Schemas come from the shared contract of
+ * sdk/wire/procedures.ts, and errors from the same table as those of /v1. admit.ts checks access before.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -15,7 +15,7 @@ import { createHandlers, type ProcedureContext } from './procedures.ts';
 
 export interface Context {
   requestId: string;
-  /** What the door has found; never null where the procedure needs a session. */
+  /** The session found by admit.ts; never null if the procedure requires one. */
   session: Session | null;
   request: IncomingMessage;
   response: ServerResponse;
@@ -38,7 +38,7 @@ const TRPC_CODES: Record<number, TRPC_ERROR_CODE_KEY> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** Our code for an error that tRPC itself made. */
+/** Our code for an error of tRPC itself. */
 const OWN_CODES: Partial<Record<TRPC_ERROR_CODE_KEY, ErrorCode>> = {
   BAD_REQUEST: 'invalid_request',
   PARSE_ERROR: 'invalid_request',
@@ -66,12 +66,12 @@ function shapeOf(number: number, { code, message, details }: Told, requestId: st
   return { code: number, message, data: { code, httpStatus: ERRORS[code].status, details, request_id: requestId } };
 }
 
-/** The body of an error that is found before tRPC is asked: the same as tRPC's. */
+/** The body of an error before tRPC is called; the same format as tRPC's. */
 export function procedureError(error: ApiError, requestId: string) {
   return { error: shapeOf(TRPC_ERROR_CODES_BY_KEY[toTrpcError(error).code], error, requestId) };
 }
 
-/** What a caller is told of an error; of a fault of ours, nothing. */
+/** The caller's view of an error; it shows no details of our own faults. */
 export function describe(error: TRPCError, input: unknown): Told {
   const { cause } = error;
   if (cause instanceof ApiError) return { code: cause.code, message: cause.message, details: cause.details };
@@ -80,11 +80,11 @@ export function describe(error: TRPCError, input: unknown): Told {
     return { code: 'invalid_request', message: explain(cause, input, 'body'), details };
   }
   const code = OWN_CODES[error.code] ?? 'internal_error';
-  const message = code === 'internal_error' ? 'Something went wrong here; it was logged' : error.message;
+  const message = code === 'internal_error' ? 'Internal error; it was logged' : error.message;
   return { code, message, details: null };
 }
 
-/** The error by which tRPC answers with the status of `cause`. */
+/** The tRPC error with the status of `cause`. */
 function toTrpcError(cause: ApiError): TRPCError {
   return new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
 }
@@ -108,7 +108,7 @@ export function createRouter(context: ProcedureContext) {
   return t.router(groups);
 }
 
-/** A handler without its types, which were checked where the handlers are. */
+/** A handler without its types, which are checked where the handlers are defined. */
 type Handler = (call: Context, input: unknown) => Promise<unknown>;
 
 function procedureOf(name: ProcedureName, handle: Handler) {

@@ -1,8 +1,8 @@
-/** The table of answers: what calls that may be repeated were answered at their end, in bytes. */
+/** The table of answers: the final answer, in bytes, of each call that may be repeated. */
 import type { Kysely, Selectable } from 'kysely';
 import type { AnswersTable, LedgerTables } from './tables.ts';
 
-/** The answer of an execution, given at this moment or later, unix ms. */
+/** The answer of an execution that was given at `sinceMs` (unix ms) or later. */
 export function readAnswer(
   ledger: Kysely<LedgerTables>,
   executionId: string,
@@ -16,7 +16,7 @@ export function readAnswer(
     .executeTakeFirst();
 }
 
-/** Keeps an answer unless its execution has one; returns whether it was kept. */
+/** Keeps an answer unless its execution has one; returns true if it was kept. */
 export async function insertAnswer(
   ledger: Kysely<LedgerTables>,
   answer: { executionId: string; status: number; body: Buffer; resultAt: number | null; answeredMs: number },
@@ -35,7 +35,7 @@ export async function insertAnswer(
   return inserted === 1n;
 }
 
-/** Drops the answers that were given before, unix ms. */
+/** Drops the answers given before `beforeMs`, unix ms. */
 export async function dropAnswers(ledger: Kysely<LedgerTables>, beforeMs: number): Promise<void> {
   await ledger.deleteFrom('answers').where('answered_ms', '<', BigInt(beforeMs)).execute();
 }

@@ -1,6 +1,6 @@
 /**
- * The table of API keys, and what the index knows of their grants: one statement reads both, because they decide together
- * whether a key is good.
+ * The table of API keys with the index's view of their grants. One statement reads both, because both decide if a key
+ * is valid.
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
@@ -9,7 +9,7 @@ import type { ApiKeysTable, LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
-/** A registered key with what the index knows of its grant: null where it knows none. */
+/** A registered key with the index's view of its grant; null columns if the index has no grant. */
 export interface KeyRow {
   key_hash: string;
   key_id: string;
@@ -23,7 +23,7 @@ export interface KeyRow {
   grant_expires_at: bigint | null;
 }
 
-/** The row of a key's SHA-256, by its primary key; `views` has the index attached as `chain`. */
+/** Reads the row of a key's SHA-256 by its primary key. `views` has the index attached as `chain`. */
 export function createKeyReader(views: OpenDatabase<LedgerDatabase>): (keyHash: string) => Promise<KeyRow | undefined> {
   const { compile } = preparedOf(views.db);
   const query = (keyHash: string) => sql<KeyRow>`
@@ -37,7 +37,7 @@ export function createKeyReader(views: OpenDatabase<LedgerDatabase>): (keyHash: 
   };
 }
 
-/** The wallet's keys with what the index knows of their grants, newest first. */
+/** The wallet's keys with the index's view of their grants, newest first. */
 export function readKeysOf(views: Kysely<LedgerDatabase>, wallet: string) {
   return views
     .selectFrom('api_keys')
@@ -53,7 +53,7 @@ export function readKeysOf(views: Kysely<LedgerDatabase>, wallet: string) {
     .execute();
 }
 
-/** Whose key has this hash. */
+/** The owner of the key with this hash. */
 export function readKey(ledger: Ledger, keyHash: string) {
   return ledger
     .selectFrom('api_keys')
@@ -71,7 +71,7 @@ export async function insertKey(ledger: Ledger, key: Insertable<ApiKeysTable>): 
     .execute();
 }
 
-/** Sets what the wallet's rows of this key may do; there is at least one column. */
+/** Restricts the wallet's rows of this key. `columns` has at least one column. */
 export async function restrictKey(
   ledger: Ledger,
   { wallet, keyId }: { wallet: string; keyId: string },
@@ -80,7 +80,7 @@ export async function restrictKey(
   await ledger.updateTable('api_keys').set(columns).where('wallet', '=', wallet).where('key_id', '=', keyId).execute();
 }
 
-/** Marks the wallet's rows of this key as revoked at `nowMs`, or when they were before. Returns whether there are any. */
+/** Marks the wallet's rows of this key as revoked at `nowMs`; an earlier mark stays. Returns true if there are any. */
 export async function markRevoked(
   ledger: Ledger,
   { wallet, keyId }: { wallet: string; keyId: string },
@@ -95,7 +95,10 @@ export async function markRevoked(
   return updated > 0n;
 }
 
-/** Hashes of a grant that were never used, are not revoked and not restricted (`scopes` are all), newest first. */
+/**
+ * Hashes of a grant that were never used, are not revoked and not restricted, newest first. `scopes` is the
+ * unrestricted value.
+ */
 export async function readUnusedHashes(
   ledger: Ledger,
   { wallet, keyId, scopes }: { wallet: string; keyId: string; scopes: string },
@@ -107,7 +110,7 @@ export async function readUnusedHashes(
     .where('key_id', '=', keyId)
     .where('last_used_ms', 'is', null)
     .where('revoked_ms', 'is', null)
-    // A restricted row was made by the wallet itself; without it the key could be registered again, unrestricted.
+    // The wallet made a restricted row itself. Without the row, the key could be registered again, unrestricted.
     .where('scopes', '=', scopes)
     .where('expires_ms', 'is', null)
     .where('allowed_ips', 'is', null)
@@ -121,13 +124,13 @@ export async function dropKeys(ledger: Ledger, hashes: string[]): Promise<void> 
   await ledger.deleteFrom('api_keys').where('key_hash', 'in', hashes).execute();
 }
 
-/** Keys of one statement. */
+/** Keys per statement. */
 const USED_AT_ONCE = 500;
 
-/** Writes down when keys were last used: pairs of hash and unix ms. */
+/** Writes when keys were last used: pairs of hash and unix ms. */
 export async function writeKeyUse(ledger: Ledger, used: Iterable<[string, number]>): Promise<void> {
   const rows = [...used];
-  // No transaction around them: over several turns of the event loop it would hold up every other write meanwhile.
+  // No transaction around them: it would span several turns of the event loop and block every other write.
   for (let start = 0; start < rows.length; start += USED_AT_ONCE) {
     const values = rows
       .slice(start, start + USED_AT_ONCE)

@@ -1,6 +1,6 @@
 /**
- * The nodes of the archives' trees. Leaves come in order and each once; about two nodes are written for each, those of
- * its way to the root. Subtrees without a leaf are constants and are not kept.
+ * The nodes of the archives' trees. Leaves come in order, each once. Each leaf writes about two nodes of its path to
+ * the root. Subtrees without a leaf are constants and are not stored.
  */
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -12,13 +12,13 @@ import type { LedgerDatabase, LedgerTables } from './tables.ts';
 const DEPTH = constants.archiveDepth;
 const EMPTY = Array.from({ length: DEPTH }, (_, level) => emptyArchiveNode(level));
 
-/** A tree as far as its nodes are here. */
+/** The stored part of a tree. */
 export interface BuiltTree {
   leafCount: number;
   isProven: boolean;
 }
 
-/** Nodes that some leaves change, from the leaves up: at each level a run that begins at `start`. */
+/** The nodes that new leaves change, from the leaves up: at each level a run that begins at `start`. */
 export interface Growth {
   first: number;
   levels: { start: number; hashes: Uint8Array[] }[];
@@ -26,20 +26,20 @@ export interface Growth {
 }
 
 export interface ArchiveNodes {
-  /** Null where nothing of the tree is here, or what is here is of another tree. */
+  /** Null if nothing of the tree is stored, or if the stored nodes belong to another tree. */
   read(archiveIndex: number, tree: string): Promise<BuiltTree | null>;
-  /** What the next leaves would make of the tree; nothing is written. At least one leaf. */
+  /** Computes the tree after the next leaves, at least one; writes nothing. */
   grow(archiveIndex: number, first: number, leaves: readonly Uint8Array[]): Promise<Growth>;
-  /** Writes it, all or nothing. Throws where the tree has not exactly the leaves that come before. */
+  /** Writes the growth, all or nothing. Throws unless the tree has exactly the leaves before it. */
   write(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): Promise<void>;
-  /** Forgets a tree, which is then built again. */
+  /** Forgets a tree, so that it is built again. */
   drop(archiveIndex: number): Promise<void>;
 }
 
-/** Nodes of one statement. */
+/** Nodes per statement. */
 const NODES_AT_ONCE = 256;
 
-/** `writes` and `ledger` are of one database. */
+/** `writes` and `ledger` belong to one database. */
 export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTables>): ArchiveNodes {
   const readTree = (archiveIndex: number) =>
     ledger
@@ -48,7 +48,7 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
       .where('archive_index', '=', BigInt(archiveIndex))
       .executeTakeFirst();
 
-  /** The node beside the first of a run, which is the only one that a run needs and does not hold. */
+  /** The left neighbour of a run's first node: the only node that a run needs and does not hold. */
   async function leftOf(archiveIndex: number, level: number, start: number): Promise<Uint8Array> {
     const node = await ledger
       .selectFrom('archive_nodes')
@@ -63,7 +63,7 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
 
   function writing(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): CompiledQuery[] {
     const same = sql`archive_index = ${archiveIndex} AND tree = ${tree} AND leaf_count = ${growth.first}`;
-    // Every statement asks again whether the tree is where the growth begins, so that none does a part of it.
+    // Every statement checks again that the tree is where the growth begins, so that none applies a part of it.
     const isNext =
       growth.first > 0
         ? sql`EXISTS (SELECT 1 FROM archive_trees WHERE ${same})`
@@ -129,12 +129,15 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
 
 export interface StoredProof {
   leaf: Uint8Array;
-  /** 20, from the bottom up. */
+  /** 20 nodes, from the bottom up. */
   proof: Uint8Array[];
   root: Uint8Array;
 }
 
-/** The proof of a leaf; null while the tree is not proven, or has no such leaf here. One statement, so of one moment. */
+/**
+ * The proof of a leaf; null while the tree is not proven, or if the leaf is not stored. One statement reads it, so it
+ * is consistent.
+ */
 export async function readProof(
   views: Kysely<LedgerDatabase>,
   archive: { archiveIndex: bigint; tree: string },

@@ -1,7 +1,7 @@
 /**
- * The one place from which the archive is swept, however many relays there are: its holder, and the transaction that
- * was signed there and whose fate is not known yet. It is stored before it is sent, so that whoever takes the place of a
- * dead holder follows it first and never signs a second one for the same end.
+ * The right to sweep the archive, which one relay holds at a time, and its signed transaction with an unknown fate. The
+ * transaction is stored before it is sent. The successor of a dead holder therefore follows it first, and never signs a
+ * second one for the same end.
  */
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -10,19 +10,22 @@ import type { LedgerTables } from './tables.ts';
 import type { SignedTransaction } from './writing.ts';
 
 export interface SweepPlace {
-  /** Whether it is ours now: it was, or nobody who lives has it. `others` are the relays that live beside us. */
+  /** Takes the right; true if it is ours now: we held it, or no live relay does. `others` are the other live relays. */
   take(others: readonly string[]): Promise<boolean>;
-  /** What was signed and not followed to its end; null where nothing was, or the place is not ours. */
+  /** The signed transaction with an unknown fate; null if there is none, or if the right is not ours. */
   pending(): Promise<SignedTransaction | null>;
-  /** Stores it; false where the place is not ours any more or another transaction is pending. Then it must not be sent. */
+  /**
+   * Stores the transaction. Returns false if the right is not ours, or another transaction is pending; then it must not
+   * be sent.
+   */
   store(signed: SignedTransaction): Promise<boolean>;
   /** Its fate is known. */
   clear(signature: string): Promise<void>;
-  /** Leaves the place to others, with what is pending. */
+  /** Leaves the right to others, together with the pending transaction. */
   leave(): Promise<void>;
 }
 
-/** For the relay process that calls itself `owner`; `writes` and `ledger` are of one database. */
+/** Creates it for the relay process `owner`. `writes` and `ledger` belong to one database. */
 export function createSweepPlace(writes: GroupCommit, ledger: Kysely<LedgerTables>, owner: string): SweepPlace {
   return {
     async take(others) {

@@ -1,6 +1,6 @@
 /**
- * `npm run relay -- backup FILE`: a copy of the ledger as it is at one moment, while the relay goes on writing it. The
- * file appears under its name only when it is whole and checked.
+ * `npm run relay -- backup FILE` copies the ledger at one moment, while the relay goes on writing it. The file gets its
+ * name only when it is complete and checked.
  */
 import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -8,14 +8,14 @@ import Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
 import { type DatabasePlace, indexPath, ledgerPath } from './open.ts';
 
-/** Copied between two reports of progress: 4 MiB. */
+/** Pages copied between two reports of progress: 4 MiB. */
 const PAGES_PER_STEP = 1_024;
 const POSTGRES_HAS_ITS_OWN =
-  'The ledger is in PostgreSQL (DATABASE_URL): pg_dump --schema=ledger copies it while relays run; docs/operating.md says how';
-/** Callers' tasks and results are in it: for its owner only. */
+  'The ledger is in PostgreSQL (DATABASE_URL). Copy it with pg_dump --schema=ledger; see docs/operating.md.';
+/** It contains callers' tasks and results, so only its owner may read it. */
 const PRIVATE = 0o600;
 
-/** Where the relay's own files are, all absolute. */
+/** The relay's own files, as absolute paths. */
 export interface OwnFiles {
   ledger: string;
   index: string;
@@ -32,8 +32,8 @@ export interface BackupResult {
 }
 
 /**
- * Copies `ledger` to `file`, which is replaced if it exists. `report` is given the pages copied so far and their number.
- * Throws, and leaves nothing behind, where the copy cannot be made or is not sound.
+ * Copies `ledger` to `file`, which is replaced if it exists. `report` gets the copied pages and the total. If the copy
+ * fails or is damaged, it throws and leaves nothing behind.
  */
 export async function backUp(
   ledger: string,
@@ -48,7 +48,7 @@ export async function backUp(
     await source.backup(partial, {
       progress({ totalPages, remainingPages }) {
         report(totalPages - remainingPages, totalPages);
-        // Whenever the relay writes between two steps, SQLite starts over; taking all the rest at once ends that.
+        // SQLite starts over whenever the relay writes between two steps. Taking the whole rest in one step ends that.
         if (remainingPages > least) return totalPages;
         least = remainingPages;
         return PAGES_PER_STEP;
@@ -65,19 +65,19 @@ export async function backUp(
   }
 }
 
-/** Makes the copy a single file, and throws where SQLite finds it damaged. */
+/** Makes the copy a single file, and throws if SQLite finds it damaged. */
 function inspect(path: string) {
   const copy = new Sqlite(path);
   try {
     copy.pragma('journal_mode = DELETE');
     const verdict = copy.pragma('integrity_check', { simple: true });
-    if (verdict !== 'ok') throw new Error(`the copy is damaged, and so may the ledger be: ${verdict}`);
+    if (verdict !== 'ok') throw new Error(`the copy is damaged, so the ledger may be damaged too: ${verdict}`);
     const count = (table: string) => Number(copy.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
     return {
       executions: count('executions'),
       results: count('results'),
       api_keys: count('api_keys'),
-      // Some still wait for their listing, or to be moved because it is there.
+      // Some documents still wait for their listing, or for the move that follows it.
       metadata: count('metadata') + count('pending_metadata'),
     };
   } finally {
@@ -91,30 +91,33 @@ function sync(path: string): void {
   closeSync(descriptor);
 }
 
-/** Throws where a backup cannot be written to `file`, or would replace one of the relay's own files. */
+/** Throws if a backup cannot be written to `file`, or would replace one of the relay's own files. */
 export function checkTarget(file: string, own: OwnFiles): void {
-  if (!existsSync(dirname(file))) throw new Error(`There is no folder ${dirname(file)}`);
-  if (existsSync(file) && statSync(file).isDirectory()) throw new Error(`${file} is a folder; name a file in it`);
+  if (!existsSync(dirname(file))) throw new Error(`The folder ${dirname(file)} does not exist`);
+  if (existsSync(file) && statSync(file).isDirectory()) throw new Error(`${file} is a folder. Name a file in it.`);
   const target = join(realpathSync(dirname(file)), basename(file));
   for (const path of [own.ledger, own.index].filter(existsSync)) {
     for (const suffix of ['', '-wal', '-shm']) {
-      if (target === realpathSync(path) + suffix) throw new Error(`${file} is the relay's own file; choose another`);
+      if (target === realpathSync(path) + suffix)
+        throw new Error(`${file} is the relay's own file. Choose another name.`);
     }
   }
 }
 
-/** `readPlaces` says where the files are, and where relative paths begin; it is called when the command runs. */
+/**
+ * `readPlaces` returns the paths of the files, and the folder of relative paths. It is called when the command runs.
+ */
 export function addBackupCommand(program: Command, readPlaces: () => DatabasePlace & { workingFolder: string }): void {
   program
     .command('backup')
-    .description("Copies the ledger to a file, also while the relay runs. DATA_DIR is the ledger's folder.")
-    .argument('<file>', 'the copy; one that exists is replaced once the new one is whole and checked')
+    .description("Copies the ledger to a file. The relay can keep running. DATA_DIR is the ledger's folder.")
+    .argument('<file>', 'the file of the copy; an existing file is replaced after the new copy is complete and checked')
     .option('--json', 'print one JSON object and no progress')
     .action(async (name: string, { json }: { json?: true }) => {
       const { dataDir, databaseUrl, workingFolder } = readPlaces();
       if (databaseUrl !== null) throw new Error(POSTGRES_HAS_ITS_OWN);
       const [ledger, index] = [ledgerPath(dataDir), indexPath(dataDir)];
-      if (!existsSync(ledger)) throw new Error(`There is no ledger at ${ledger}; DATA_DIR names its folder`);
+      if (!existsSync(ledger)) throw new Error(`The ledger ${ledger} does not exist. Set DATA_DIR to its folder.`);
       const file = resolve(workingFolder, name);
       checkTarget(file, { ledger, index });
       const shows = !json && process.stderr.isTTY;

@@ -1,7 +1,7 @@
 /**
- * The directory of keys that sign calls to creators, for all relays on this ledger. Each relay has keys of its own, whose
- * private halves never leave its machine; it lists the public ones here for as long as it lives, so that a creator can
- * verify a call of any relay by the directory that any other serves.
+ * The directory of keys that sign calls to creators, for all relays on this ledger. Each relay has its own keys, and
+ * private keys never leave its machine. It lists the public keys here while it lives. A creator can therefore verify a
+ * call of any relay by the directory of any other.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
@@ -10,22 +10,25 @@ import { nowMsOf } from '../../database/portable.ts';
 import type { KeyDirectory } from '../../sdk/wire/wire.ts';
 import type { LedgerTables } from './tables.ts';
 
-/** Longer than a signature is good for, and than creators keep a directory: what a relay signed last can be verified. */
+/**
+ * Longer than a signature is valid and than creators cache a directory, so that a relay's last signatures can be
+ * verified.
+ */
 const LISTED_MS = 15 * 60_000;
 const RENEW_MS = 60_000;
-/** A creator who has read a directory a moment ago reads none for a key that he does not find: for 5 seconds in our own kit. */
+/** A creator that has just read a directory does not read it again for an unknown key: for 5 seconds in our own kit. */
 const KNOWN_AFTER_MS = 6_000;
 
 export interface SharedDirectory {
-  /** Ours first. Where the ledger does not answer, the others are as they were last read. */
+  /** Our keys come first. If the ledger does not answer, the others are as last read. */
   read(): Promise<KeyDirectory>;
-  /** Ours stay listed for a while: what was signed may be on its way. */
+  /** Our keys stay listed for a while, because signed calls may be on their way. */
   end(): void;
 }
 
 /**
- * Lists our own keys among those of the other relays from now on. Where these serve creators already, it resolves once they
- * can know a key of ours that is new.
+ * Lists our own keys among those of the other relays from now on. If other relays already serve creators, it resolves
+ * once those creators can know our new key.
  */
 export async function shareCallKeys(
   ledger: Kysely<LedgerTables>,

@@ -1,4 +1,4 @@
-/** How a row of the journal begins: by a call, by an open of the wallet's own, or by a record that no row is of. */
+/** Creates rows of the journal: for a call, for an open of the wallet's own, or for an orphan. */
 import { sql } from 'kysely';
 import { readExecutionRow } from './executions.ts';
 import {
@@ -26,7 +26,7 @@ import { forgetResult } from './results.ts';
 import { EXECUTION_COLUMNS, type JournalRow } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
-/** By then an open that a node has confirmed is finalized or gone, seconds of the chain's clock. */
+/** A confirmed open is finalized or gone by then, seconds on the chain's clock. */
 const FINALITY_SECONDS = 60n;
 
 export type ClaimedExecution = Pick<
@@ -49,30 +49,30 @@ export type ClaimedExecution = Pick<
   | 'fingerprint'
 >;
 
-/** What a row is made with; the other columns are as the table makes them. */
+/** The columns of a new row; the others get the table's defaults. */
 type Taken = Partial<Omit<JournalRow, 'execution_id' | 'wallet' | 'listing'>> &
   Pick<JournalRow, 'execution_id' | 'wallet' | 'listing' | 'created_ms'>;
 
-/** How a call may be paid for, the best way first, and what holds it back. */
+/** The ways to pay for a call, best first, and the limits on it. */
 export interface Funding {
   ways: readonly Way[];
   budgets: Budgets;
-  /** What the wallet has for it; null where its money is in the escrow already. */
+  /** The wallet's money for it; null if that is in the escrow already. */
   purse: Purse | null;
-  /** Until when what the purse shows may be counted on, on performance.now()'s clock. */
+  /** Time until which the purse is valid, on performance.now()'s clock. */
   until?: number;
-  /** Ids that the same request would have on other days: one of them in use takes this one too. */
+  /** Ids of the same request on other days. The claim fails if one of them is in use. */
   rivals?: readonly string[];
 }
 
-/** The money is promised to others, or no way of paying fits what is there: `sums` says why, as it is now. */
+/** The money is reserved for others, or no way to pay fits the limits. `sums` shows why. */
 export class NotFunded extends Error {
   constructor(readonly sums: Sums & Held) {
     super('nothing that is left pays for the call');
   }
 }
 
-/** By the time that it was the claim's turn, what its accounts had shown was too old to be counted on. */
+/** The claim's accounts were too old when its turn came. */
 export class TooOld extends Error {
   constructor() {
     super('the accounts of the claim are too old');
@@ -80,10 +80,10 @@ export class TooOld extends Error {
 }
 
 const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 0n };
-/** Of nobody's accounts: nothing is held against them. */
+/** A slot after every reading of accounts, so that nothing is reserved against it. */
 const NO_SLOT = 2n ** 53n;
 
-/** What must fit for a claim, and which other ids must be free. */
+/** The conditions of a claim, and the other ids that must be free. */
 interface Conditions {
   ways: readonly Way[];
   limits: Limits | null;
@@ -92,14 +92,14 @@ interface Conditions {
   until?: number | undefined;
 }
 
-/** A row that never paid is as if it had not been, but for what it cost. */
+/** A new call replaces a void row, but keeps the costs of the old one. */
 const REPLACING = sql.join(
   EXECUTION_COLUMNS.filter((column) => column !== 'execution_id').map(
     (column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`,
   ),
 );
 
-/** The statement that takes a row, where all that it is held against allows it; it returns the row. */
+/** The statement that inserts the row if all limits allow it; it returns the row. */
 function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits, purse, rivals }: Conditions) {
   const columns = Object.keys(row) as (keyof Taken)[];
   const ids = [row.execution_id, ...rivals];
@@ -133,20 +133,20 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
 }
 
 /**
- * A new row, in the place of one that never paid where there is one: of that only what it cost stays. How it is paid for,
- * and whether it may be, is decided by the statement that takes it, which no other claim of the wallet, and none that is
- * held against the same totals, runs beside. Throws JournalConflict where the id is taken, NotFunded where nothing pays.
+ * Inserts a new row, or replaces a void one and keeps only its costs. The statement itself decides if and how the call
+ * is paid for. It runs alone among claims of the same wallet, and among claims against the same totals. Throws
+ * JournalConflict if the id is taken, NotFunded if nothing pays.
  */
 async function take(writing: Writing, row: Taken, conditions: Conditions) {
   const { execution_id: id, wallet, listing, created_ms: nowMs } = row;
   const { limits, purse, rivals, until = Number.POSITIVE_INFINITY } = conditions;
   const me = { id, wallet, listing, keyId: purse?.keyId ?? '', slot: purse?.slot ?? NO_SLOT, nowMs };
-  // The id of a call without an Idempotency-Key is random, so that nothing is there before it.
+  // The id of a call without an Idempotency-Key is random, so there is no earlier row.
   const isFirst = row.state === 'accepted' && row.fingerprint === null;
-  // What was answered in vain must not answer another task.
+  // The result of a void call must not answer another task.
   const forgetting = isFirst ? [] : [forgetResult(writing, id)];
   const queries = [...forgetting, taking(writing, row, me, conditions)];
-  // Where many wait for a connection, or for the claims of the same wallet, that takes a while.
+  // Waiting for a connection, or for claims of the same wallet, can take a while.
   const requireFresh = () => {
     if (performance.now() > until) throw new TooOld();
   };
@@ -162,22 +162,22 @@ async function take(writing: Writing, row: Taken, conditions: Conditions) {
   throw new JournalConflict(`execution ${id} is taken`);
 }
 
-/** The ways in which a row of one journal begins. */
+/** Creates the functions that begin a row of one journal. */
 export function createClaims(writing: Writing) {
   const { owner } = writing;
   return {
     /**
-     * Take the id before anything else happens; returns its row, which says how it is paid for. A call that repeats one
-     * which never paid takes its place. Throws JournalConflict where the id or a rival is taken, NotFunded where the
-     * wallet has too many opens in flight, its money is promised to others, or no way of paying fits the budgets; TooOld
-     * where its turn comes after `until`.
+     * Takes the id before anything else happens, and returns its row with the way to pay. A call that repeats a void
+     * one replaces it. Throws JournalConflict if the id or a rival is taken. Throws NotFunded if the wallet has too
+     * many opens in flight, its money is reserved, or no way to pay fits the budgets. Throws TooOld if its turn comes
+     * after `until`.
      */
     claim(row: ClaimedExecution, nowMs: number, funding: Funding): Promise<JournalRow> {
       const { ways, budgets, purse, until, rivals = [] } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals, until });
     },
-    /** Take a funded record that its wallet opened itself, to run it from here. Throws as `claim` does. */
+    /** Takes a funded record that its wallet opened itself, to run it here. Throws like `claim`. */
     async claimOpened(row: ClaimedExecution, record: OpenedRecord, nowMs: number, funding: Funding): Promise<void> {
       const funded = {
         state: 'open_confirmed' as const,
@@ -186,7 +186,7 @@ export function createClaims(writing: Writing) {
         deadline: record.deadline,
         refund_at: record.refundAt,
         fee_bps: BigInt(record.feeBps),
-        // Until then a node that does not show the record may only be behind.
+        // Until then, a node that does not show the record may only be behind.
         open_before: record.openedAt + FINALITY_SECONDS,
         rebuilds: 0n,
         lease_owner: owner,
@@ -195,9 +195,8 @@ export function createClaims(writing: Writing) {
       await take(writing, { ...row, ...funded }, { ways, limits: limitsOf(budgets, false), purse, rivals: [] });
     },
     /**
-     * Take over an open record whose row was lost with an older ledger, or counted as never opened: it waits to be
-     * refunded. `way` is what the record holds, and what of it the operator has lent. Changes nothing, and returns
-     * false, where another row has the id.
+     * Adopts an open record whose row is lost or void; it waits for its refund. `way` is the gas that the record holds,
+     * and the rent that the operator lent. Returns false, and changes nothing, if another row has the id.
      */
     async adopt(
       row: ClaimedExecution,
@@ -223,10 +222,10 @@ export function createClaims(writing: Writing) {
         throw error;
       }
     },
-    /** What the wallet and the listing have in flight, at risk and burnt now. */
+    /** The opens in flight, the amounts at risk and the burnt amounts of a wallet and a listing, now. */
     sumsOf: (wallet: string, listing: string, nowMs: number): Promise<Sums> =>
       readSums(writing, { id: '', wallet, listing, keyId: '', slot: NO_SLOT, nowMs: BigInt(nowMs) }),
-    /** What is promised of what accounts of this slot show of a wallet and one of its keys. */
+    /** The reserved part of the money that accounts of this slot show for a wallet and one of its keys. */
     heldOf: (wallet: string, keyId: string, slot: bigint): Promise<Held> => readHeld(writing, wallet, keyId, slot),
   };
 }

@@ -1,23 +1,23 @@
-/** The tables of what disputes' hashes stand for: callers' evidence and the admin's reasons. */
+/** The tables behind the hashes of disputes: callers' evidence and the admin's reasons. */
 import { type Kysely, sql } from 'kysely';
 import type { EvidenceTable, LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
 
-/** SQLite knows no OFFSET without a LIMIT. */
+/** SQLite has no OFFSET without a LIMIT. */
 const ANY = 2n ** 62n;
 
-/** How much may be kept that no dispute names. Of each, the oldest make room. */
+/** Limits for files that no dispute names. The oldest are dropped first. */
 export interface EvidenceLimits {
-  /** Files of the wallet that has just posted, and of all. */
+  /** Files of the posting wallet, and of all wallets. */
   ofWallet: number;
   ofAll: number;
-  /** Unix ms: what is older is dropped. */
+  /** Unix ms; older files are dropped. */
   oldestMs: number;
 }
 
-/** Keeps a file; one that is there already counts as received now, and as what it is said to be now. */
+/** Keeps a file. A file that exists gets the new time of receipt and the new media type. */
 export async function insertEvidence(ledger: Ledger, row: EvidenceTable): Promise<void> {
   const { media_type, received_ms } = row;
   await ledger
@@ -66,7 +66,7 @@ export async function dropEvidence(
     .execute();
 }
 
-/** Keeps a reason, and drops those of the execution from before `oldestMs` but for the one that the dispute carries. */
+/** Keeps a reason. Drops the execution's reasons from before `oldestMs`, except the one that the dispute carries. */
 export async function putReason(
   ledger: Ledger,
   row: { execution_id: string; reason_hash: string; reason: string; received_ms: bigint },

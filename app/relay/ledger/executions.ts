@@ -1,11 +1,11 @@
-/** The table of executions as it is read: one row, and what the rows of a wallet or a listing add up to. */
+/** Reads the table of executions: single rows, and sums over the rows of a wallet or a listing. */
 import { type Kysely, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
 import { preparedOf } from '../../database/prepared.ts';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** The row of this id, by a statement that is kept ready. */
+/** The row of this id, by a prepared statement. */
 export async function readExecutionRow(
   { db, compile }: Pick<Writing, 'db' | 'compile'>,
   id: string,
@@ -14,7 +14,7 @@ export async function readExecutionRow(
   return (await db.executeQuery(compile('get', [id], query))).rows[0];
 }
 
-/** What decides how a call that comes again is answered. */
+/** The columns that decide the answer to a repeated call. */
 export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) {
   return ledger
     .selectFrom('executions')
@@ -24,9 +24,8 @@ export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) 
 }
 
 /**
- * Whether a transaction that opened or ended an execution is of this ledger. Of a row that signed again after its first
- * bytes were dead, or were taken back by the chain, the ledger no longer has all; of a record without a row of its own, it
- * has nothing but a refund.
+ * True if this ledger signed the transaction that opened or ended an execution. A row that signed again has overwritten
+ * earlier signatures, so every transaction of such a row counts as ours. The row of an orphan has only its refund.
  */
 export async function hasSigned(
   ledger: Kysely<LedgerTables>,
@@ -43,7 +42,7 @@ export async function hasSigned(
   return row.metadata_hash !== '' && (row.reopens > 0n || row.rebuilds > 0n);
 }
 
-/** How one ended execution of a listing went. */
+/** The outcome of one ended execution of a listing. */
 export interface ListingOutcome {
   wallet: string;
   state: JournalRow['state'];
@@ -51,7 +50,10 @@ export interface ListingOutcome {
   execution_time_ms: bigint | null;
 }
 
-/** Reasons of refunds by their numbers: below `firstOther` the creator's fault, `timeout` only after all of its time. */
+/**
+ * Numbers of refund reasons. Reasons below `firstOther` are the creator's fault, but `timeout` only if the caller gave
+ * all of the listing's time.
+ */
 export interface CreatorReasons {
   firstOther: number;
   timeout: number;
@@ -63,8 +65,8 @@ function isCreatorsFault({ firstOther, timeout }: CreatorReasons): string {
 }
 
 /**
- * Reads the last executions of a listing that count for its health, newest first: the paid ones, and those refunded for a
- * reason below `firstOther`; those with the reason `timeout` only where the caller gave all of the listing's time.
+ * Reads the last executions of a listing that count for its health, newest first: the paid ones, and those refunded by
+ * the creator's fault.
  */
 export function createOutcomeReader(
   ledger: OpenDatabase<LedgerTables>,
@@ -82,7 +84,7 @@ export function createOutcomeReader(
   };
 }
 
-/** Most kinds of failure that one answer names. */
+/** Maximum kinds of failure in one answer. */
 const MAX_FAILURES = 50;
 
 interface Failure {
@@ -93,7 +95,7 @@ interface Failure {
   last_at: bigint;
 }
 
-/** Why executions of a listing that began since then failed by its creator's fault, the most frequent first. */
+/** Why executions of a listing since `sinceMs` failed by its creator's fault, the most frequent reason first. */
 export async function readFailures(
   views: Kysely<LedgerDatabase>,
   listing: string,
@@ -113,7 +115,7 @@ export async function readFailures(
   return rows;
 }
 
-/** Network fees since then that nobody has paid for, lamports: of executions, and of revoked keys. */
+/** Unpaid network fees since `sinceMs`, lamports: of executions, and of revoked keys. */
 export async function readBurnt(views: Kysely<LedgerDatabase>, sinceMs: number): Promise<bigint> {
   const { rows } = await sql<{ burnt: bigint }>`SELECT
     (SELECT coalesce(sum(lost_fees), 0) FROM executions WHERE lost_fees > 0 AND created_ms > ${BigInt(sinceMs)})
@@ -121,7 +123,7 @@ export async function readBurnt(views: Kysely<LedgerDatabase>, sinceMs: number):
   return rows[0]!.burnt;
 }
 
-/** What has not ended and was taken first. */
+/** The oldest unfinished execution. */
 export function readOldestUnfinished(views: Kysely<LedgerDatabase>) {
   return views
     .selectFrom('executions')
@@ -132,9 +134,9 @@ export function readOldestUnfinished(views: Kysely<LedgerDatabase>) {
     .executeTakeFirst();
 }
 
-/** How many executions have not ended, how many of them are parked, and when the oldest was taken, unix ms. */
+/** Counts unfinished and parked executions, with the time of the oldest, unix ms. */
 export function countUnfinished(views: Kysely<LedgerDatabase>) {
-  // The states are written out as the partial index has them.
+  // The states are literals, as in the partial index.
   return views
     .selectFrom('executions')
     .select((select) => [

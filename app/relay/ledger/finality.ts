@@ -1,15 +1,15 @@
-/** Rows that have ended, until the chain can no longer take their ends back. */
+/** Follows ended rows until the chain can no longer take their ends back. */
 import { sql } from 'kysely';
 import { textsOf } from '../../database/portable.ts';
 import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** The ends of one journal that are to be proven. */
+/** The unproven ends of one journal. */
 export function createFinality({ writes, db, owner }: Writing) {
   return {
     /**
-     * Rows that nobody has looked at since they ended, before this moment of the finalized chain, and whose own
-     * transactions cannot land any more at its height. `finalizedNow` is unix seconds.
+     * Unproven rows that ended before `finalizedNow` (unix seconds), with no transaction that can still land at this
+     * finalized height.
      */
     unproven(finalizedHeight: bigint, finalizedNow: bigint, limit: number) {
       return (
@@ -17,7 +17,7 @@ export function createFinality({ writes, db, owner }: Writing) {
           .selectFrom('executions')
           .select(['execution_id', 'state', 'settled_at', 'settle_signature', 'refund_signature'])
           .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
-          // An open that counts as never landed could still have done so until open_before.
+          // The open of a void row could still land until open_before.
           .where(
             sql<boolean>`settled_at < ${finalizedNow} AND (state <> 'void' OR coalesce(open_before, 0) < ${finalizedNow})`,
           )
@@ -31,7 +31,7 @@ export function createFinality({ writes, db, owner }: Writing) {
           .execute()
       );
     },
-    /** Rows that ended before this moment (unix seconds) with rent that is still lent, in the order of their ids. */
+    /** Rows that ended before this moment (unix seconds) with rent still lent, in order of their ids. */
     lent(endedBefore: bigint, limit: number, after: string) {
       return db
         .selectFrom('executions')
@@ -43,7 +43,7 @@ export function createFinality({ writes, db, owner }: Writing) {
         .limit(limit)
         .execute();
     },
-    /** The records of these are gone: their rent is back. */
+    /** The records of these rows are gone, so their rent is back. */
     async rentReturned(ids: string[]): Promise<void> {
       await db
         .updateTable('executions')
@@ -52,8 +52,8 @@ export function createFinality({ writes, db, owner }: Writing) {
         .execute();
     },
     /**
-     * The chain shows for good how these ended before this moment, unix seconds. A row that has gone on since, as one that
-     * never paid does with a new call, is left to its next end.
+     * The chain shows for good how these rows ended before this moment, unix seconds. A row that continued since, as a
+     * void row does with a new call, is left to its next end.
      */
     async proven(ids: string[], finalizedNow: bigint): Promise<void> {
       await db
@@ -63,7 +63,7 @@ export function createFinality({ writes, db, owner }: Writing) {
         .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND settled_at < ${finalizedNow}`)
         .execute();
     },
-    /** Intent: let a row go on, by this process, whose end the chain has taken back: nothing was finished by it. */
+    /** Intent: continues a row in this process whose end the chain has taken back. */
     async takeBack(row: Pick<JournalRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {
       const isSettled = row.state === 'settled';
       const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;

@@ -1,90 +1,92 @@
 /**
- * What a call is held against, added up by the statement that claims its row: what the operator has out and has lost
- * (rent lent, fees burnt, calls on the house, opens in flight), and what is promised already of the money that the
- * wallet's accounts show. Nothing of it is kept in memory, so that several relays on one ledger share it and a crash
- * forgets none.
+ * Adds up the sums that limit a call, in the statement that claims its row. They are the operator's loans and losses
+ * (rent, fees, calls on the house, opens in flight) and the reservations on the wallet's money. Nothing is kept in
+ * memory, so that several relays share it and a crash forgets nothing.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerDatabase } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** Lamports for one wallet, for one listing, and in all. */
+/** Limits in lamports for one wallet, for one listing, and in total. */
 export interface Budget {
   wallet: bigint;
   listing: bigint;
   total: bigint;
 }
 
-/** What the operator gives at most. */
+/** The operator's limits. */
 export interface Budgets {
-  /** The operator pays whatever a wallet's tank does not, and lends all rent; what is burnt stays limited. */
+  /** The operator pays the part that a wallet's gas balance does not, and lends all rent. Burnt fees stay limited. */
   sponsorsAll: boolean;
-  /** Rent that is out at once. */
+  /** Rent lent at the same time. */
   lent: Budget;
-  /** Network fees within 24 hours that nobody has paid for. */
+  /** Unpaid network fees within 24 hours. */
   burnt: Budget;
-  /** Calls of one wallet on the house, ever, and what all of them may cost within 24 hours. */
+  /** Free calls of one wallet in its lifetime, and the cost of all free calls within 24 hours. */
   trial: { calls: number; lamportsPerDay: bigint };
-  /** Executions that one wallet may have open; 0 for any number. */
+  /** Maximum open executions of one wallet; 0 for any number. */
   openExecutions: number;
 }
 
-/** One way to pay for a call, lamports: the first that the budgets allow is taken. */
+/** One way to pay for a call, lamports. The first way that the budgets allow is taken. */
 export interface Way {
-  /** Parked in the record. */
+  /** Stored in the record. */
   gas: bigint;
-  /** Given by the operator for fees; 0 where gas pays them. */
+  /** Given by the operator for fees; 0 if gas pays them. */
   house: bigint;
-  /** Rent that the operator lends; both 0 where the tank does, or where nothing is lent. */
+  /** Rent that the operator lends; both 0 if the gas balance lends it, or if none is lent. */
   recordRent: bigint;
   escrowRent: bigint;
-  /** What its open takes out of the wallet's tank. */
+  /** Taken out of the wallet's gas balance by the open. */
   tank: bigint;
-  /** The most that the call may burn before its refund is signed; 0 where that is not held against anybody. */
+  /** The most that the call may burn before its refund is signed; 0 if none is reserved for it. */
   mayBurn: bigint;
 }
 
-/** What the wallet's accounts show at one moment for a call: USDC in base units, the tank in lamports. */
+/** The money that the wallet's accounts show at one moment: USDC in base units, the gas balance in lamports. */
 export interface Purse {
-  /** Of that moment: what landed later is not in it, and is held against it. */
+  /** Slot of that moment. Opens that landed later are not in it, and count as reservations. */
   slot: bigint;
   keyId: string;
   price: bigint;
-  /** What the wallet can pay, and what its key may spend. */
+  /** USDC that the wallet can pay, and that its key may spend. */
   wallet: bigint;
   key: bigint;
   tank: bigint;
-  /** What a tank keeps, unless it is left empty. */
+  /** Lamports that a gas balance must keep, unless it ends empty. */
   tankRest: bigint;
 }
 
-/** Opens in flight that a wallet begins with, and the most that it gets to. */
+/** Opens in flight that a new wallet may have, and the most that any wallet may have. */
 export const FIRST_OPENS = 4;
 export const MOST_OPENS = 256;
-/** One more for so many that have paid their gas. */
+/** Calls that paid their gas, for each further open in flight. */
 const PAID_FOR_ONE = 4;
-/** Calls whose gas has come back since the last that failed, until a wallet counts as one that pays. */
+/** Calls that paid their gas and ended since the last failed one, until a wallet counts as proven. */
 const PROVEN_BY = 4;
 const MOST_PAID = (MOST_OPENS - FIRST_OPENS) * PAID_FOR_ONE;
-/** What budgets by the day look back on. */
+/** Period of the daily budgets. */
 export const DAY_MS = 24n * 60n * 60n * 1_000n;
 const ANY = 2n ** 53n;
 
 /**
- * As the partial index has it. Whoever has paid for calls is held to what is on its way to the chain, where a wallet that
- * takes back its money or a creator that turns off its account burns the fee. Of the others, whom it costs nothing to be
- * many, everything counts until it has ended.
+ * Must match the partial index. For a proven wallet only transactions on their way to the chain count: they burn their
+ * fee if the wallet withdraws its money or the creator's account becomes unusable. New wallets cost nothing, so every
+ * unfinished call of an unproven wallet counts.
  */
 const AT_RISK = `state NOT IN ('settled', 'refunded', 'void')
   AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))`;
-/** What such a row may burn. Once it is to be refunded: that refund, and its open where a stranger gives the gas away. */
+/**
+ * The amount that such a row may burn. A row to be refunded may burn that refund, and its open if a stranger gives the
+ * gas away.
+ */
 const RISK = `sum(CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
   WHEN may_burn_lamports > gas_lamports + house_lamports THEN may_burn_lamports
   ELSE gas_lamports + house_lamports END)`;
 const LAST_LOSS = `(SELECT coalesce(max(created_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
 const IS_PAID = `gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> ''`;
 
-/** Whom sums are about. `slot`: of the accounts that they will be held against. */
+/** The subject of sums. `slot` is the slot of the accounts that the sums are checked against. */
 export interface Asking {
   id: string;
   wallet: string;
@@ -94,11 +96,11 @@ export interface Asking {
   nowMs: bigint;
 }
 
-/** One row `me` of who asks. */
+/** One row `me` with the subject. */
 export const meRow = (me: Asking) => sql`me AS MATERIALIZED (SELECT CAST(${me.id} AS TEXT) AS id,
   CAST(${me.wallet} AS TEXT) AS wallet, CAST(${me.listing} AS TEXT) AS listing, CAST(${me.keyId} AS TEXT) AS key_id,
   CAST(${me.slot} AS BIGINT) AS slot, CAST(${me.nowMs - DAY_MS} AS BIGINT) AS since_ms)`;
-/** Its values, in the order of that text. */
+/** The values in the order of that text. */
 export const meValues = ({ id, wallet, listing, keyId, slot, nowMs }: Asking) => [
   id,
   wallet,
@@ -112,16 +114,16 @@ const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM 
 
 const lentOf = (scope: string, name: string) =>
   `(SELECT coalesce(sum(lamports), 0) FROM lent_sums AS l WHERE l.scope = '${scope}' AND l.name = ${name})`;
-/** What rows of the wallet have taken, or will have: its USDC, that of the key that asks, and lamports of its tank. */
+/** Reservations of the wallet's rows: its USDC, the USDC of the key that asks, and lamports of its gas balance. */
 const taken = (which = '') => `coalesce(sum(e.price)${which}, 0) AS by_wallet,
   coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price ELSE 0 END)${which}, 0) AS by_key,
   coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank`;
 
 /**
- * Accounts as of a slot may still show what opens without a known fate take, and do show what those have taken that landed
- * later; a row is proven final long after anybody counts on such accounts. Where the chain has refused an open since, they
- * show what is no longer so, and nothing is opened by them: each of those who wait would burn a fee. SQLite keeps
- * the order of a CROSS JOIN: left to itself it looks through the rows of all wallets.
+ * Money that accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
+ * landed later. A row is proven final long after anybody relies on such accounts. If the chain has refused an open
+ * since, the accounts are outdated and nothing is opened by them: each waiting call would burn a fee. CROSS JOIN fixes
+ * the order in SQLite, which would otherwise scan the rows of all wallets.
  */
 const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${taken()}, count(e.wallet) AS in_flight
   FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND e.state IN ('accepted', 'open_signed')),
@@ -138,7 +140,7 @@ const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
 const PAID = `(SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
     AND created_ms > ${LAST_LOSS} LIMIT ${MOST_PAID}) AS paying)`;
 
-/** One row `sums` about `me`. Each sum reads an index that holds nothing else. */
+/** One row `sums` about `me`. Each sum reads a dedicated index. */
 const sumsWith = (paid: string) =>
   sql.raw(`${TAKEN_BY_OTHERS},
 sums AS MATERIALIZED (SELECT
@@ -163,14 +165,16 @@ sums AS MATERIALIZED (SELECT
   FROM me, opening, landed)`);
 
 const SUMS = sumsWith(PAID);
-/** For a claim, to which it is all the same how often a wallet has paid that has as little in flight as a new one may. */
+/**
+ * For a claim. The number of paid calls does not matter while a wallet has fewer opens in flight than a new one may.
+ */
 export const CLAIM_SUMS = sumsWith(`CASE WHEN opening.in_flight < ${FIRST_OPENS} THEN 0 ELSE ${PAID} END`);
 
-/** What those sums say of a wallet and a listing, lamports but for the counts. */
+/** The sums of a wallet and a listing; lamports, except for the counts. */
 export interface Sums {
   in_flight: bigint;
   paid: bigint;
-  /** 1 where the wallet has paid for calls to their end. */
+  /** 1 if the wallet has paid for enough calls that ended. */
   is_proven: bigint;
   open_now: bigint;
   burnt_wallet: bigint;
@@ -182,37 +186,37 @@ export interface Sums {
   lent_wallet: bigint;
   lent_listing: bigint;
   lent_total: bigint;
-  /** Calls of the wallet on the house, ever, and what all of them have cost within a day. */
+  /** Free calls of the wallet in its lifetime, and the cost of all free calls within a day. */
   trials: bigint;
   given: bigint;
 }
 
-/** What is promised of the money that accounts of a slot show: base units, and lamports of the tank. */
+/** Reservations on the money that accounts of a slot show: base units, and lamports of the gas balance. */
 export interface Held {
   held_wallet: bigint;
   held_key: bigint;
   held_tank: bigint;
-  /** The latest slot in which one landed, or was refused, that these accounts do not show; 0 where there is none. */
+  /** The latest slot in which an open landed or was refused that these accounts do not show; 0 if there is none. */
   newest_slot: bigint;
-  /** Opens that the chain has refused since then. */
+  /** Opens that the chain has refused since that slot. */
   failed_since: bigint;
 }
 
-/** How many opens of a wallet may be in flight that has paid for so many since the last that failed. */
+/** Maximum opens in flight for a wallet with this many paid calls since its last failed one. */
 export function opensAllowed(paid: bigint): bigint {
   return BigInt(FIRST_OPENS) + paid / BigInt(PAID_FOR_ONE);
 }
 
 /**
- * Of what an agent's calls and all calls may burn, half is kept for wallets that have paid for some calls since the last
- * that failed: else strangers, who cost nothing, could use it up and turn everybody away.
+ * Half of the burnt budgets per agent and in total is kept for proven wallets. Otherwise strangers, who cost nothing,
+ * could use it up and lock everybody out.
  */
 export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, isProven: boolean): Budget {
   if (isProven) return burnt;
   return { wallet: burnt.wallet, listing: burnt.listing / 2n, total: burnt.total / 2n };
 }
 
-/** What a claim is held against, as its statement takes it. */
+/** The limits of a claim, as its statement takes them. */
 export function limitsOf(budgets: Budgets, isOpen: boolean) {
   const { burnt, lent, trial, sponsorsAll } = budgets;
   const unbounded = (amount: bigint) => (sponsorsAll ? ANY : amount);
@@ -232,14 +236,14 @@ export function limitsOf(budgets: Budgets, isOpen: boolean) {
 
 export type Limits = ReturnType<typeof limitsOf>;
 
-/** As `burnableBy` has it. */
+/** The same share as in `burnableBy`. */
 const SHARE = sql.raw('(CASE WHEN is_proven = 1 THEN 1 ELSE 2 END)');
-/** What the call adds to what is at risk. */
+/** The amount that the call adds to the amount at risk. */
 const ADDED = sql.raw('(CASE WHEN is_proven = 0 AND may_burn > gas + house THEN may_burn ELSE gas + house END)');
 
 const at = (value: bigint) => sql`CAST(${value} AS BIGINT)`;
 
-/** Whether `way` of `ways` fits `sums`: the values of `limits` in the order of its fields. */
+/** True if `way` of `ways` fits `sums`. The statement takes the values of `limits` in the order of its fields. */
 export function fits(limits: Limits): RawBuilder<boolean> {
   const l = limits;
   return sql<boolean>`
@@ -254,7 +258,10 @@ export function fits(limits: Limits): RawBuilder<boolean> {
     AND (house = 0 OR (trials < ${at(l.trialCalls)} AND given + house <= ${at(l.trialLamports)}))`;
 }
 
-/** Whether the purse has what the price and `way` take, beside all that is promised: `purseValues` in this order. */
+/**
+ * True if the purse covers the price and `way`, besides all reservations. The statement takes `purseValues` in this
+ * order.
+ */
 export function purseHas({ price, wallet, key, tank, tankRest }: Purse): RawBuilder<boolean> {
   return sql<boolean>`
     failed_since = 0 AND held_wallet + ${at(price)} <= ${at(wallet)} AND held_key + ${at(price)} <= ${at(key)}
@@ -274,7 +281,7 @@ export const purseValues = ({ price, wallet, key, tank, tankRest }: Purse) => [
 
 const WAY_FIELDS = ['gas', 'house', 'recordRent', 'escrowRent', 'tank', 'mayBurn'] as const;
 
-/** The ways as rows, the best first; there is at least one. `waysValues` in this order. */
+/** The ways as rows, best first; at least one. The statement takes `waysValues` in this order. */
 export function waysRows(ways: readonly Way[]) {
   const rows = ways.map(
     (way, rank) => sql`SELECT ${sql.raw(String(rank))} AS rank, ${at(way.gas)} AS gas, ${at(way.house)} AS house,
@@ -286,7 +293,7 @@ export function waysRows(ways: readonly Way[]) {
 
 export const waysValues = (ways: readonly Way[]) => ways.flatMap((way) => WAY_FIELDS.map((field) => way[field]));
 
-/** The sums about a wallet and a listing as of now, and what is held against accounts of this slot. */
+/** The sums of a wallet and a listing now, and the reservations against accounts of this slot. */
 export async function readSums(writing: Pick<Writing, 'db' | 'compile'>, me: Asking): Promise<Sums & Held> {
   const { db, compile } = writing;
   const query = compile<Sums & Held>('sums', meValues(me), () => ({
@@ -295,7 +302,7 @@ export async function readSums(writing: Pick<Writing, 'db' | 'compile'>, me: Ask
   return (await db.executeQuery(query)).rows[0]!;
 }
 
-/** What is promised of the money that accounts of this slot show. */
+/** The reservations on the money that accounts of this slot show. */
 export async function readHeld(
   { db, compile }: Pick<Writing, 'db' | 'compile'>,
   wallet: string,
@@ -312,7 +319,7 @@ export async function readHeld(
   return (await db.executeQuery(query)).rows[0]!;
 }
 
-/** Rent that is out in all, lamports. */
+/** Lent rent in total, lamports. */
 export async function readLent(views: Kysely<LedgerDatabase>): Promise<bigint> {
   const lent = sql.raw(`SELECT ${lentOf('total', "''")} AS lent`);
   const { rows } = await sql<{ lent: bigint }>`${lent}`.execute(views);

@@ -1,17 +1,15 @@
 /**
- * What the relay is about to do with money: each is on the disk before anything is done about it, so that neither a
- * killed process nor a power cut forgets what may have been sent.
+ * Moves before money moves. Each is on the disk before the relay acts. Neither a killed process nor a power cut
+ * therefore forgets a transaction that may have been sent.
  */
 import type { Mover, Moving } from './moves.ts';
 import { isWaiting, type JournalRow } from './tables.ts';
 import type { NewTransaction } from './writing.ts';
 
-/** The intents of one journal. All throw JournalConflict where the row may not move there. */
+/** The intents of one journal. All throw JournalConflict if the row may not move there. */
 export function createIntents({ intend }: Mover) {
   return {
-    /**
-     * These bytes will be sent to fund the escrow; `reopens` counts, from 1, the times that the chain has rolled it back.
-     */
+    /** These bytes will be sent to fund the escrow. `reopens` counts the rollbacks of the open by the chain, from 1. */
     openSigned(row: Moving, signed: NewTransaction, openBefore: bigint, reopens?: bigint): Promise<void> {
       return intend(
         row,
@@ -27,7 +25,7 @@ export function createIntents({ intend }: Mover) {
         signed,
       );
     },
-    /** The answer is valid and these bytes will be sent to pay for it. */
+    /** The answer is valid, and these bytes will be sent to pay for it. */
     verified(row: Moving, signed: NewTransaction, executionTimeMs: bigint, rebuilds: bigint): Promise<void> {
       return intend(
         row,
@@ -42,7 +40,10 @@ export function createIntents({ intend }: Mover) {
         signed,
       );
     },
-    /** The caller gets its money back; from here on nothing settles. A refund that waits is still called so. */
+    /**
+     * The caller gets its money back; from here on nothing settles. A refund that waits for an account keeps that
+     * state.
+     */
     refunding(
       row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
@@ -64,7 +65,7 @@ export function createIntents({ intend }: Mover) {
         signed,
       );
     },
-    /** Too many rebuilds: a person has to look. The chain still lets anyone refund after refund_at. */
+    /** Too many rebuilds: a person has to check it. The chain still lets anyone refund after refund_at. */
     parked(row: Moving): Promise<void> {
       return intend(row, 'parked', {});
     },

@@ -1,10 +1,10 @@
 /**
- * The journal of executions with its forward-only moves.
+ * The journal of executions with its forward-only moves. Intents (transactions to send, verified answers) are on the
+ * disk before the relay acts. Notes (facts that the chain can show again) reach the disk with the next intent. A killed
+ * process loses neither; a power cut loses some notes at most.
  *
- * Intents (what will be sent, what was verified) are on the disk before anything is done about them; notes (what the
- * chain can tell again) are only written, and reach the disk with the next intent. A killed process loses neither, a
- * power cut at most some notes. Both go through one connection: a second one would find its pages overtaken each time.
- * Several relays may share the file: a row is moved only by the one that owns it.
+ * Both use one connection, because a second one would always find its cached pages outdated. Several relays may share
+ * the file: only the owner of a row moves it.
  */
 import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -25,8 +25,9 @@ import type { Writing } from './writing.ts';
 export type Journal = ReturnType<typeof createJournal>;
 
 /**
- * The journal of the relay process named `owner`; `writes` and `db` are of one connection. A move that finds the row
- * elsewhere, or another's, throws JournalConflict. The row that is moved is given, and then is as the table has it.
+ * Creates the journal of the relay process `owner`. `writes` and `db` share one connection. A move throws
+ * JournalConflict if the row has moved or belongs to another relay. A move updates the given row to its state in the
+ * table.
  */
 export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, owner: string) {
   const writing: Writing = { writes, db, owner, compile: createPrepared().compile };

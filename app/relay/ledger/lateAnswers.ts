@@ -6,7 +6,7 @@ import { isLoose, NOTHING, type Pieces } from './pieces.ts';
 import type { LateAnswersTable, LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** Late answers as one journal keeps them. */
+/** The late answers of one journal. */
 export function createLateAnswers({ writes, db }: Writing, { storePieces }: Pieces) {
   return {
     /** Keeps a late answer unless its execution has one. */
@@ -29,7 +29,7 @@ export function createLateAnswers({ writes, db }: Writing, { storePieces }: Piec
   };
 }
 
-/** Drops those that came before, unix ms. */
+/** Drops the late answers received before `beforeMs`, unix ms. */
 export async function dropLateAnswers(ledger: Kysely<LedgerTables>, beforeMs: number): Promise<void> {
   await ledger.deleteFrom('late_answers').where('received_ms', '<', BigInt(beforeMs)).execute();
 }

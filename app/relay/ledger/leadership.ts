@@ -1,23 +1,23 @@
 /**
- * What one relay does for all on this ledger: whoever asks first does it, for as long as it lives and asks again in time.
- * By the clock of the database, which all of them share.
+ * Elects one relay for each task that one does for all relays on this ledger. The first relay that asks leads while it
+ * lives and asks again in time. Times are on the database's clock, which all relays share.
  */
 import { type Kysely, sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import { isTemporary } from '../../database/temporary.ts';
 import type { LedgerTables } from './tables.ts';
 
-/** Longer than the longest task that is led takes between two of its turns; nothing of it is urgent. */
+/** Longer than the longest pause of a led task. None of these tasks is urgent. */
 const TERM_MS = 15 * 60_000;
 
 export interface Leadership {
-  /** Whether it is ours to do now; then it stays so for a term. */
+  /** True if we lead this task now; the lead then lasts for one term. */
   leads(name: string): Promise<boolean>;
-  /** Leaves all of ours to others. */
+  /** Gives up all our leads. */
   leave(): Promise<void>;
 }
 
-/** As the relay process of this name has it. */
+/** Creates it for the relay process `owner`. */
 export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leadership {
   const now = nowMsOf(db);
   return {
@@ -32,7 +32,7 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
       return rows.length === 1;
     },
     async leave() {
-      // Where the database is away nothing is left to others but by its end: who stops then must not fail by that.
+      // If the database is away, the leads end with their term. A relay that stops must not fail because of that.
       await db
         .deleteFrom('leaderships')
         .where('owner', '=', owner)

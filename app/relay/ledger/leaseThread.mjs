@@ -1,18 +1,18 @@
 /**
- * The thread that renews a relay's lease, whatever its event loop is busy with, as long as that has turned lately. Where the
- * log grows, it copies what is in it into the file, so that the thread that serves everybody has little of that to do.
+ * The thread that renews a relay's lease even while its event loop is busy, provided that loop has turned lately. It
+ * also checkpoints a growing WAL, so that the main thread has little of that work.
  */
 import { fstatSync, openSync, readSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 
 const { path, owner, renew, leaseMs, stalledMs, beat, longLogBytes, logState } = workerData;
-/** How often the log is looked at, and how much more of it is worth another copying, which waits for the disk. */
+/** How often the WAL is checked, and how much it must grow before the next checkpoint, which waits for the disk. */
 const LOOK_MS = 50;
 const COPIED_BYTES = 4 * 1024 * 1024;
-/** How often it is tried to leave nothing. */
+/** Tries of one checkpoint to copy everything. */
 const COPYING_TURNS = 3;
-/** Of SQLite's file format. */
+/** From SQLite's file format. */
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_BYTES = 24;
 const ledger = new Sqlite(path, { fileMustExist: true, timeout: Math.ceil(leaseMs / 3) });
@@ -23,7 +23,7 @@ setInterval(() => {
   if (silentMs < stalledMs) statement.run(owner, BigInt(Date.now() + leaseMs));
 }, leaseMs / 5);
 
-/** Bytes that are in the log since it was begun: what is behind them is of an earlier one, and has other salts. */
+/** Bytes in the WAL since its last restart. Frames behind them belong to an earlier run and have other salts. */
 function logBytes(file) {
   const head = Buffer.alloc(WAL_HEADER_BYTES);
   if (readSync(file, head, 0, head.length, 0) < head.length) return 0;
@@ -43,11 +43,11 @@ function logBytes(file) {
   return known * frameBytes;
 }
 
-// The log is never removed while the ledger is open here.
+// The WAL is never removed while the ledger is open here.
 const log = openSync(`${path}-wal`, 'r');
 let copiedTo = 0;
 
-/** Returns whether nothing is left to copy: then the next write begins the log again. */
+/** Returns true if nothing is left to copy: then the next write restarts the WAL. */
 function copy() {
   const [{ log: frames, checkpointed }] = ledger.pragma('wal_checkpoint(PASSIVE)');
   return frames === checkpointed;
@@ -55,11 +55,11 @@ function copy() {
 
 setInterval(() => {
   const bytes = logBytes(log);
-  // It was begun again.
+  // The WAL was restarted.
   if (bytes < copiedTo) copiedTo = 0;
   if (bytes <= longLogBytes || bytes < copiedTo + COPIED_BYTES) return;
   copiedTo = bytes;
-  // What is long waits; what is short is written on, so that it may take more than once.
+  // Long writes wait for a checkpoint. Short ones continue, so it may need more than one try.
   Atomics.store(logState, 0, 1);
   for (let turn = 0; turn < COPYING_TURNS && !copy(); turn += 1);
   Atomics.store(logState, 0, 0);

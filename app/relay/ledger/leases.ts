@@ -1,7 +1,7 @@
 /**
- * Which relay processes live. Each says so in the ledger again and again, from a thread of its own, so that a busy event
- * loop does not look like death; and it holds a lock that the operating system gives up with the process, so that the
- * rows of a killed one need not wait for its lease to run out.
+ * Tracks which relay processes live. Each renews its lease in the ledger from a separate thread, so that a busy event
+ * loop does not look like death. Each also holds a file lock that the operating system frees with the process. The rows
+ * of a killed process therefore need not wait for its lease to end.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,26 +11,26 @@ import type { Logger } from 'pino';
 import { createLogState } from '../../database/groupCommit.ts';
 import { LockHeld, takeLock } from '../../database/lock.ts';
 
-/** How long a process counts as alive after it last said so; it does five times as often. */
+/** Time that a process counts as alive after a renewal; it renews five times as often. */
 export const LEASE_MS = 15_000;
-/** A process whose event loop has not turned for so long does not say that it lives: whatever it does, it serves nobody. */
+/** A process whose event loop has not turned for this long stops renewing, because it serves nobody. */
 const STALLED_MS = 60_000;
 const BEAT_MS = 1_000;
-/** A lease may have been renewed a moment after our clock was read. */
+/** A lease may have been renewed just after our clock was read. */
 const SLACK_MS = 1_000;
-/** From here on the thread copies the log into the file as it grows. */
+/** From this size on, the thread checkpoints the WAL as it grows. */
 const LONG_LOG_BYTES = 32 * 1024 * 1024;
-/** When the thread is started again after it has failed. */
+/** Delay before a failed thread is started again. */
 const RESTART_MS = 1_000;
 
 export interface Leases {
-  /** Says from now on that this process is alive; the returned function takes it back and leaves its rows to others. */
+  /** Keeps this process's lease from now on. The returned function ends the lease and leaves the rows to others. */
   keep(log: Logger): Promise<() => Promise<void>>;
-  /** Other processes that are alive; what is left of those that are not is cleared away. */
+  /** Other live processes. Rows and locks of dead ones are removed. */
   alive(nowMs: number): string[] | Promise<string[]>;
 }
 
-/** The leases of the ledger at `path`, seen from the process that calls itself `owner`. */
+/** The leases of the ledger at `path`, seen from the process `owner`. */
 export function createLeases(
   ledger: Sqlite.Database,
   path: string,
@@ -90,7 +90,7 @@ export function createLeases(
       const alive: string[] = [];
       for (const { owner: other, alive_until_ms } of selectOthers.all(owner)) {
         const leftMs = Number(alive_until_ms) - nowMs;
-        // A clock that was set back must not keep the dead alive: no lease lasts longer than that from now.
+        // A clock that was set back must not keep the dead alive: no lease lasts longer than this from now.
         if (leftMs > 0 && leftMs <= leaseMs + SLACK_MS && isLocked(join(folder, other))) alive.push(other);
         else forget.run(other);
       }
@@ -102,7 +102,7 @@ export function createLeases(
 const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES (?, ?)
   ON CONFLICT (owner) DO UPDATE SET alive_until_ms = excluded.alive_until_ms`;
 
-/** Whether the process of this name still holds its lock; what is left of one that does not is removed. */
+/** True if the process of this name still holds its lock. The lock file of a dead process is removed. */
 function isLocked(file: string): boolean {
   if (!existsSync(file)) return false;
   try {

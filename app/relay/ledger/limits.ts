@@ -1,7 +1,7 @@
 /**
- * Counters of what each client has had. They are in memory, so that no request waits for one. Relays on one PostgreSQL tell
- * each other twice a second what they have let in, and count that too: together they let in what one would, and what came
- * within that time.
+ * Rate limits per client. The counters are in memory, so that no request waits for them. Relays on one PostgreSQL tell
+ * each other twice a second which requests they admitted, and count those too. Together they admit as much as one
+ * relay, plus the requests within that delay.
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
@@ -12,31 +12,31 @@ import { chunks } from '../../process/chunks.ts';
 
 const TELL_MS = 500;
 const CHANNEL = 'let_in';
-/** A notification has less than 8,000 bytes. */
+/** A notification must be shorter than 8,000 bytes. */
 const TOLD_AT_ONCE = 80;
-/** How often something is asked where there is nothing to tell: a way that is gone without a word hears nothing either. */
+/** Interval of a query when there is nothing to tell: a dead connection reports no error on its own. */
 const HEARTBEAT_MS = 2_000;
-/** A connection without an answer for so long is replaced. */
+/** A connection without an answer for this long is replaced. */
 const ANSWER_MS = 5_000;
-/** Longer names are told by their hash. */
+/** Longer names are sent as their hash. */
 const MAX_NAME = 64;
-/** Clients of one telling; those beyond are counted by their own relay alone. */
+/** Clients of one message; only their own relay counts the others. */
 const MAX_TOLD = 4_000;
 
 export interface Limits {
-  /** A counter of its own name: so many points of a client in so many seconds. */
+  /** A named counter: `points` of a client within `duration` seconds. */
   counter(name: string, limit: { points: number; duration: number }): RateLimiterMemory;
-  /** Stops telling and hearing; the counters go on. */
+  /** Stops sending and receiving; the counters go on. */
   end(): Promise<void>;
 }
 
-/** Counters of a relay that is told nothing by others. */
+/** Counters of a relay that receives nothing from others. */
 export const ownLimits = (): Limits => ({
   counter: (_name, limit) => new RateLimiterMemory(limit),
   end: async () => undefined,
 });
 
-/** Tells of each point that was given. */
+/** Reports each admitted point. */
 class ToldCounter extends RateLimiterMemory {
   readonly tell: (client: string, points: number) => void;
 
@@ -56,7 +56,7 @@ class ToldCounter extends RateLimiterMemory {
 const nameOf = (client: string) =>
   client.length <= MAX_NAME ? client : createHash('sha256').update(client).digest('base64url');
 
-/** Counters of all relays on the PostgreSQL at `url`; while it is away each counts by itself. */
+/** Counters of all relays on the PostgreSQL at `url`. While it is away, each relay counts alone. */
 export function createSharedLimits(url: string, owner: string, log: Logger): Limits {
   const counters = new Map<string, RateLimiterMemory>();
   const given = new Map<string, [counter: string, client: string, points: number]>();
@@ -77,7 +77,7 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
     });
     made.on('notification', hear);
     session = made;
-    // What is told is worth no waiting for a disk.
+    // These messages are not worth waiting for a disk.
     await ask(made, `SET synchronous_commit TO off; LISTEN ${CHANNEL}`);
     return made;
   }

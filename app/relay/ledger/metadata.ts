@@ -6,15 +6,15 @@ import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
 
-/** Whom a document waits for: a wallet, or where nobody's session posted it, the network that it came from. The other is empty. */
+/** The poster of a document: a wallet, or the network if no session posted it. The other field is empty. */
 export interface Poster {
   wallet: string;
   network: string;
 }
 
-/** How many documents may wait. Of each, the oldest make room. */
+/** Maximum waiting documents. The oldest are dropped first. */
 export interface PendingLimits {
-  /** For the poster who has just posted. */
+  /** For the current poster. */
   own: number;
   /** For all networks together. */
   ofNetworks: number;
@@ -22,7 +22,7 @@ export interface PendingLimits {
   ofWallets: number;
 }
 
-/** The text of a document that is shown, or that waits: it may have been listed a moment ago. */
+/** The text of a document that is shown or waits. A waiting one may have been listed a moment ago. */
 export async function readDocument(views: Views, metadataHash: string): Promise<string | undefined> {
   const find = async (table: 'metadata' | 'pending_metadata') => {
     const query = preparedOf(views).compile(`document in ${table}`, [metadataHash], () =>
@@ -33,7 +33,7 @@ export async function readDocument(views: Views, metadataHash: string): Promise<
   return ((await find('metadata')) ?? (await find('pending_metadata')))?.document;
 }
 
-/** Whether a listing or an unfinished execution needs the document. */
+/** True if a listing or an unfinished execution needs the document. */
 export async function isNeeded(views: Views, metadataHash: string): Promise<boolean> {
   const listing = await views
     .selectFrom('chain.listings')
@@ -50,7 +50,7 @@ export async function isNeeded(views: Views, metadataHash: string): Promise<bool
   return execution !== undefined;
 }
 
-/** Keeps a document that is needed; one that is there already counts as received now, unix ms. */
+/** Keeps a document that is needed. One that exists gets the new time of receipt, unix ms. */
 export async function insertMetadata(
   ledger: Ledger,
   { metadataHash: metadata_hash, document, receivedMs }: { metadataHash: string; document: string; receivedMs: number },
@@ -77,7 +77,7 @@ export async function insertPending(
     .execute();
 }
 
-/** Whether this wallet's session posted the document, and it still waits. */
+/** True if this wallet's session posted the document, and it still waits. */
 export async function isPendingOf(views: Views, metadataHash: string, wallet: string): Promise<boolean> {
   const row = await views
     .selectFrom('pending_metadata')
@@ -88,7 +88,7 @@ export async function isPendingOf(views: Views, metadataHash: string, wallet: st
   return row !== undefined;
 }
 
-/** Those of these hashes whose documents wait and that a listing carries by now. */
+/** Those of these hashes whose documents wait although a listing carries them by now. */
 export async function readListedPending(views: Views, hashes: string[]): Promise<string[]> {
   if (hashes.length === 0) return [];
   const listed = await views
@@ -100,7 +100,7 @@ export async function readListedPending(views: Views, hashes: string[]): Promise
   return [...new Set(listed.map((row) => row.metadata_hash))];
 }
 
-/** Moves documents from those that wait to those that are shown. */
+/** Moves documents from the waiting ones to the shown ones. */
 export async function movePending(ledger: Ledger, hashes: string[]): Promise<void> {
   await ledger
     .insertInto('metadata')
@@ -116,12 +116,15 @@ export async function movePending(ledger: Ledger, hashes: string[]): Promise<voi
   await ledger.deleteFrom('pending_metadata').where('metadata_hash', 'in', hashes).execute();
 }
 
-/** A document that waits, and for whom. */
+/** A waiting document and its poster. */
 export interface Waiting extends Poster {
   metadata_hash: string;
 }
 
-/** So many of those that have waited since before `oldestMs`, unix ms, and of the oldest of too many. */
+/**
+ * Waiting documents to drop: those received before `oldestMs` (unix ms), and the oldest beyond each limit. At most
+ * `most` of each.
+ */
 export async function readSurplusPending(
   views: Views,
   { wallet, network }: Poster,
@@ -144,7 +147,7 @@ export async function readSurplusPending(
   return rows;
 }
 
-/** Drops these. Returns how many were still there. */
+/** Drops these. Returns the number that still existed. */
 export async function dropPending(ledger: Ledger, surplus: Waiting[]): Promise<number> {
   let dropped = 0n;
   for (const { metadata_hash, wallet, network } of surplus) {
@@ -159,7 +162,7 @@ export async function dropPending(ledger: Ledger, surplus: Waiting[]): Promise<n
   return Number(dropped);
 }
 
-/** So many documents in the order of their hashes, from `start` on. */
+/** Up to `limit` documents in order of their hashes, from `start` on. */
 export function readMetadataFrom(views: Views, start: string, limit: number) {
   return views
     .selectFrom('metadata')

@@ -1,7 +1,7 @@
 /**
- * `npm run relay -- migrate-to-postgres`: copies ledger.db and index.db of a deployment that is stopped into the database
- * that DATABASE_URL names, and marks the files as moved. All of it is one transaction, at whose end every table is read
- * again and compared: what is there afterwards is the whole, or nothing. Where it is there already, nothing changes.
+ * `npm run relay -- migrate-to-postgres` copies ledger.db and index.db of a stopped deployment into the database of
+ * DATABASE_URL, and marks the files as moved. All of it is one transaction, which reads and compares every table before
+ * it commits. The result is everything or nothing. A repeated run changes nothing.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -20,27 +20,30 @@ import { type DatabasePlace, indexPath, ledgerLockPath, ledgerPath } from './ope
 import { createSharedLeases } from './sharedLeases.ts';
 import type { LedgerTables } from './tables.ts';
 
-/** Rows of one statement and of one page; the largest results are some MiB each. */
+/** Rows per statement and batch; the largest results are some MiB each. */
 const ROWS = 64;
-/** What says who lives just now, which nobody does; and what triggers keep by the rows of executions. */
-const NOT_COPIED = ['migrations', 'relays', 'leaderships', 'lent_sums'];
-/** Who asks for the leases of others; no relay has this name. */
+/**
+ * Leases, because nobody lives now; sums that triggers keep; and the tables of agent lists, which the first relay
+ * builds again.
+ */
+const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|agents|agents_cursor|agent_texts|agent_words(_\w+)?)$/;
+/** Asks for the leases of others; no relay has this name. */
 const OURSELVES = 'migrate-to-postgres';
 
 export interface MovedTable {
   /** With its schema. */
   table: string;
   rows: number;
-  /** Of them, how many were not there before. */
+  /** Rows that were not there before. */
   added: number;
-  /** SHA-256 over all rows in the order of their keys, the same on both sides. */
+  /** SHA-256 over all rows in key order, the same on both sides. */
   hash: string;
 }
 
 interface Table {
   name: string;
   columns: string[];
-  /** Of the primary key; none where the same row may be there twice. */
+  /** Columns of the primary key; empty if the same row may exist twice. */
   key: string[];
 }
 
@@ -48,8 +51,8 @@ type Target = Transaction<Record<string, never>>;
 type Row = Record<string, unknown>;
 
 /**
- * Copies, compares and commits. `report` is given each table and the rows of it so far. Throws, and leaves PostgreSQL as it
- * was, where somebody runs on either side, or where PostgreSQL has rows that the files do not have.
+ * Copies, compares and commits. `report` gets each table and its rows so far. Throws, and leaves PostgreSQL unchanged,
+ * if a process runs on either side, or if PostgreSQL has rows that the files lack.
  */
 export async function moveToPostgres(
   dataDir: string,
@@ -58,9 +61,9 @@ export async function moveToPostgres(
 ): Promise<MovedTable[]> {
   const paths = { ledger: ledgerPath(dataDir), index: indexPath(dataDir) };
   for (const path of Object.values(paths)) {
-    if (!existsSync(path)) throw new Error(`There is no ${path}; DATA_DIR names its folder`);
+    if (!existsSync(path)) throw new Error(`${path} does not exist. Set DATA_DIR to its folder.`);
   }
-  // Both are held until the end, so that neither an indexer nor a relay begins meanwhile.
+  // Both locks are held until the end, so that neither an indexer nor a relay starts meanwhile.
   const indexer = takeAlone(`${paths.index}.lock`, ({ holder }) => `An indexer runs on ${paths.index}${holder}`);
   try {
     const relays = takeAlone(ledgerLockPath(dataDir), () => `A relay runs on ${paths.ledger}`);
@@ -93,7 +96,7 @@ async function moveFiles(
   const files = { ledger: openDatabase(paths.ledger), index: openDatabase(paths.index) };
   try {
     for (const of of ['ledger', 'index'] as const) migrate(files[of].sqlite, MIGRATIONS[of]);
-    // Of an older version, which does not know of the lock.
+    // Relays of an older version, which does not use the lock.
     const relays = await createLeases(files.ledger.sqlite, paths.ledger, OURSELVES).alive(Date.now());
     if (relays.length > 0) throw new Error(`A relay runs on ${paths.ledger}: stop it first`);
     for (const of of ['index', 'ledger'] as const) await migratePostgres(url, SCHEMAS[of], MIGRATIONS[of]);
@@ -119,7 +122,7 @@ async function copy(
       const lock = `SELECT pg_try_advisory_xact_lock($1) AS taken`;
       const { rows } = await to.executeQuery<{ taken: boolean }>(CompiledQuery.raw(lock, [lockNumber('indexer')]));
       if (!rows[0]?.taken) throw new Error('An indexer runs on the PostgreSQL that DATABASE_URL names: stop it first');
-      // A relay that begins now waits with what it writes first, its call keys, before it does anything about money.
+      // A relay that starts now blocks on its first write, its call keys, before it touches money.
       const ledger = tablesOf(files.ledger).map(({ name }) => `${SCHEMAS.ledger}.${name}`);
       await to.executeQuery(CompiledQuery.raw(`LOCK TABLE ${ledger.join(', ')} IN EXCLUSIVE MODE`));
       await requireNoRelay(url, target.pool);
@@ -131,7 +134,7 @@ async function copy(
         }
       }
       await compareSums(files.ledger, to);
-      // Before the commit, of which it may never be known whether it was: both would go on with the same money.
+      // Before the commit, because its outcome may stay unknown. Otherwise both sides could go on with the same money.
       leave();
       return moved;
     });
@@ -145,14 +148,14 @@ async function requireNoRelay(url: string, pool: pg.Pool): Promise<void> {
     throw new Error('A relay runs on the PostgreSQL that DATABASE_URL names: stop it first');
 }
 
-/** The tables that are copied, each with its columns and the primary key, in whose order both databases read it. */
+/** The tables to copy, each with its columns and the primary key. Both databases read it in that order. */
 function tablesOf(sqlite: Sqlite.Database): Table[] {
   const names = sqlite
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
     .pluck()
     .all() as string[];
   return names
-    .filter((name) => !NOT_COPIED.includes(name))
+    .filter((name) => !NOT_COPIED.test(name))
     .map((name) => {
       const columns = sqlite.pragma(`table_info(${name})`) as { name: string; pk: bigint }[];
       const key = columns.filter(({ pk }) => pk > 0n).sort((a, b) => Number(a.pk - b.pk));
@@ -172,10 +175,11 @@ async function copyTable(
   const hash = createHash('sha256');
   let rows = 0;
   let batch: unknown[][] = [];
-  // What migrations begin with, such as a counter at 0, gives way; rows of somebody's stay, and show in the comparison.
+  // Initial rows of migrations, such as a counter at 0, are overwritten. Rows of another deployment stay, and the
+  // comparison fails on them.
   const set = isUnused ? columns.filter((column) => !key.includes(column)) : [];
   const target = { table, columns, ...(key.length > 0 && { conflict: { key, set } }) };
-  // What has no key is there already, or not at all.
+  // The rows of a table without a key are all there already, or none is.
   const writes = key.length > 0 || before === 0;
   const write = async () => writes && writeRows(to, target, batch);
   const order = (key.length > 0 ? key : columns).join(', ');
@@ -194,13 +198,13 @@ async function copyTable(
   const [count, wanted] = [await countOf(to, table), hash.digest('hex')];
   if (count !== rows || (await hashOf(to, table, columns, key)) !== wanted) {
     throw new Error(
-      `${table} in PostgreSQL has ${count} rows after copying ${rows}, and they are not the same: it was in use already, or is of another deployment. Nothing was changed; name an empty database`,
+      `${table} in PostgreSQL has ${count} rows after copying ${rows}, and they differ. The database was in use, or belongs to another deployment. Nothing was changed. Use an empty database.`,
     );
   }
   return { table, rows, added: rows - before, hash: wanted };
 }
 
-/** Whether no indexer and no relay has written there: only the migrations have. A relay begins with its call keys. */
+/** True if only the migrations have written there. A relay begins with its call keys. */
 async function readUnused(to: Target): Promise<boolean> {
   const counts = [
     'chain.chain_meta',
@@ -239,7 +243,7 @@ async function hashOf(to: Target, table: string, columns: string[], key: string[
   return hash.digest('hex');
 }
 
-/** Different rows add different bytes: each value says its kind, and where it ends. */
+/** Different rows add different bytes: each value has its type and its end. */
 function addTo(hash: Hash, row: Row, columns: string[]): void {
   const values = columns.map((column) => {
     const value = row[column];
@@ -249,27 +253,28 @@ function addTo(hash: Hash, row: Row, columns: string[]): void {
   hash.update(JSON.stringify(values));
 }
 
-/** What the triggers of both sides made of the same executions. */
+/** Compares the sums that the triggers of both sides made of the same executions. */
 async function compareSums(from: Sqlite.Database, to: Target): Promise<void> {
   const text = `SELECT scope, name, sum(lamports) AS lamports FROM TABLE GROUP BY scope, name
     HAVING sum(lamports) <> 0 ORDER BY scope, name`;
   const { rows } = await to.executeQuery<Row>(CompiledQuery.raw(text.replace('TABLE', `${SCHEMAS.ledger}.lent_sums`)));
   const sums = (found: Row[]) => JSON.stringify(found.map((row) => [row.scope, row.name, String(row.lamports)]));
   if (sums(rows) !== sums(from.prepare(text.replace('TABLE', 'lent_sums')).all() as Row[]))
-    throw new Error('What is lent does not add up to the same in both databases; nothing was changed');
+    throw new Error('The sums of lent lamports differ between the two databases. Nothing was changed.');
 }
 
-/** `readPlaces` says where both are; it is called when the command runs. */
+/** `readPlaces` returns the places of both; it is called when the command runs. */
 export function addMoveCommand(program: Command, readPlaces: () => DatabasePlace): void {
   program
     .command('migrate-to-postgres')
     .description(
-      'Copies ledger.db and index.db of DATA_DIR into the PostgreSQL of DATABASE_URL, and compares them: all of it or nothing. Relay and indexer must be stopped, and begin on the files no more. It can be repeated.',
+      'Copies ledger.db and index.db of DATA_DIR into the PostgreSQL of DATABASE_URL and compares them. If anything fails, nothing is changed. Stop relay and indexer first; afterwards they no longer start with the files. You can repeat the command.',
     )
     .option('--json', 'print one JSON object and no progress')
     .action(async ({ json }: { json?: true }) => {
       const { dataDir, databaseUrl } = readPlaces();
-      if (databaseUrl === null) throw new Error('DATABASE_URL names no PostgreSQL to copy to');
+      if (databaseUrl === null)
+        throw new Error('DATABASE_URL is not set. Set it to the PostgreSQL database to copy to.');
       const shows = !json && process.stderr.isTTY;
       const tables = await moveToPostgres(dataDir, databaseUrl, (table, rows) => {
         if (shows) process.stderr.write(`\r${table}: ${rows} rows\u001b[K`);
@@ -279,7 +284,7 @@ export function addMoveCommand(program: Command, readPlaces: () => DatabasePlace
       else {
         for (const { table, rows, added, hash } of tables)
           console.log(`${table}: ${rows} rows, ${added} of them new, sha256 ${hash}`);
-        console.log('All tables are the same in both; from now on start relay and indexer with DATABASE_URL.');
+        console.log('All tables are equal. From now on start relay and indexer with DATABASE_URL.');
       }
     });
 }

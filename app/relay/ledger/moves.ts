@@ -1,13 +1,15 @@
 /**
- * The forward-only moves of an execution's row. Every move is one statement, so that no crash can fall between two halves
- * of it.
+ * The forward-only moves of an execution's row. Every move is one statement, so that no crash can leave half of one.
  */
 import type { RawBuilder } from 'kysely';
 import type { Written } from '../../database/groupCommit.ts';
 import type { ExecutionState, JournalRow } from './tables.ts';
 import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
 
-/** States that may move to each state. Nothing moves back, but for an open and, by `takeBack`, an end that the chain rolled back. */
+/**
+ * States that may move to each state. Nothing moves back, except an open, and by `takeBack` an end, that the chain
+ * rolled back.
+ */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   open_signed: ['accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified'],
   open_confirmed: ['open_signed'],
@@ -21,28 +23,28 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
 };
 
 type Changes = Partial<Omit<JournalRow, 'execution_id' | 'state' | 'lease_owner'>>;
-/** What the database says itself, in a text without values; the row that is given is left as it is. */
+/** Values that the database computes, in a text without parameters. The given row does not get them. */
 type Computed = { dispatched_ms?: RawBuilder<bigint> };
 type Moved = keyof typeof COMES_FROM;
 
-/** A row that is moved: it is given, and then is as the table has it. */
+/** A row to move. The move updates it to its state in the table. */
 export type Moving = Pick<JournalRow, 'execution_id' | 'fees' | 'state'>;
 
 /**
- * Both throw JournalConflict where the row may not move there, is another relay's, or is not where it was when it was read:
- * one that came back from another relay may have been carried on there.
+ * Both throw JournalConflict if the row may not move there, belongs to another relay, or has moved since it was read. A
+ * row that returns from another relay may have moved there.
  */
 export interface Mover {
-  /** A move that is on the disk when it returns: `signed` will be sent, and costs its fee. */
+  /** A move that is on the disk when it resolves: `signed` will be sent, and costs its fee. */
   intend(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): Promise<void>;
-  /** A move that the chain could tell again: it is written, and reaches the disk with the next intent. */
+  /** A move that the chain can show again. It reaches the disk with the next intent. */
   note(row: Moving, state: Moved, changes: Changes, computed?: Computed): Promise<void>;
 }
 
 const conflict = ({ execution_id: id }: Moving, state: Moved) =>
   new JournalConflict(`execution ${id} cannot become ${state} from where it is`);
 
-/** Moves rows of the process that `writing` is of. */
+/** Moves rows of the process in `writing`. */
 export function createMover({ writes, db, owner, compile }: Writing): Mover {
   function update(row: Moving, state: Moved, changes: Changes, signed?: NewTransaction, computed: Computed = {}) {
     const { execution_id: id } = row;
@@ -61,7 +63,7 @@ export function createMover({ writes, db, owner, compile }: Writing): Mover {
     );
   }
 
-  /** The row as it is in the table now. */
+  /** Updates the given row to its state in the table. */
   function follow(written: Written, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
     if (written.changes !== 1) throw conflict(row, state);
     Object.assign(row, changes, { state, ...(signed && { fees: row.fees + signed.fee }) });

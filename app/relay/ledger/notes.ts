@@ -1,11 +1,11 @@
-/** What the chain could tell again: noted when it is seen, and on the disk with the next intent. */
+/** Facts that the chain can show again. They are noted when seen, and reach the disk with the next intent. */
 import { sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
 import type { JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** What a record says of its escrow from the open on; times are unix seconds. */
+/** The escrow by its record from the open on; times are unix seconds. */
 export interface OpenedRecord {
   openedAt: bigint;
   deadline: bigint;
@@ -13,16 +13,16 @@ export interface OpenedRecord {
   feeBps: number;
 }
 
-/** An open that the chain has refused in this slot, and the fee that nobody has paid for, lamports. */
+/** An open that the chain refused in this slot, and its unpaid fee, lamports. */
 export interface FailedOpen {
   slot: number;
   burnt: bigint;
 }
 
-/** The notes of one journal. The moves among them throw JournalConflict where the row may not move there. */
+/** The notes of one journal. Its moves throw JournalConflict if the row may not move there. */
 export function createNotes({ note }: Mover, { db }: Writing) {
   return {
-    /** `slot`: one in which the chain showed the record. */
+    /** `slot` is one in which the chain showed the record. */
     openConfirmed(row: Moving, record: OpenedRecord, slot: number): Promise<void> {
       return note(row, 'open_confirmed', {
         opened_at: record.openedAt,
@@ -32,11 +32,11 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         opened_slot: BigInt(slot),
       });
     },
-    /** The creator is about to be called; the first time stays, by the database's clock, which all relays share. */
+    /** The creator is about to be called. The first time stays, on the database's clock, which all relays share. */
     dispatched(row: Moving): Promise<void> {
       return note(row, 'dispatched', {}, { dispatched_ms: sql<bigint>`coalesce(dispatched_ms, ${nowMsOf(db)})` });
     },
-    /** How long ago the creator was first called, milliseconds. */
+    /** Time since the first call of the creator, milliseconds. */
     async msSinceDispatch(id: string): Promise<number> {
       const { ms } = await db
         .selectFrom('executions')
@@ -56,7 +56,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         platform_amount: outcome.platformAmount,
       });
     },
-    /** `burnt`: fees that nobody has paid for because a stranger's refund gave the gas away, lamports. */
+    /** `burnt`: fees left unpaid because a stranger's refund gave the gas away, lamports. */
     refunded(
       row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports'>,
       settledAt: bigint,
@@ -65,7 +65,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       const lost_fees = row.lost_fees + burnt;
       return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done', lost_fees });
     },
-    /** The chain took the fee of a transaction that it refused: nobody pays for that, lamports. */
+    /** The chain took the fee of a transaction that it refused. The fee stays unpaid; lamports. */
     async burnt(row: Pick<JournalRow, 'execution_id' | 'lost_fees'>, lamports: bigint): Promise<void> {
       await db
         .updateTable('executions')
@@ -74,7 +74,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         .execute();
       row.lost_fees += lamports;
     },
-    /** Say that a certain refund waits for the caller's account. */
+    /** Notes that a certain refund waits for the caller's account. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
       await db
         .updateTable('executions')
@@ -84,8 +84,8 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         .execute();
     },
     /**
-     * The open never landed and never will: its caller paid nothing. Where the chain has refused it, what accounts showed
-     * before is no longer so. What was signed for it is proven at finality once more.
+     * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of
+     * the accounts are outdated. A signed open is proven once more at finality.
      */
     void(
       row: Moving & Pick<JournalRow, 'open_transaction' | 'lost_fees' | 'accepted_at'>,
@@ -93,7 +93,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       message: string,
       failed?: FailedOpen,
     ): Promise<void> {
-      // No record tells when; and the chain's clock may be ahead of ours.
+      // No record has the time, and the chain's clock may be ahead of ours.
       const now = BigInt(Math.floor(Date.now() / 1_000));
       return note(row, 'void', {
         settled_at: now > row.accepted_at ? now : row.accepted_at,

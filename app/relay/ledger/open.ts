@@ -1,4 +1,4 @@
-/** Opens the ledger, and the index beside it: two SQLite files, or two schemas of one PostgreSQL. */
+/** Opens the ledger and the index: two SQLite files, or two schemas of one PostgreSQL. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGroupCommit, createLogState, type GroupCommit } from '../../database/groupCommit.ts';
@@ -17,7 +17,7 @@ import { createLeases, type Leases } from './leases.ts';
 import { createSharedLeases } from './sharedLeases.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
-/** Where the tables are: a folder, or a URL. */
+/** The place of the tables: a folder or a URL. */
 export interface DatabasePlace {
   dataDir: string;
   /** Null: SQLite files in the folder. */
@@ -25,11 +25,11 @@ export interface DatabasePlace {
 }
 
 export interface OpenLedger {
-  /** What the journal writes through. */
+  /** The journal's writes. */
   writes: GroupCommit;
-  /** For writing, by the connections that `writes` uses too. */
+  /** For writing, on the connections that `writes` uses too. */
   ledger: OpenDatabase<LedgerTables>;
-  /** For reading, the index too. */
+  /** For reading, with the index. */
   views: OpenDatabase<LedgerDatabase>;
   leasesOf(owner: string): Leases;
   close(): Promise<void>;
@@ -38,29 +38,28 @@ export interface OpenLedger {
 /** The files in a data folder. */
 export const ledgerPath = (dataDir: string) => join(dataDir, 'ledger.db');
 export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
-/** Shared by all relays on the ledger; who has it alone knows that none is there and none begins. */
+/** All relays on the ledger share this lock. Its exclusive holder knows that no relay runs or starts. */
 export const ledgerLockPath = (dataDir: string) => `${ledgerPath(dataDir)}.lock`;
 
 /**
- * 128 MiB of the log are copied into the file where they must be, because that holds all requests up. Nearly all of it has
- * been done by then, beside our writes: the thread that renews the lease does it at SQLite's own 1,000 pages, and as soon as
- * the log is long.
+ * At 128 MiB of WAL the main thread must checkpoint, which blocks all requests. Nearly all is done by then: the lease
+ * thread checkpoints at SQLite's own 1,000 pages, and as soon as the WAL is long.
  */
 const CHECKPOINT_PAGES = 32_768;
 
-/** Opens both, and brings the ledger up to date. Throws where no indexer has made an index. */
+/** Opens both, and migrates the ledger. Throws if no indexer has made an index. */
 export function openLedger({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenLedger> {
   return databaseUrl === null ? openFiles(dataDir) : openSchemas(databaseUrl);
 }
 
 async function openFiles(dataDir: string): Promise<OpenLedger> {
   const index = indexPath(dataDir);
-  if (!existsSync(index)) throw new Error(`${index} does not exist; start the indexer first (npm run indexer)`);
+  if (!existsSync(index)) throw new Error(`${index} does not exist. Start the indexer first (npm run indexer).`);
   const path = ledgerPath(dataDir);
   const lock = shareLedger(dataDir);
   try {
     requireNotMoved(path);
-    // One connection for all that is written, so that no write of ours ever waits for another.
+    // One connection for all writes, so that none of them ever waits for another.
     const ledger = openDatabase<LedgerTables>(path);
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     ledger.sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
@@ -88,7 +87,7 @@ function shareLedger(dataDir: string): Lock {
   } catch (cause) {
     if (!(cause instanceof LockHeld)) throw cause;
     throw new Error(
-      `${ledgerPath(dataDir)} is being moved to PostgreSQL${cause.holder}: start with DATABASE_URL when that has ended`,
+      `${ledgerPath(dataDir)} is being moved to PostgreSQL${cause.holder}. When that has ended, start with DATABASE_URL.`,
     );
   }
 }
@@ -112,12 +111,12 @@ async function openSchemas(url: string): Promise<OpenLedger> {
   };
 }
 
-/** Both for reading only. Throws where one of them is missing. */
+/** Both for reading only. Throws if one of them is missing. */
 export async function openViews({ dataDir, databaseUrl }: DatabasePlace): Promise<OpenDatabase<LedgerDatabase>> {
   if (databaseUrl === null) {
     const [path, index] = [ledgerPath(dataDir), indexPath(dataDir)];
     for (const file of [path, index]) {
-      if (!existsSync(file)) throw new Error(`There is no ${file}; DATA_DIR names its folder`);
+      if (!existsSync(file)) throw new Error(`${file} does not exist. Set DATA_DIR to its folder.`);
     }
     return openDatabase<LedgerDatabase>(path, { readonly: true, attach: { chain: index } });
   }
@@ -128,7 +127,7 @@ export async function openViews({ dataDir, databaseUrl }: DatabasePlace): Promis
       if (rows[0].found !== null) continue;
       const maker =
         schema === SCHEMAS.index ? 'the indexer first (npm run indexer)' : 'the relay first (npm run relay)';
-      throw new Error(`The database has no schema ${schema}; start ${maker}`);
+      throw new Error(`The database has no schema ${schema}. Start ${maker}.`);
     }
     return views;
   } catch (error) {

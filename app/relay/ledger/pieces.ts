@@ -1,8 +1,7 @@
 /**
- * Results that are too long to be written at once: SQLite writes in the thread that serves everybody, and 5 MiB would hold
- * it for longer than anybody should wait. They are written and read in pieces, with a turn of the event loop between, and
- * count once a row names their token. Until then, and when their row has let go of them, they are loose: what a crash
- * leaves behind is swept.
+ * Results that are too long for one write. SQLite writes in the main thread, and 5 MiB would block it for too long.
+ * They are written and read in pieces, with a turn of the event loop between. Pieces count once a row names their
+ * token. Before that, and after their row drops them, they are loose and a sweep deletes them.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
@@ -12,30 +11,30 @@ import { createQueue, PIECE_BYTES } from '../longBytes.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** Longer than anybody writes or reads one result. */
+/** Longer than one result takes to write or read. */
 const LOOSE_MS = 10 * 60_000;
-/** Loose ones that are looked for at once. */
+/** Loose tokens per query. */
 const BATCH = 20;
 
-/** What stands in a row whose result lies in pieces. */
+/** The value in a row whose result is in pieces. */
 export const NOTHING = Buffer.alloc(0);
 
-/** Who names the pieces: a row of one of the two tables. */
+/** The row of one of the two tables that names the pieces. */
 export interface Naming {
   executionId: string;
   token: string;
   bytes: Buffer;
-  /** Writes the row, where `isLoose(token)`. */
+  /** Writes the row if `isLoose(token)`. */
   row: CompiledQuery;
 }
 
-/** Whether the pieces of a token are there, all of them, and nobody deletes them. */
+/** True if all pieces of a token exist and no sweep deletes them. */
 export const isLoose = (token: string) =>
   sql<boolean>`EXISTS (SELECT 1 FROM loose_pieces WHERE token = ${token} AND since_ms > 0)`;
 
 export type Pieces = ReturnType<typeof createPieces>;
 
-/** The pieces as one journal writes them. */
+/** The pieces of one journal. */
 export function createPieces({ writes, db, compile }: Writing) {
   const inTurn = createQueue();
 
@@ -43,7 +42,7 @@ export function createPieces({ writes, db, compile }: Writing) {
     compile('beginPieces', [token], () => db.insertInto('loose_pieces').values({ token, since_ms: nowMsOf(db) }));
   const write = (token: string, place: bigint, bytes: Buffer) =>
     compile('writePiece', [token, place, bytes], () => db.insertInto('result_pieces').values({ token, place, bytes }));
-  /** Has whoever deletes wait for the end of the transaction. */
+  /** Makes a sweep wait for the end of the transaction. */
   const hold = (token: string) =>
     compile('holdPieces', [token], () =>
       db
@@ -74,16 +73,19 @@ export function createPieces({ writes, db, compile }: Writing) {
   }
 
   return {
-    /** Writes the pieces, one result after another so that no turn has two, and then the row; returns what that wrote. */
+    /**
+     * Writes the pieces and then the row, and returns that write's result. It writes one result after another, so that
+     * no turn of the event loop has two.
+     */
     storePieces: (naming: Naming): Promise<Written> => inTurn(() => writeAll(naming)),
   };
 }
 
-/** The bytes of a token's pieces; null where one of them is missing. */
+/** The bytes of a token's pieces; null if one of them is missing. */
 export type ReadPieces = (token: string, size: number) => Promise<Buffer | null>;
 
 export function createReadPieces(db: Kysely<LedgerDatabase>): ReadPieces {
-  // So that no turn has two.
+  // No turn of the event loop reads two.
   const inTurn = createQueue();
 
   async function readPiece(token: string, place: bigint): Promise<Buffer | undefined> {

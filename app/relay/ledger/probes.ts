@@ -1,14 +1,14 @@
-/** The table of probes: the last one of each listing that was refused. */
+/** The table of probes: the last probe of each listing with refused calls. */
 import type { Kysely } from 'kysely';
 import type { LedgerTables } from './tables.ts';
 
-/** When the last probe of a listing that passed was begun, unix ms; 0 where none has. */
+/** Start of a listing's last passed probe, unix ms; 0 if none has passed. */
 export async function readPassedMs(ledger: Kysely<LedgerTables>, listing: string): Promise<number> {
   const row = await ledger.selectFrom('probes').select('passed_ms').where('listing', '=', listing).executeTakeFirst();
   return Number(row?.passed_ms ?? 0n);
 }
 
-/** Writes down a probe that was begun then, unix ms. One that has not passed leaves the last that has. */
+/** Records a probe that began at `begunMs`, unix ms. A failed probe keeps the time of the last passed one. */
 export async function writeProbe(
   ledger: Kysely<LedgerTables>,
   { listing, begunMs, isPassed }: { listing: string; begunMs: number; isPassed: boolean },

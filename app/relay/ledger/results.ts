@@ -1,11 +1,11 @@
-/** Results of executions: what a creator answered, kept from before its settle is signed until it is old. */
+/** Results of executions: the creators' answers, kept from before the settle is signed until they expire. */
 import { type Insertable, type Kysely, sql } from 'kysely';
 import { PIECE_BYTES } from '../longBytes.ts';
 import { isLoose, NOTHING, type Pieces } from './pieces.ts';
 import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
-/** A result as it comes. */
+/** A new result. */
 export type NewResult = Omit<Insertable<ResultsTable>, 'object_stored'>;
 
 const WITHOUT_TEXT = [
@@ -22,14 +22,14 @@ const WITHOUT_TEXT = [
   'verified_ms',
 ] as const satisfies (keyof ResultsTable)[];
 
-/** Results as one journal keeps them. */
+/** The results of one journal. */
 export function createResults({ writes, db, owner, compile }: Writing, { storePieces }: Pieces) {
   async function result(id: string): Promise<ResultRow | undefined> {
     const query = () => db.selectFrom('results').selectAll().where('execution_id', '=', id);
     return (await db.executeQuery(compile('result', [id], query))).rows[0];
   }
 
-  /** The statement that keeps an answer, or returns the one that is kept. */
+  /** The statement that stores an answer, or returns the stored one. */
   function insert(row: NewResult, isInPieces: boolean) {
     const columns = Object.keys(row) as (keyof NewResult)[];
     const { execution_id: id, token } = row;
@@ -45,7 +45,7 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
             )
             .$if(isInPieces, (select) => select.where(isLoose(token))),
         )
-        // Changes nothing, and has the present row returned.
+        // Changes nothing, but returns the existing row.
         .onConflict((conflict) =>
           conflict.column('execution_id').doUpdateSet((build) => ({ token: build.ref('results.token') })),
         )
@@ -56,9 +56,9 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
 
   return {
     /**
-     * Keep an answer, and return the one that is kept: a second, different one for the same execution is never
-     * taken. Throws JournalConflict where the execution is another relay's. The text is read again only where it is not
-     * the one that came, because each copy of it holds everybody up; each comes with a token of its own.
+     * Keeps an answer, and returns the stored one. A second, different answer for the same execution is never stored.
+     * Throws JournalConflict if the execution is another relay's. Each answer has its own token. The text is read again
+     * only if the stored one is another, because each copy blocks the event loop.
      */
     async storeResult(row: NewResult): Promise<ResultRow> {
       const { execution_id: executionId, token, result: bytes } = row;
@@ -75,13 +75,13 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
   };
 }
 
-/** The statement that drops the result of a row that never paid. */
+/** The statement that drops the result of a void row. */
 export function forgetResult({ db, compile }: Writing, id: string) {
   const voided = sql`SELECT execution_id FROM executions WHERE execution_id = ${id} AND state = 'void'`;
   return compile('forgetResult', [id], () => db.deleteFrom('results').where(sql<boolean>`execution_id = (${voided})`));
 }
 
-/** Where a result is, and what it must be. */
+/** The place of a result, and its hash and size. */
 const PLACE = [
   'results.execution_id',
   'results.size',
@@ -90,7 +90,7 @@ const PLACE = [
   'results.result_hash',
 ] as const satisfies string[];
 
-/** Where an execution's result is, with its bytes where they are in its row. */
+/** The place of an execution's result, with the bytes that are in its row. */
 export function readStored(ledger: Kysely<LedgerTables>, executionId: string) {
   return ledger
     .selectFrom('results')
@@ -99,10 +99,10 @@ export function readStored(ledger: Kysely<LedgerTables>, executionId: string) {
     .executeTakeFirst();
 }
 
-/** Rows at once. */
+/** Rows per query. */
 const BATCH = 20;
 
-/** Results of `minBytes` and more that still lie in the ledger, of executions that have ended. */
+/** Results of at least `minBytes` that are still in the ledger, of ended executions. */
 export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
   return views
     .selectFrom('results')
@@ -115,15 +115,13 @@ export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
     .execute();
 }
 
-/** The storage has it. */
+/** The storage has the result. */
 export async function markMoved(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
   const change = { result: null, object_stored: 1n };
   await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();
 }
 
-/**
- * Results from before `verifiedMs` that are still somewhere, of executions that have ended and that nobody disputes now.
- */
+/** Stored results from before `verifiedMs`, of ended executions that nobody disputes now. */
 export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
   return views
     .selectFrom('results')
@@ -139,7 +137,7 @@ export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
     .execute();
 }
 
-/** Only its hash, signatures and size stay. */
+/** Only the hash, the signatures and the size stay. */
 export async function dropResult(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
   const change = { result: null, object_stored: 0n, steps: null };
   await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();

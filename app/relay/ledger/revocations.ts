@@ -1,4 +1,4 @@
-/** The table of revocations: what the relay has paid within a day to end grants on-chain. */
+/** The table of revocations: the relay's cost within a day to end grants on-chain. */
 import { type Kysely, sql } from 'kysely';
 import { aloneOn } from '../../database/portable.ts';
 import { DAY_MS } from './funding.ts';
@@ -11,8 +11,8 @@ export interface RevocationBudget {
 }
 
 /**
- * Counts one more revocation of this wallet's, which will be sent at `nowMs` and costs `fee`, where the budget has room
- * for it: for all relays of the ledger, one after the other. Returns whether it was counted.
+ * Counts one more revocation of this wallet, if the budget has room for it. It will be sent at `nowMs` and costs `fee`.
+ * Relays of one ledger count one after another. Returns true if it was counted.
  */
 export function countRevocation(
   ledger: Kysely<LedgerTables>,

@@ -1,16 +1,16 @@
-/** The tables of sessions: which there are, and which challenges have bought one. */
+/** The tables of sessions, and of challenges that were used for one. */
 import { randomBytes } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { LedgerTables, SessionsTable } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
-/** Wallets cost nothing to make, so sessions are bounded, of each and in all; those that end first make room. */
+/** Wallets cost nothing to make, so sessions are limited per wallet and in total. Those that end first are dropped. */
 const MAX_OF_WALLET = 20;
 const MAX_SESSIONS = 10_000;
 const SECRET_BYTES = 32;
 
-/** What all relays on this ledger share under this name; the first that asks makes it. */
+/** A secret that all relays on this ledger share under this name. The first relay that asks makes it. */
 export async function readSecret(ledger: Ledger, name: string): Promise<Buffer> {
   await ledger
     .insertInto('secrets')
@@ -21,7 +21,7 @@ export async function readSecret(ledger: Ledger, name: string): Promise<Buffer> 
   return row.bytes;
 }
 
-/** Whether nobody has answered the challenge before, at any relay; from now on somebody has. */
+/** Marks the challenge as used. Returns true if nobody has answered it before, at any relay. */
 export async function useChallenge(
   ledger: Ledger,
   { digest, expiresMs }: { digest: string; expiresMs: number },
@@ -37,7 +37,7 @@ export async function useChallenge(
   return used.length === 1;
 }
 
-/** Adds a session; what has expired goes, and what is beyond the bounds. */
+/** Adds a session. Drops expired sessions, and those beyond the limits. */
 export async function insertSession(ledger: Ledger, session: SessionsTable, nowMs: number): Promise<void> {
   await ledger.deleteFrom('sessions').where('expires_ms', '<=', BigInt(nowMs)).execute();
   await ledger.insertInto('sessions').values(session).execute();
@@ -61,7 +61,7 @@ export function readSession(ledger: Ledger, kind: SessionsTable['kind'], digest:
     .executeTakeFirst();
 }
 
-/** Nothing where it was ended meanwhile. */
+/** Does nothing if the session was ended meanwhile. */
 export async function prolongSession(ledger: Ledger, digest: string, expiresMs: bigint): Promise<void> {
   await ledger
     .updateTable('sessions')
@@ -71,7 +71,7 @@ export async function prolongSession(ledger: Ledger, digest: string, expiresMs: 
     .execute();
 }
 
-/** Whether there was one. */
+/** Returns true if there was one. */
 export async function deleteSession(ledger: Ledger, kind: SessionsTable['kind'], digest: string): Promise<boolean> {
   const ended = await ledger
     .deleteFrom('sessions')

@@ -1,7 +1,7 @@
 /**
- * Which relay processes live, where they share a PostgreSQL and no disk: by the database's clock, which is the same for all.
- * Each holds a lock of its session too, which PostgreSQL gives up with the connection, so that the rows of a killed process
- * need not wait for its lease to run out.
+ * Tracks which relay processes live when they share a PostgreSQL and no disk, on the database's clock. Each also holds
+ * an advisory lock, which PostgreSQL frees with the connection. The rows of a killed process therefore need not wait
+ * for its lease to end.
  */
 import type pg from 'pg';
 import type { Logger } from 'pino';
@@ -11,22 +11,23 @@ import { LEASE_MS, type Leases } from './leases.ts';
 
 const RENEW = `INSERT INTO relays (owner, alive_until_ms) VALUES ($1, ${POSTGRES_NOW_MS} + $2)
   ON CONFLICT (owner) DO UPDATE SET alive_until_ms = excluded.alive_until_ms`;
-/** Of those whose lease has not run out, how long ago they renewed it. */
+/** Relays with a valid lease, and the time since their renewal. */
 const OTHERS = `SELECT owner, $2 - (alive_until_ms - ${POSTGRES_NOW_MS}) AS silent_ms FROM relays
   WHERE owner <> $1 AND alive_until_ms > ${POSTGRES_NOW_MS}`;
-/** Whether it has run for so many milliseconds, and not taken over from another server since. */
+/** True if the server has run for this many milliseconds, and has not taken over from another server. */
 const LASTED = `SELECT extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000 > $1
   AND pg_last_xact_replay_timestamp() IS NULL AS lasted`;
 const KNOWN = 'SELECT owner FROM relays WHERE owner <> $1';
-/** One's own, at the end; what is left of the dead is of no use after a while. */
+/** Deletes our own row at the end. Rows of dead relays are useless after a while. */
 const CLEAR = `DELETE FROM relays WHERE owner = $1 OR alive_until_ms < ${POSTGRES_NOW_MS} - 60000`;
 
-/** The leases of the ledger at `url`, seen from the process that calls itself `owner`. */
+/** The leases of the ledger at `url`, seen from the process `owner`. */
 export function createSharedLeases(url: string, pool: pg.Pool, owner: string, leaseMs = LEASE_MS): Leases {
   const beatMs = leaseMs / 5;
   const answerMs = 2 * beatMs;
   const lockOf = (name: string) => lockNumber(`relay ${name}`);
-  // While the database was away nobody could renew anything, and who is back or begins first must not take all from all others.
+  // Nobody could renew while the database was away. The relay that returns or starts first must not take the rows of
+  // all others.
   let judgesFromMs = 0;
 
   return {
@@ -47,7 +48,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
         isLocked = false;
         return made;
       }
-      /** The lock may be held by our own lost connection until PostgreSQL notices: that must not keep the lease waiting. */
+      /** Our own lost connection may hold the lock until PostgreSQL notices. The lease must not wait for that. */
       async function beat(): Promise<void> {
         const on = session ?? (await open());
         const ask = (text: string, values: unknown[]) =>
@@ -81,7 +82,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
         isOver = true;
         clearInterval(timer);
         await beating;
-        // What ends it is the lock's end and the row's; where the database is away, the lease runs out by itself.
+        // Freeing the lock and deleting the row ends the lease. If the database is away, the lease runs out.
         await pool.query(CLEAR, [owner]).catch(() => {});
         await session?.end().catch(() => {});
       };
@@ -94,7 +95,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
       const { rows } = await pool.query<{ owner: string; silent_ms: bigint }>(OTHERS, [owner, BigInt(leaseMs)]);
       const alive: string[] = [];
       for (const { owner: other, silent_ms } of rows) {
-        // A connection may be lost and made again by a process that lives: only who has been silent too is dead.
+        // A live process may lose its connection and make a new one. Only a process that is also silent is dead.
         if (silent_ms < 2 * beatMs || !(await isFree(pool, lockOf(other)))) alive.push(other);
       }
       return alive;
@@ -102,7 +103,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
   };
 }
 
-/** Whether nobody holds the lock; it is given back with the statement. */
+/** True if nobody holds the lock. The statement frees it at its end. */
 async function isFree(pool: pg.Pool, lock: bigint): Promise<boolean> {
   const { rows } = await pool.query<{ free: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS free', [lock]);
   return rows[0]?.free === true;

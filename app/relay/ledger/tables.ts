@@ -15,15 +15,15 @@ export type ExecutionState =
   | 'parked';
 
 /**
- * Executions that something still follows. The states are in its text, as they are in that of the partial index: where
- * they are bound values, SQLite reads the whole table instead.
+ * Unfinished executions. The states are literals, as in the partial index: with bound values SQLite scans the whole
+ * table.
  */
 export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'void')`;
 
-/** Whether a refund has arrived: `claimable` waits for a missing account, `blocked` for a frozen one. */
+/** The state of a refund: `claimable` waits for a missing account, `blocked` for a frozen one. */
 export type RefundState = 'pending' | 'claimable' | 'blocked' | 'done';
 
-/** Whether a refund waits for the caller's own account: what only the caller can end is shown as an end. */
+/** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
 export function isWaiting({ refund_state }: { refund_state: RefundState | null }): boolean {
   return refund_state === 'claimable' || refund_state === 'blocked';
 }
@@ -39,14 +39,16 @@ export interface ExecutionsTable {
   price: bigint;
   max_cost: bigint;
   timeout_seconds: bigint;
-  /** The most that the listing gave at the time; null where that is not known. */
+  /** The listing's maximum at the time; null if unknown. */
   listing_timeout_seconds: Generated<bigint | null>;
   task: string;
   parameters: string;
   request_hash: string;
   state: ExecutionState;
   created_ms: bigint;
-  /** The chain's clock when the caller's money was checked: what shows as initiated_at until the record has its own. */
+  /**
+   * The chain's clock when the caller's money was checked. It is shown as initiated_at until the record has its own.
+   */
   accepted_at: bigint;
   open_transaction: Buffer | null;
   open_signature: string | null;
@@ -74,41 +76,41 @@ export interface ExecutionsTable {
   rebuilds: bigint;
   /** The relay process that works on the row. */
   lease_owner: string | null;
-  /** SHA-256 of agent and canonical body in hex, where the call carried an Idempotency-Key. */
+  /** SHA-256 of agent and canonical body in hex, if the call carried an Idempotency-Key. */
   fingerprint: string | null;
   /** Network fees of the transactions signed for it so far, lamports. */
   fees: Generated<bigint>;
   /** How often the open was signed again after a rollback. */
   reopens: Generated<bigint>;
-  /** 1 once the chain cannot take back what a row has ended with. */
+  /** 1 once the chain cannot take back the end of the row. */
   is_final: Generated<bigint>;
-  /** Network fees that nobody paid for, also those of calls whose place this one took, lamports. */
+  /** Unpaid network fees, including those of calls that this one replaced, lamports. */
   lost_fees: Generated<bigint>;
   /** Unix milliseconds before which recovery leaves the row alone. */
   rest_until_ms: Generated<bigint>;
-  /** Lamports parked in the record for the relay that ends the execution. */
+  /** Lamports stored in the record for the relay that ends the execution. */
   gas_lamports: Generated<bigint>;
-  /** What the operator gives for the fees of this call, lamports; 0 where it is not on the house. */
+  /** The operator's share of this call's fees, lamports; 0 if the call is not on the house. */
   house_lamports: Generated<bigint>;
-  /** The same with that of calls whose place this one took. */
+  /** The same, plus that of calls that this one replaced. */
   given_lamports: Generated<bigint>;
-  /** How many of those calls were on the house, this one among them. */
+  /** Calls on the house among these calls, including this one. */
   trials: Generated<bigint>;
-  /** Rent of the record that the operator has lent, lamports; 0 where the tank did, and once it is back. */
+  /** The record's rent that the operator lent, lamports; 0 if the gas balance did, and once it is back. */
   record_lent: Generated<bigint>;
-  /** Rent of the escrow where the operator lent it, lamports: back with it at the end. */
+  /** The escrow's rent if the operator lent it, lamports; it returns at the end. */
   escrow_lent: Generated<bigint>;
-  /** What the present open costs where it lands, lamports. */
+  /** Cost of the current open if it lands, lamports. */
   open_fee: Generated<bigint>;
   /** The most that a call of an unproven wallet may burn before its refund is signed, lamports; 0 for any other. */
   may_burn_lamports: Generated<bigint>;
-  /** What the open takes out of the wallet's tank, lamports. */
+  /** Taken out of the wallet's gas balance by the open, lamports. */
   tank_lamports: Generated<bigint>;
-  /** A slot in which the chain showed the record, or refused its open; null before. */
+  /** A slot in which the chain showed the record or refused its open; null before. */
   opened_slot: Generated<bigint | null>;
 }
 
-/** Every column of it. */
+/** Every column of the table. */
 const COLUMNS: Record<keyof ExecutionsTable, true> = {
   execution_id: true,
   wallet: true,
@@ -174,13 +176,13 @@ export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)
 export interface ResultsTable {
   execution_id: string;
   /**
-   * UTF-8, as bytes: text may hold U+0000, which not every database takes. Empty, beside a size, where it lies in the pieces of
-   * the token. Null where it is elsewhere, or gone.
+   * UTF-8 as bytes, because not every database accepts U+0000 in text. Empty, with a size, if the bytes are in the
+   * pieces of `token`. Null if the result is elsewhere or gone.
    */
   result: Buffer | null;
-  /** Bytes of the result, wherever it is. */
+  /** Bytes of the result, wherever it is stored. */
   size: bigint;
-  /** 1 while it lies in the object storage. */
+  /** 1 while the object storage has it. */
   object_stored: Generated<bigint>;
   result_hash: string;
   signature: string;
@@ -203,15 +205,15 @@ export interface ApiKeysTable {
   /** Space-separated. */
   scopes: Generated<string>;
   expires_ms: bigint | null;
-  /** Comma-separated CIDR blocks; null is any address. */
+  /** Comma-separated CIDR blocks; null allows any address. */
   allowed_ips: string | null;
 }
 
-/** Final answers of calls that may be repeated, as they were given. */
+/** Final answers of calls that may be repeated, exactly as given. */
 export interface AnswersTable {
   execution_id: string;
   status: bigint;
-  /** Without the JSON of its result where that belongs at `result_at`. */
+  /** Without the JSON of its result, if that belongs at `result_at`. */
   body: Buffer;
   result_at: bigint | null;
   answered_ms: bigint;
@@ -223,15 +225,45 @@ export interface MetadataTable {
   received_ms: bigint;
 }
 
+/** Columns that lists of agents filter and sort by; their migration documents them. */
+export interface AgentsTable {
+  id: Generated<bigint>;
+  listing: string;
+  creator: string;
+  verified: bigint;
+  is_shown: bigint;
+  price: bigint;
+  tag_mask: bigint;
+  listed_at: bigint;
+  total_executions: bigint;
+  success_rate: number;
+  avg_execution_time_ms: bigint;
+}
+
+export interface AgentTextsTable {
+  id: bigint;
+  metadata_hash: string;
+  description: string | null;
+  words: string;
+}
+
+/** One row. */
+export interface AgentsCursorTable {
+  id: bigint;
+  build: string;
+  revision: bigint;
+  listing: string;
+}
+
 /** Documents that wait for their listing. */
 export interface PendingMetadataTable extends MetadataTable {
-  /** Whose session posted it; empty where nobody's did. */
+  /** The wallet whose session posted it; empty if none did. */
   wallet: string;
-  /** Where it came from, if nobody's session posted it; otherwise empty. */
+  /** The network of the poster if no session posted it; otherwise empty. */
   network: string;
 }
 
-/** Relay processes by the name each gives itself at start. */
+/** Relay processes, by the name that each takes at start. */
 export interface RelaysTable {
   owner: string;
   alive_until_ms: bigint;
@@ -246,11 +278,11 @@ export interface LateAnswersTable {
   signature: string;
   execution_signature: string | null;
   received_ms: bigint;
-  /** Of its pieces; null where the result is here. */
+  /** Token of its pieces; null if the result is here. */
   token: string | null;
 }
 
-/** Long results, and which pieces of them no row names; what the columns mean is said in their migration. */
+/** Long results, and pieces that no row names; their migration documents the columns. */
 export interface ResultPiecesTable {
   token: string;
   place: bigint;
@@ -262,21 +294,21 @@ export interface LoosePiecesTable {
   since_ms: bigint;
 }
 
-/** Revocations of keys that the relay has paid for; `fee` is in lamports. */
+/** Key revocations that the relay paid for; `fee` is in lamports. */
 export interface RevocationsTable {
   wallet: string;
   sent_ms: bigint;
   fee: bigint;
 }
 
-/** The last probe of each listing that was refused; `passed_ms` is that of the last one that passed. */
+/** The last probe of each listing with refused calls. `passed_ms` belongs to the last passed probe. */
 export interface ProbesTable {
   listing: string;
   probed_ms: bigint;
   passed_ms: bigint | null;
 }
 
-/** Trees of archives whose nodes are kept, and the nodes; what the columns mean is said in their migration. */
+/** Trees of archives and their stored nodes; their migration documents the columns. */
 export interface ArchiveTreesTable {
   archive_index: bigint;
   tree: string;
@@ -291,7 +323,7 @@ export interface ArchiveNodesTable {
   hash: Buffer;
 }
 
-/** What the hashes of disputes stand for; what the columns mean is said in their migration. */
+/** The contents behind the hashes of disputes; their migration documents the columns. */
 export interface EvidenceTable {
   execution_id: string;
   evidence_hash: string;
@@ -317,7 +349,7 @@ export interface SweeperTable {
   last_valid_height: bigint | null;
 }
 
-/** Sessions and who leads; what the columns mean is said in their migration. */
+/** Sessions and leaderships; their migration documents the columns. */
 export interface SessionsTable {
   digest: string;
   kind: 'token' | 'cookie';
@@ -370,10 +402,13 @@ export interface LedgerTables {
   probes: ProbesTable;
   revocations: RevocationsTable;
   metadata: MetadataTable;
+  agents: AgentsTable;
+  agent_texts: AgentTextsTable;
+  agents_cursor: AgentsCursorTable;
   pending_metadata: PendingMetadataTable;
 }
 
-/** The relay's tables, and the chain's (attached read-only by use) under `chain.`. */
+/** The relay's tables, and under `chain.` those of the index (attached read-only by use). */
 export type LedgerDatabase = LedgerTables & AttachedIndex;
 
 export type JournalRow = Selectable<ExecutionsTable>;

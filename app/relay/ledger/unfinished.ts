@@ -1,16 +1,16 @@
-/** Rows that have not ended: whose they are, and when somebody should look at them again. */
+/** Unfinished rows: their owners, and the time of their next attempt. */
 import { type Kysely, sql } from 'kysely';
 import { isPostgres, textsOf } from '../../database/portable.ts';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** Rows of one taking; the next follows half a second later. */
+/** Rows per transfer; the next one follows half a second later. */
 const TAKEN_AT_ONCE = 500;
 
 /** The unfinished rows of one journal. */
 export function createUnfinished({ db, owner }: Writing) {
   return {
-    /** Let recovery leave the row alone until then. */
+    /** Recovery leaves the row alone until then. */
     async restUntil(id: string, untilMs: number): Promise<void> {
       await db
         .updateTable('executions')
@@ -19,7 +19,7 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('lease_owner', '=', owner)
         .execute();
     },
-    /** Leave every unfinished row of this process to whoever takes it. */
+    /** Leaves every unfinished row of this process to the next owner. */
     async handOver(): Promise<void> {
       await db
         .updateTable('executions')
@@ -29,8 +29,8 @@ export function createUnfinished({ db, owner }: Writing) {
         .execute();
     },
     /**
-     * Take unfinished rows whose owner is none of these, the oldest first and so many at most, so that several who take
-     * share them. What another is taking at this moment is left to it.
+     * Takes unfinished rows that none of these relays owns, oldest first. It takes at most `limit`, so that several
+     * relays share them. It skips rows that another relay is taking at this moment.
      */
     async takeRowsOfOthersThan(alive: string[], limit = TAKEN_AT_ONCE): Promise<void> {
       const rows = db
@@ -40,6 +40,7 @@ export function createUnfinished({ db, owner }: Writing) {
         .where(sql<boolean>`(lease_owner IS NULL OR lease_owner NOT IN ${textsOf(db, [owner, ...alive])})`)
         .orderBy('created_ms')
         .limit(limit);
+      // SQLite has no row locks and needs none: it has one writer.
       await db
         .updateTable('executions')
         .set({ lease_owner: owner, rest_until_ms: 0n })
@@ -56,10 +57,7 @@ export function createUnfinished({ db, owner }: Writing) {
         .execute();
       return rows.map((row) => row.execution_id);
     },
-    /**
-     * A page of this process's rows that have not ended and do not rest, oldest first: those after `after`, or from the
-     * oldest on.
-     */
+    /** A batch of this process's unfinished rows that do not rest, oldest first, after `after`. */
     unfinished(nowMs: number, limit: number, after?: Pick<JournalRow, 'created_ms' | 'execution_id'>) {
       let query = db
         .selectFrom('executions')
@@ -75,12 +73,12 @@ export function createUnfinished({ db, owner }: Writing) {
   };
 }
 
-/** Records that the index shows open, of which the ledger has no row or one that says that it never was. */
+/** Records that are open in the index and have no row or a void one in the ledger. */
 export async function readUnknownOpen(views: Kysely<LedgerDatabase>): Promise<string[]> {
   const rows = await views
     .selectFrom('chain.executions as c')
     .leftJoin('executions as j', 'j.execution_id', 'c.execution_id')
-    // Literally, as the partial index has it.
+    // A literal, as in the partial index.
     .where(sql<boolean>`c.status = 'open'`)
     .where((eb) => eb.or([eb('j.execution_id', 'is', null), eb('j.state', '=', 'void')]))
     .select('c.record')

@@ -1,39 +1,48 @@
 /**
- * Whether new executions may begin. What has begun is carried on whatever the gate says: it only keeps out what would
- * add to a trouble that is there already, before any money moves.
+ * Decides if new executions may begin. Running executions always continue: the gate only refuses calls that would add
+ * to an existing problem, before any money moves.
  */
 import type { Problem } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import type { Engine } from '../execution/contract.ts';
 
-/** The problems that shut the gate: what callers are told, and when to come back (seconds). */
+/** The problems that close the gate, with the callers' message and the retry delay (seconds). */
 const OBSTACLES = {
-  authority_shared: ['Another deployment signs with this relay’s authority', 30],
-  ledger_unreconciled: ['The service has just started and is comparing its journal with the chain', 5],
-  authority_changed: ['This relay is no longer the marketplace’s relay authority', 60],
-  opens_paused: ['The marketplace takes no new executions for now', 30],
-  fees_low: ['The service is short of funds for network fees', 300],
-  storage_low: ['The service is short of room for new executions', 30],
-  stopping: ['The service is stopping', 5],
+  authority_shared: [
+    'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
+    30,
+  ],
+  ledger_unreconciled: ['The service is starting and compares its ledger with the chain. Retry in some seconds.', 5],
+  authority_changed: [
+    'This relay’s authority is no longer registered with the marketplace. The operator must register it or use another one.',
+    60,
+  ],
+  opens_paused: ['The marketplace’s admin has paused new executions. Executions in progress go on.', 30],
+  fees_low: ['The service has too little SOL for network fees. The operator must fund it.', 300],
+  storage_low: ['The service has too little storage for new executions. Retry in some seconds.', 30],
+  stopping: ['The service is stopping. Retry in some seconds.', 5],
 } as const satisfies Partial<Record<Problem, readonly [message: string, retryAfterSeconds: number]>>;
 
 export type Obstacle = keyof typeof OBSTACLES;
 
 export interface Gate {
-  set(obstacle: Obstacle, isThere: boolean): void;
-  /** It is about to be there: `obstacles` has it already, and executions still begin. */
+  /** `advice`: what a person must do about it, in a sentence or two, if it does not pass by itself. */
+  set(obstacle: Obstacle, isThere: boolean, advice?: string): void;
+  /** Announces an obstacle: `obstacles` lists it already, and executions still begin. */
   announce(obstacle: Obstacle): void;
-  /** What shuts it now, or is announced; nothing while it is open. */
+  /** Current and announced obstacles; empty while the gate is open. */
   obstacles(): Obstacle[];
-  /** The engine behind the gate: 503 for what would begin while it is shut. */
+  /** Advice to a person about the current ones. */
+  advice(): string[];
+  /** The engine behind the gate: 503 for new executions while it is closed. */
   guard(engine: Engine): Engine;
 }
 
-/** Shut until the ledger has been compared with the chain. */
+/** Creates a gate that is closed until the ledger has been compared with the chain. */
 export function createGate(): Gate {
-  const present = new Set<Obstacle>(['ledger_unreconciled']);
+  const present = new Map<Obstacle, string | undefined>([['ledger_unreconciled', undefined]]);
   const announced = new Set<Obstacle>();
-  /** In the order of the table, so that the callers' message is of the gravest. */
+  /** In the order of the table, so that callers get the message of the gravest. */
   const inOrder = (isThere: (obstacle: Obstacle) => boolean) => (Object.keys(OBSTACLES) as Obstacle[]).filter(isThere);
   function requireOpen(passable?: Obstacle): void {
     for (const obstacle of inOrder((one) => present.has(one))) {
@@ -44,12 +53,13 @@ export function createGate(): Gate {
   }
 
   return {
-    set(obstacle, isThere) {
-      if (isThere) present.add(obstacle);
+    set(obstacle, isThere, advice) {
+      if (isThere) present.set(obstacle, advice);
       else present.delete(obstacle);
     },
     announce: (obstacle) => void announced.add(obstacle),
     obstacles: () => inOrder((one) => present.has(one) || announced.has(one)),
+    advice: () => inOrder((one) => present.has(one)).flatMap((one) => present.get(one) ?? []),
     guard: (engine) => ({
       ...engine,
       async execute(principal, agent, input) {
@@ -57,7 +67,7 @@ export function createGate(): Gate {
         return engine.execute(principal, agent, input);
       },
       async start(agent, input) {
-        // Its escrow is open already.
+        // The escrow is open already.
         requireOpen('opens_paused');
         return engine.start(agent, input);
       },

@@ -1,6 +1,6 @@
 /**
- * GET /health: that this process answers, for what restarts it. GET /ready: whether it can take and read executions
- * now, for load balancers and people; it says what is in the way.
+ * GET /health: this process answers; for process supervisors. GET /ready: the relay can take and read executions now,
+ * or the problems; for load balancers and people.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -22,7 +22,7 @@ export interface ReadyDeps extends HealthDeps {
   views: Kysely<LedgerDatabase>;
   accounts: { isReachable(): Promise<boolean> };
   engine: Pick<Engine, 'inFlight'>;
-  gate: Pick<Gate, 'obstacles'>;
+  gate: Pick<Gate, 'obstacles' | 'advice'>;
   /** Unix milliseconds. */
   now(): number;
   log: Logger;
@@ -32,7 +32,10 @@ export function readHealth(deps: HealthDeps): Health {
   return { status: 'ok', environment: deps.config.environment, uptime_seconds: Math.floor(process.uptime()) };
 }
 
-/** What is in the way now, of the chain at most 2 s ago. The reader never throws: what cannot be read is a problem. */
+/**
+ * The current problems; the chain's answer is at most 2 s old. The reader never throws: an unreadable source is a
+ * problem.
+ */
 export function createReadiness(deps: ReadyDeps): () => Promise<Ready> {
   const isChainReachable = shareReading(() => probeChain(deps), deps.now);
   return async () => readinessOf(deps, ...(await Promise.all([isChainReachable(), tryProgress(deps)])));
@@ -47,21 +50,22 @@ function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexPr
   return {
     status: problems.length === 0 ? 'ready' : 'not_ready',
     problems,
+    advice: deps.gate.advice(),
     environment: deps.config.environment,
     indexer: { slot: progress ? Number(progress.slot) : null, lag_ms: lagMs },
     executions_in_flight: deps.engine.inFlight(),
   };
 }
 
-/** Whether the indexer has looked lately. Throws where the index cannot be read. */
+/** True if the indexer has looked lately. Throws if the index cannot be read. */
 export async function isIndexCurrent(views: Kysely<LedgerDatabase>, nowMs: number): Promise<boolean> {
   return !isBehind(lagOf(await readProgress(attachedIndex(views)), nowMs));
 }
 
-/** How far the indexer is; undefined before it has looked or where the index cannot be read. */
+/** The progress of the indexer; undefined before it has looked, or if the index cannot be read. */
 function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<IndexProgress | undefined> {
   return readProgress(attachedIndex(deps.views)).catch((error: unknown) => {
-    deps.log.error({ error: String(error) }, 'the index cannot be read');
+    deps.log.error({ error: String(error) }, 'cannot read the index');
     return undefined;
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The relay's figures for Prometheus. Counters and times are noted as things happen, the rest is read when
- * it is asked for, from indexes that hold only what has not ended. Amounts are base units, times seconds.
+ * The relay's figures for Prometheus. Counters and times are recorded as things happen. The rest is read on request,
+ * from indexes that hold only unfinished rows. Amounts are base units, times are seconds.
  */
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -15,34 +15,34 @@ import type { SweepFigures } from '../sweeper/sweeper.ts';
 import type { RunwayStatus } from './runway.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** What became of lamports, counted when an execution ends (given: when it is taken). */
+/** Uses of lamports, counted when an execution ends (`given`: when it is claimed). */
 const LAMPORTS = {
-  fees: 'Network fees of the transactions signed for executions that ended',
-  collected: 'Gas that came with the end of executions',
-  burnt: 'Network fees that nobody paid for',
-  given: 'Network fees that were on the house',
+  fees: 'Network fees of the transactions of ended executions',
+  collected: 'Gas collected from callers when executions ended',
+  burnt: 'Network fees that no caller paid for',
+  given: 'Network fees that the operator gave to trial calls',
 } as const;
-/** How an execution ended: paid; refunded, and why; or never opened. */
+/** How an execution ended: paid, refunded with the reason, or never opened. */
 const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;
 
 export interface Metrics {
-  /** Notes how long each stage of a call takes. */
+  /** Records how long each stage of a call takes. */
   observe: Observe;
-  /** Notes each call to the node that failed. */
+  /** Counts a failed call to the node. */
   rpcFailed(method: string): void;
-  /** Notes whether another deployment signs with our relay authority. */
+  /** Records if another deployment signs with our relay authority. */
   authorityShared(isShared: boolean): void;
-  /** Notes that two nodes do not agree. */
+  /** Counts a disagreement of two nodes. */
   rpcDisagreed(subject: string): void;
-  /** The same journal, listened to: each execution that ends is counted. */
+  /** Wraps the journal, and counts each execution that ends. */
   listenTo(journal: Journal): Journal;
-  /** Network fees of an execution that ended here, in the mean, lamports; null before the first. */
+  /** Mean network fees of executions that ended here, lamports; null before the first. */
   lamportsPerCall(): Promise<number | null>;
-  /** Everything as Prometheus reads it. */
+  /** All figures in Prometheus' format. */
   render(): Promise<string>;
 }
 
-export function createMetrics(sources: {
+interface MetricsSources {
   views: Kysely<LedgerDatabase>;
   inFlight(): number;
   nodes(): NodeStatus[];
@@ -51,18 +51,25 @@ export function createMetrics(sources: {
   swept(): Promise<SweepFigures | null>;
   /** Unix milliseconds. */
   now(): number;
-}): Metrics {
-  const registry = new Registry();
-  const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  const named = (name: string, help: string) => ({ name: `marketplace_${name}`, help, registers });
-  const gauge = (name: string, help: string) => new Gauge(named(name, help));
+}
 
-  const ended = new Counter({ ...named('executions_total', 'Executions that ended here'), labelNames: ['outcome'] });
-  // A counter that is missing until it moves cannot be told from one that is not there.
+export function createMetrics(sources: MetricsSources): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const { named, gauge } = namesIn(registry);
+  const look = createReadings(registry, sources);
+
+  const ended = new Counter({
+    ...named('executions_total', 'Executions that ended at this relay'),
+    labelNames: ['outcome'],
+  });
+  // A counter that appears only when it moves looks like one that does not exist.
   for (const outcome of OUTCOMES) ended.inc({ outcome }, 0);
   const stages = new Histogram({
-    ...named('stage_seconds', 'Time of each stage of a call; chain and creator are waiting for others'),
+    ...named(
+      'stage_seconds',
+      'Time of each stage of a call; chain and creator are time spent waiting for the node and for the creator',
+    ),
     labelNames: ['stage'],
     buckets: STAGE_BUCKETS,
   });
@@ -71,44 +78,123 @@ export function createMetrics(sources: {
     labelNames: ['method'],
   });
   const disagreements = new Counter({
-    ...named('rpc_disagreements_total', 'Questions of money on which two nodes did not agree, so that it was waited'),
+    ...named(
+      'rpc_disagreements_total',
+      'Reads that decide about money in which two nodes disagreed; the relay then waits',
+    ),
     labelNames: ['subject'],
   });
-  const nodesUp = new Gauge({ ...named('rpc_node_up', 'Whether a node is in use'), labelNames: ['node'] });
-  const nodeSlots = new Gauge({ ...named('rpc_node_slot', 'Where a node was last, of several'), labelNames: ['node'] });
   const shared = gauge('authority_shared', '1 while another deployment signs with this relay authority');
   const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
     return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
   });
   const lamportsOf = Object.fromEntries(counters) as Record<keyof typeof LAMPORTS, Counter>;
   const count = (kind: keyof typeof LAMPORTS, amount: bigint) => lamportsOf[kind].inc(Number(amount));
+
+  return {
+    observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
+    rpcFailed: (method) => rpcErrors.inc({ method }),
+    authorityShared: (isShared) => shared.set(isShared ? 1 : 0),
+    rpcDisagreed: (subject) => disagreements.inc({ subject }),
+    listenTo: (journal) => ({
+      ...journal,
+      async claim(execution, nowMs, funding) {
+        const row = await journal.claim(execution, nowMs, funding);
+        count('given', row.house_lamports);
+        return row;
+      },
+      async settled(row, outcome) {
+        await journal.settled(row, outcome);
+        ended.inc({ outcome: 'completed' });
+        count('fees', row.fees);
+        count('collected', row.gas_lamports);
+      },
+      async refunded(row, settledAt, burnt = 0n) {
+        await journal.refunded(row, settledAt, burnt);
+        ended.inc({ outcome: refundOutcome(row.error_code) });
+        count('fees', row.fees);
+        count('burnt', burnt);
+        // If an end burns fees, a stranger's refund gave the gas away.
+        if (burnt === 0n) count('collected', row.gas_lamports);
+      },
+      async void(row, code, message, failed) {
+        await journal.void(row, code, message, failed);
+        ended.inc({ outcome: 'void' });
+        count('burnt', failed?.burnt ?? 0n);
+      },
+      async burnt(row, lamports) {
+        await journal.burnt(row, lamports);
+        count('burnt', lamports);
+      },
+    }),
+    async lamportsPerCall() {
+      const { values } = await ended.get();
+      const calls = values.reduce((sum, { labels, value }) => sum + (labels.outcome === 'void' ? 0 : value), 0);
+      const fees = (await lamportsOf.fees.get()).values[0]?.value ?? 0;
+      return calls === 0 ? null : Math.round(fees / calls);
+    },
+    async render() {
+      await look();
+      return registry.metrics();
+    },
+  };
+}
+
+function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
+  if (errorCode === 'execution_timeout') return 'timeout';
+  return errorCode === 'execution_failed' ? 'failed' : 'unserved';
+}
+
+/** Names figures and registers them. */
+function namesIn(registry: Registry) {
+  const named = (name: string, help: string) => ({ name: `marketplace_${name}`, help, registers: [registry] });
+  return { named, gauge: (name: string, help: string) => new Gauge(named(name, help)) };
+}
+
+/** The figures that are read on request. */
+function createReadings(registry: Registry, sources: MetricsSources): () => Promise<void> {
+  const { named, gauge } = namesIn(registry);
+  const nodesUp = new Gauge({
+    ...named('rpc_node_up', '1 while the relay uses this node, else 0'),
+    labelNames: ['node'],
+  });
+  const nodeSlots = new Gauge({
+    ...named('rpc_node_slot', 'Last slot seen from this node; only where there are several nodes'),
+    labelNames: ['node'],
+  });
   const lent = gauge(
     'lamports_lent',
-    'Rent of records and escrows that the operator has lent and not got back, lamports',
+    'Refundable deposits of records and escrows that the operator has lent and not received back, lamports',
   );
-  const inFlight = gauge('executions_in_flight', 'Executions that this process works on');
-  const unfinished = gauge('executions_unfinished', 'Executions of the journal that have not ended, parked ones too');
+  const inFlight = gauge('executions_in_flight', 'Executions in progress in this process');
+  const unfinished = gauge(
+    'executions_unfinished',
+    'Executions of the journal that have not ended, parked ones included',
+  );
   const parked = gauge(
     'executions_parked',
-    'Executions that wait for a person, or for their refund after the deadline',
+    'Executions that wait for an operator, or for their refund after the deadline',
   );
-  const oldest = gauge('oldest_unsettled_seconds', 'Age of the oldest execution that has not ended; 0 where none is');
+  const oldest = gauge(
+    'oldest_unsettled_seconds',
+    'Age of the oldest execution that has not ended; 0 if there is none',
+  );
   const lamports = gauge('fee_payer_lamports', 'Balance of the relay authority');
   const runway = gauge(
     'fee_payer_runway_hours',
-    'How long that lasts at the present rate; +Inf while nothing is spent',
+    'Hours until that balance is used up at the present rate; +Inf while nothing is spent',
   );
-  const lag = gauge('indexer_lag_seconds', 'Time since the indexer has last looked; +Inf before it has');
+  const lag = gauge('indexer_lag_seconds', 'Seconds since the indexer last read the chain; +Inf before the first time');
   const slot = gauge('indexer_slot', 'Slot up to which the index is complete');
-  const escrow = gauge('escrow_base_units', 'USDC in the escrows of all open records, as the index has them');
+  const escrow = gauge('escrow_base_units', 'USDC in the escrows of all open records, by the index');
 
-  const locked = gauge('locked_lamports', 'Rent in the records of executions that have ended');
-  const archivable = gauge('archivable_lamports', 'Rent in records that could be leaves of an archive now');
-  const archived = gauge('archived_lamports', 'Rent that this process has given back since it started');
-  const leaves = gauge('archived_executions', 'Leaves of all archives');
-  const mismatched = gauge('archives_mismatched', 'Archives whose leaves in the index do not make their root');
+  const locked = gauge('locked_lamports', 'Refundable deposits in the records of ended executions');
+  const archivable = gauge('archivable_lamports', 'Refundable deposits in records that could be archived now');
+  const archived = gauge('archived_lamports', 'Refundable deposits that this process has returned since it started');
+  const leaves = gauge('archived_executions', 'Executions in all archives');
+  const mismatched = gauge('archives_mismatched', 'Archives whose leaves in the index do not give the root on-chain');
 
-  async function look(): Promise<void> {
+  return async () => {
     const { views } = sources;
     for (const { name, state, slot: at } of sources.nodes()) {
       nodesUp.set({ node: name }, state === 'up' ? 1 : 0);
@@ -140,58 +226,5 @@ export function createMetrics(sources: {
     archived.set(swept.returned);
     leaves.set(swept.archivedExecutions);
     mismatched.set(swept.mismatchedTrees);
-  }
-
-  return {
-    observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
-    rpcFailed: (method) => rpcErrors.inc({ method }),
-    authorityShared: (isShared) => shared.set(isShared ? 1 : 0),
-    rpcDisagreed: (subject) => disagreements.inc({ subject }),
-    listenTo: (journal) => ({
-      ...journal,
-      async claim(execution, nowMs, funding) {
-        const row = await journal.claim(execution, nowMs, funding);
-        count('given', row.house_lamports);
-        return row;
-      },
-      async settled(row, outcome) {
-        await journal.settled(row, outcome);
-        ended.inc({ outcome: 'completed' });
-        count('fees', row.fees);
-        count('collected', row.gas_lamports);
-      },
-      async refunded(row, settledAt, burnt = 0n) {
-        await journal.refunded(row, settledAt, burnt);
-        ended.inc({ outcome: refundOutcome(row.error_code) });
-        count('fees', row.fees);
-        count('burnt', burnt);
-        // Where fees are burnt by an end, a stranger's refund gave the gas away.
-        if (burnt === 0n) count('collected', row.gas_lamports);
-      },
-      async void(row, code, message, failed) {
-        await journal.void(row, code, message, failed);
-        ended.inc({ outcome: 'void' });
-        count('burnt', failed?.burnt ?? 0n);
-      },
-      async burnt(row, lamports) {
-        await journal.burnt(row, lamports);
-        count('burnt', lamports);
-      },
-    }),
-    async lamportsPerCall() {
-      const { values } = await ended.get();
-      const calls = values.reduce((sum, { labels, value }) => sum + (labels.outcome === 'void' ? 0 : value), 0);
-      const fees = (await lamportsOf.fees.get()).values[0]?.value ?? 0;
-      return calls === 0 ? null : Math.round(fees / calls);
-    },
-    async render() {
-      await look();
-      return registry.metrics();
-    },
   };
-}
-
-function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
-  if (errorCode === 'execution_timeout') return 'timeout';
-  return errorCode === 'execution_failed' ? 'failed' : 'unserved';
 }

@@ -1,4 +1,7 @@
-/** The start's look for another deployment, and then for open records that the ledger has lost. New executions wait for it. */
+/**
+ * Checks at start for another deployment, and then for open records that the ledger has lost. New executions wait for
+ * it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -15,7 +18,10 @@ export interface ReconcilingDeps {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
   gate: Pick<Gate, 'set'>;
   watch: Pick<AuthorityWatch, 'look'>;
-  /** Once nobody else signs with our authority: before that, our own rows too may be another's, of a ledger that was copied. */
+  /**
+   * Called once nobody else signs with our authority. Before that, our own rows may be another deployment's, from a
+   * copied ledger.
+   */
   onAlone(): void;
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
@@ -23,10 +29,10 @@ export interface ReconcilingDeps {
 }
 
 /**
- * Opens the gate, once no other deployment signs with our authority, and the ledger has then been compared with an index that
- * is current, or else with all records of the chain, of which there may be so many that a node takes minutes. They are searched
- * in any case, for what the index does not have yet; a node that is slow or gone does not end the start. Resolves when the gate
- * is open, or `stop` was given.
+ * Opens the gate when no other deployment signs with our authority and the ledger has been compared. It compares with a
+ * current index, or with all records of the chain, which may take a node minutes. The chain is searched in any case,
+ * for records that the index lacks. A slow or dead node does not end the start. Resolves when the gate is open, or when
+ * `stop` aborts.
  */
 export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal): Promise<void> {
   const { engine, gate, log } = deps;
@@ -36,7 +42,7 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
       try {
         if (await attempt()) return;
       } catch (error) {
-        log.error({ error: String(error) }, `${failure}; it will be tried again`);
+        log.error({ error: String(error) }, `${failure}; it will be retried`);
       }
       await sleep(PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
     }
@@ -52,12 +58,12 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
     await engine.adoptOrphans(await readUnknownOpen(deps.views));
     return true;
   };
-  await repeat(deps.watch.look, 'it is not known whether another deployment has our relay authority');
+  await repeat(deps.watch.look, 'cannot check if another deployment uses our relay authority');
   if (stop.aborted) return;
   deps.onAlone();
   await Promise.race([
-    repeat(byIndex, 'the ledger could not be compared with the index'),
-    repeat(byChain, 'the ledger could not be compared with the chain'),
+    repeat(byIndex, 'cannot compare the ledger with the index'),
+    repeat(byChain, 'cannot compare the ledger with the chain'),
   ]);
   isCompared = true;
   if (!stop.aborted) gate.set('ledger_unreconciled', false);

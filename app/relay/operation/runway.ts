@@ -1,44 +1,45 @@
 /**
- * How long the fee payer's SOL lasts: its balance, and what has gone out of it lately. Rent that comes back is no
- * spending, and neither is a top-up a negative one.
+ * How long the fee payer's SOL lasts, by its balance and its recent spending. Rent that comes back is not spending, and
+ * a top-up is not negative spending.
  */
 import type { Logger } from 'pino';
 
-const LOOK_MS = 30_000;
-/** Long enough that rent which is out for one execution does not count. */
+/** Long enough that rent lent for one execution does not count. */
 const WINDOW_MS = 6 * 3_600_000;
-/** A young process has seen too little to multiply it: the first hour counts as a whole one. */
+/** A young process has too little data to extrapolate, so the first hour counts as a whole one. */
 const MIN_WINDOW_MS = 3_600_000;
-/** More than executions in flight have in rent: such a rise is a top-up, lamports. */
+/** More than executions in flight hold in rent: a larger rise is a top-up, lamports. */
 const TOP_UP_LAMPORTS = 100_000_000;
 
 export interface RunwayLimits {
-  /** New executions stop below either of them; 0 switches one off. */
+  /** New executions stop below either limit; 0 switches one off. */
   minHours: number;
   minLamports: number;
+  /** Between two readings of the balance. */
+  lookSeconds: number;
 }
 
 export interface RunwayStatus {
-  /** Null before the first look. */
+  /** Null before the first reading. */
   lamports: number | null;
   /** Null while nothing is spent. */
   hours: number | null;
 }
 
 export interface Runway {
-  /** Reads the balance once; throws where the node does not answer. */
+  /** Reads the balance once; throws if the node does not answer. */
   look(): Promise<void>;
   status(): RunwayStatus;
-  /** Looks regularly from now on, until `end`. */
+  /** Reads regularly from now on, until `end`. */
   start(): void;
   end(): void;
 }
 
-/** `onChange` is told after each look whether the balance is too low. */
+/** `onChange` gets the missing lamports after each reading; 0 if there are enough. */
 export function createRunway(options: {
   readBalance(): Promise<number>;
   limits: RunwayLimits;
-  onChange(isLow: boolean): void;
+  onChange(missing: number): void;
   log: Logger;
   /** Milliseconds. */
   now(): number;
@@ -48,13 +49,17 @@ export function createRunway(options: {
   let timer: NodeJS.Timeout | undefined;
   let wasLow = false;
 
-  function status(): RunwayStatus {
-    const last = samples.at(-1);
-    if (!last) return { lamports: null, hours: null };
+  /** Lamports; 0 while nothing is spent. */
+  function spentAnHour(): number {
     const spent = samples.slice(1).reduce((sum, sample) => sum + sample.spent, 0);
-    if (spent <= 0) return { lamports: last.lamports, hours: null };
-    const spanMs = Math.max(MIN_WINDOW_MS, last.at - samples[0]!.at);
-    return { lamports: last.lamports, hours: (last.lamports * spanMs) / spent / 3_600_000 };
+    const spanMs = Math.max(MIN_WINDOW_MS, (samples.at(-1)?.at ?? 0) - (samples[0]?.at ?? 0));
+    return Math.max(0, (spent * 3_600_000) / spanMs);
+  }
+
+  function status(): RunwayStatus {
+    const lamports = samples.at(-1)?.lamports ?? null;
+    const perHour = spentAnHour();
+    return { lamports, hours: lamports === null || perHour === 0 ? null : lamports / perHour };
   }
 
   async function look(): Promise<void> {
@@ -64,13 +69,18 @@ export function createRunway(options: {
     samples.push({ at, lamports, spent: change < -TOP_UP_LAMPORTS ? 0 : change });
     samples = samples.filter((sample) => at - sample.at <= WINDOW_MS);
     const { hours } = status();
-    const isLow = lamports < limits.minLamports || (hours !== null && hours < limits.minHours);
+    const least = Math.max(limits.minLamports, Math.ceil(spentAnHour() * limits.minHours));
+    const isLow = lamports < least;
     if (isLow !== wasLow) {
-      if (isLow) log.error({ lamports, hours }, 'the fee payer is short of SOL; nothing new is accepted');
-      else log.info({ lamports, hours }, 'the fee payer has enough SOL again');
+      if (isLow)
+        log.error(
+          { lamports, hours },
+          'the relay authority has too little SOL; new executions are refused until it is funded',
+        );
+      else log.info({ lamports, hours }, 'the relay authority has enough SOL again');
     }
     wasLow = isLow;
-    options.onChange(isLow);
+    options.onChange(isLow ? least - lamports : 0);
   }
 
   return {
@@ -78,8 +88,8 @@ export function createRunway(options: {
     status,
     start() {
       timer = setInterval(() => {
-        look().catch((error) => log.warn({ error: String(error) }, "the fee payer's balance could not be read"));
-      }, LOOK_MS);
+        look().catch((error) => log.warn({ error: String(error) }, "cannot read the relay authority's balance"));
+      }, limits.lookSeconds * 1_000);
       timer.unref();
     },
     end: () => clearInterval(timer),

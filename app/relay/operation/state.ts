@@ -1,4 +1,4 @@
-/** What an operator must see at a glance: the figures of /metrics and /ready, of this process and its ledger. */
+/** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
 import type { Kysely } from 'kysely';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
@@ -11,24 +11,24 @@ import type { RunwayStatus } from './runway.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What this process knows of its own money. */
+/** This process's knowledge of its own money. */
 export interface Operator {
   /** The relay authority that pays for this process's transactions. */
   authority: string;
-  /** Lamports of each address. Rejects where the node does not answer. */
+  /** Lamports of each address. Rejects if the node does not answer. */
   readBalances(addresses: string[]): Promise<number[]>;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
-  /** Network fees of an execution that ended here, in the mean; null before the first. */
+  /** Mean network fees of executions that ended here; null before the first. */
   lamportsPerCall(): Promise<number | null>;
 }
 
 export interface StateDeps extends Operator {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
-  /** Base58, as the marketplace names them. */
+  /** Base58, in the order of Config. */
   readAuthorities(): Promise<{ relayAuthorities: string[] }>;
   readReadiness(): Promise<Ready>;
   /** Unix milliseconds. */
@@ -74,7 +74,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   };
 }
 
-/** Of our own the balance that was seen last is better than none. */
+/** For our own authority the last known balance is better than none. */
 async function readBalances(deps: StateDeps): Promise<OperationState['authorities']> {
   const { relayAuthorities } = await deps.readAuthorities();
   const balances = await deps.readBalances(relayAuthorities).catch(() => []);

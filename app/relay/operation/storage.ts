@@ -1,6 +1,6 @@
 /**
- * Whether there is room for what new executions would write. Those that have begun go on writing: the gate leaves them what is
- * left, and where even that is used up they wait until there is room again.
+ * Checks if there is room for the writes of new executions. Running ones continue: the gate leaves them the rest, and
+ * if that is used up they wait until there is room again.
  */
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
@@ -8,24 +8,24 @@ import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isFull } from '../../database/temporary.ts';
 
 const LOOK_MS = 3_000;
-/** How long after a write that found no room new executions wait: longer than what has begun waits between two writes. */
+/** How long new executions wait after a write without room: longer than running ones wait between two writes. */
 const QUIET_MS = 15_000;
 
 export interface Storage {
-  /** Looks once; a folder that cannot be looked at changes nothing. */
+  /** Checks once; an unreadable folder changes nothing. */
   look(): Promise<void>;
-  /** The same writes; one that finds no room is noticed at once. */
+  /** The same writes, but a write without room is noticed at once. */
   listenTo(writes: GroupCommit): GroupCommit;
-  /** Looks regularly from now on, until `end`. */
+  /** Checks regularly from now on, until `end`. */
   start(): void;
   end(): void;
 }
 
-/** `onChange` is told when room becomes too little, and when there is enough again. */
+/** `onChange` is called when room becomes too little, and when there is enough again. */
 export function createStorage(options: {
-  /** Bytes that are free where the ledger is; null where this computer cannot tell. */
+  /** Free bytes at the ledger; null if this computer cannot tell. */
   readFree: (() => Promise<number>) | null;
-  /** New executions stop below; 0: only where a write has found no room. */
+  /** New executions stop below this. 0: only after a write without room. */
   minFree: number;
   onChange(isLow: boolean): void;
   log: Logger;
@@ -40,8 +40,12 @@ export function createStorage(options: {
   function tell(isLow: boolean, free: number | null): void {
     if (isLow === wasLow) return;
     wasLow = isLow;
-    if (isLow) log.error({ free_bytes: free }, 'there is too little room for the ledger; nothing new is accepted');
-    else log.info({ free_bytes: free }, 'there is room for the ledger again');
+    if (isLow)
+      log.error(
+        { free_bytes: free },
+        'too little disk space for the ledger; new executions are refused until there is more',
+      );
+    else log.info({ free_bytes: free }, 'the ledger has enough disk space again');
     options.onChange(isLow);
   }
 
@@ -72,7 +76,7 @@ export function createStorage(options: {
     }),
     start() {
       timer = setInterval(() => {
-        look().catch((error) => log.warn({ error: String(error) }, 'free room could not be read'));
+        look().catch((error) => log.warn({ error: String(error) }, 'cannot read the free disk space'));
       }, LOOK_MS);
       timer.unref();
     },

@@ -1,14 +1,14 @@
 /**
- * The keys that sign calls to creators. They are this relay's alone and never the authority that signs transactions:
- * what is signed here is shaped by strangers' URLs and bodies, the public half is handed to everybody, and a change of
- * key must cost nothing. The file holds private JWKs, newest first: the first signs, all are in the directory.
+ * The keys that sign calls to creators. Each belongs to this relay alone and is never the authority that signs
+ * transactions. Strangers' URLs and bodies shape what it signs, everybody gets its public half, and a rotation must
+ * cost nothing. The file holds private JWKs, newest first. The first signs, and all are in the directory.
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { callKeyId, type PublicJwk, type SigningCall, signCall } from '../../sdk/creator/callSignature.ts';
 import type { KeyDirectory } from '../../sdk/wire/wire.ts';
 
-/** As many as the directory lists after a change: the new key and the one before it. */
+/** The directory lists this many after a rotation: the new key and the one before it. */
 const MAX_KEYS = 2;
 
 interface PrivateJwk extends PublicJwk {
@@ -16,17 +16,17 @@ interface PrivateJwk extends PublicJwk {
 }
 
 export interface CallKeys {
-  /** Ours in what GET /.well-known/http-message-signatures-directory answers, the signing one first. */
+  /** Our keys for GET /.well-known/http-message-signatures-directory, the signing one first. */
   directory: KeyDirectory;
-  /** The headers that a call is sent with. */
+  /** The headers that sign a call. */
   sign(call: SigningCall): Promise<Record<string, string>>;
 }
 
-/** Reads the file, or makes it with one key where there is none. Throws with the path where it is unusable. */
+/** Reads the file, or makes it with one key if it does not exist. Throws with the path if it is unusable. */
 export function loadCallKeys(path: string): CallKeys {
   const keys = readKeys(path) ?? createKeys(path);
   const [newest] = keys;
-  if (!newest) throw new Error(`${path} holds no key`);
+  if (!newest) throw new Error(`${path} contains no key`);
   const signing = { keyId: callKeyId(newest), privateKey: privateKeyOf(newest) };
   return {
     directory: {
@@ -36,7 +36,7 @@ export function loadCallKeys(path: string): CallKeys {
   };
 }
 
-/** Puts a new key first and keeps the one before it; a relay uses it from its next start on. Returns its key id. */
+/** Puts a new key first and keeps the one before it. A relay uses it from its next start. Returns its key id. */
 export function rotateCallKeys(path: string): string {
   const fresh = generateKey();
   writeKeys(path, [fresh, ...(readKeys(path) ?? [])].slice(0, MAX_KEYS), 'w');
@@ -55,7 +55,7 @@ function writeKeys(path: string, keys: PrivateJwk[], flag: 'w' | 'wx'): void {
   writeFileSync(path, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600, flag });
 }
 
-/** Another process on the same folder may be first; then its keys are ours. */
+/** Another process on the same folder may be first; then we use its keys. */
 function createKeys(path: string): PrivateJwk[] {
   const keys = [generateKey()];
   try {
@@ -82,6 +82,6 @@ function readKeys(path: string): PrivateJwk[] | null {
     }
     return keys;
   } catch (error) {
-    throw new Error(`${path} does not hold Ed25519 keys ({"keys": [private JWK]}): ${(error as Error).message}`);
+    throw new Error(`${path} is not a file of Ed25519 keys ({"keys": [private JWK]}): ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,4 @@
-/** The HTTP call to the creator's server, and nothing else: it says what came back, `verify.ts` what it is worth. */
+/** Makes the HTTP call to the creator's server. It only returns the answer; `verify.ts` judges it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
@@ -8,16 +8,16 @@ import { createTurnsByServer, type Turns } from './turns.ts';
 
 /** Largest answer read, bytes. */
 export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
-/** Answers longer than this are read a few at a time from each server, so that no one server fills our memory. */
+/** Only a few longer answers per server are read at a time, so that no single server fills our memory. */
 const LONG_ANSWER_BYTES = 64 * 1024;
 const MAX_LONG_ANSWERS = 6;
 const RETRY_FIRST_MS = 100;
-/** So that the first call, a moment after its clock has started, still names the whole timeout. */
+/** Rounding, so that the first call still gets the whole timeout, although its clock started a moment ago. */
 const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
-/** Answers that say "not now": nothing ran, so the same execution may be sent again. */
+/** These answers say "not now": nothing ran, so the same execution may be sent again. */
 const RETRIED_STATUSES = new Set([502, 503, 504]);
-/** How long after the deadline an answer is still heard, as evidence only, and for how many executions at once. */
+/** How long after the deadline an answer is still read, as evidence only, and for how many executions at once. */
 const LATE_MS = 60_000;
 const MAX_LATE_CALLS = 8;
 
@@ -25,15 +25,15 @@ const MAX_LATE_CALLS = 8;
 export interface CreatorRequest {
   execution_id: string;
   task: string;
-  /** In JSON. */
+  /** JSON text. */
   parameters: string;
   user_pubkey: string;
   timeout_seconds: number;
 }
 
 /**
- * What came back: a body, nothing in time, or something that is final and not an answer. A body is in parts as they came: to
- * put a long one together holds everybody up.
+ * The answer: a body, a timeout, or a final failure. A body keeps its parts as received, because joining a long one
+ * blocks the event loop.
  */
 export type CreatorAnswer =
   | { kind: 'body'; body: Body }
@@ -45,21 +45,21 @@ export interface CreatorCall {
   endpoint: string;
   request: CreatorRequest;
   purpose: CallPurpose;
-  /** The key that the answer will be checked by, base58. */
+  /** The key that verifies the answer, base58. */
   signingKey: string;
   /** On performance.now()'s clock. */
   deadlineMs: number;
   /** Gives up at the first connection error. */
   once?: boolean;
   stop?: AbortSignal;
-  /** Is given the body that comes within a minute after the deadline; it changes nothing. */
+  /** Receives a body that comes within a minute after the deadline; it changes nothing. */
   late?: (body: Body) => void;
 }
 
 export interface CreatorPoolOptions {
-  /** Also private addresses and http: for a local network only. */
+  /** Allows private addresses and http: for a local network only. */
   allowPrivate: boolean;
-  /** The headers that prove a call to be this marketplace's. */
+  /** The headers that prove that this marketplace made the call. */
   sign: (call: SigningCall) => Promise<Record<string, string>>;
   resolve?: Resolve;
 }
@@ -67,9 +67,9 @@ export interface CreatorPoolOptions {
 export interface CreatorPool {
   agent: Agent;
   sign: CreatorPoolOptions['sign'];
-  /** Calls past their deadline that are still listened to. */
+  /** Calls past their deadline that are still read. */
   lateCalls: number;
-  /** Who among a server's long answers may be read on. */
+  /** The turns for reading long answers of a server. */
   turnsOf(endpoint: string): Turns;
   destroy(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOp
 
 class AnswerTooLarge extends Error {}
 
-/** Reads all of it; what is long waits for a turn among the long answers of its server, and is read in pieces. */
+/** Reads the whole body. A long one waits for a turn among the long answers of its server, and is read in pieces. */
 async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   let [size, unpaused] = [0, 0];
@@ -102,7 +102,7 @@ async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: Ab
       unpaused += chunk.length;
       if (unpaused < PIECE_BYTES) continue;
       unpaused = 0;
-      // Meanwhile the connection is not read, of which a turn of the event loop may take 2 MiB.
+      // The connection is not read meanwhile; one turn of the event loop may otherwise take 2 MiB.
       await inOwnTurn(() => undefined);
     }
     return chunks;
@@ -111,7 +111,7 @@ async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: Ab
   }
 }
 
-/** One attempt. Returns null where it may be tried again. Throws on connection errors. */
+/** One attempt. Returns null if it may be retried. Throws on connection errors. */
 async function attempt(
   pool: CreatorPool,
   { endpoint, request, purpose, signingKey }: CreatorCall,
@@ -130,7 +130,7 @@ async function attempt(
     bodyTimeout: 0,
   });
   const { statusCode, headers } = response;
-  // A body that is destroyed before its end says so as an error event, which without a listener ends the process.
+  // A body destroyed before its end emits an error event, which without a listener ends the process.
   response.body.on('error', () => undefined);
   if (statusCode !== 200) {
     // Unread bodies keep their connection busy; dumping reads a little and closes the rest.
@@ -141,7 +141,7 @@ async function attempt(
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     response.body.destroy();
-    return { kind: 'invalid', message: "The creator's answer is compressed, which was not asked for" };
+    return { kind: 'invalid', message: "The creator's answer is compressed; compression is not supported" };
   }
   try {
     return { kind: 'body', body: await readBounded(response.body, pool.turnsOf(endpoint), signal) };
@@ -152,14 +152,14 @@ async function attempt(
   }
 }
 
-/** The request's JSON, whose parameters are JSON already. */
+/** The request's JSON; its parameters are JSON already. */
 function renderRequest({ parameters, ...request }: CreatorRequest): Buffer {
   const { execution_id, task, ...rest } = request;
   const [head, tail] = [JSON.stringify({ execution_id, task }), JSON.stringify(rest)];
   return Buffer.from(`${head.slice(0, -1)},"parameters":${parameters},${tail.slice(1)}`);
 }
 
-/** One attempt until the deadline; 'deadline' where it passes first. What comes after it goes to `call.late`. */
+/** One attempt until the deadline; 'deadline' if that passes first. A later answer goes to `call.late`. */
 async function attemptInTime(
   pool: CreatorPool,
   call: CreatorCall,
@@ -178,7 +178,7 @@ async function attemptInTime(
   return inTime;
 }
 
-/** Lets a call that missed its deadline go on for a while, where somebody listens and not too many do. */
+/** Lets a call continue after its deadline, if somebody listens and not too many do. */
 function listenLate(
   pool: CreatorPool,
   { late }: CreatorCall,
@@ -204,8 +204,8 @@ function listenLate(
 }
 
 /**
- * Call the creator until it answers or the deadline passes. Connection errors and 502, 503, 504 are tried again with
- * the same execution_id, each time sending the whole seconds left.
+ * Calls the creator until it answers or the deadline passes. Connection errors and 502, 503, 504 are retried with the
+ * same execution_id and the whole seconds left.
  */
 export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise<CreatorAnswer> {
   const timeout = `The agent did not respond within ${call.request.timeout_seconds} seconds`;
@@ -216,7 +216,7 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
     if (leftMs <= 0) break;
     try {
       const answer = await attemptInTime(pool, call, leftMs);
-      // Not asked of the clock again: a timer may fire a moment early by it, and the creator would be called once more.
+      // Do not ask the clock again: a timer may fire early by it, and the creator would be called once more.
       if (answer === 'deadline') break;
       if (answer) return answer;
       lastProblem = 'the server is unavailable';

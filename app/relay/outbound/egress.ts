@@ -1,6 +1,7 @@
 /**
- * Where the relay may connect when it calls a creator: public addresses only, over TLS. A name is resolved once, all of
- * its addresses are checked, and the connection goes to one of those, so that no second answer of a name server counts.
+ * Decides where the relay may connect when it calls a creator: public addresses only, over TLS. A name is resolved
+ * once, all its addresses are checked, and the connection uses one of them. A second DNS answer therefore changes
+ * nothing.
  */
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
@@ -10,23 +11,25 @@ import { buildConnector } from 'undici';
 const CONNECT_TIMEOUT_MS = 10_000;
 const RESOLVE_TIMEOUT_MS = 3_000;
 const RESOLVE_TRIES = 2;
-/** Global unicast, the only part of IPv6 that the internet routes; what ipaddr.js does not know is not in it. */
+/**
+ * Global unicast, the only part of IPv6 that the internet routes; it excludes every range that ipaddr.js does not know.
+ */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Public by its range, yet the host's own control plane: Azure's WireServer. */
+/** Public by its range, but the host's own control plane: Azure's WireServer. */
 const CONTROL_PLANES = new Set(['168.63.129.16']);
 const HTTPS_PORT = 443;
-/** Ports below it belong to other protocols of somebody's host. */
+/** Lower ports belong to other protocols of the host. */
 const FIRST_USER_PORT = 1024;
 
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** The endpoint leads, or may lead, where the relay must not connect. Nothing was sent. */
+/** The endpoint leads, or may lead, to an address that the relay must not connect to. Nothing was sent. */
 export class ForbiddenEndpoint extends Error {
   override name = 'ForbiddenEndpoint';
 }
 
-/** Whether an address is on the public internet: for IPv6 none that carries an IPv4 address inside. */
+/** True if an address is on the public internet. IPv6 addresses with an IPv4 address inside are not. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address) || address.includes('%') || CONTROL_PLANES.has(address)) return false;
   const parsed = ipaddr.parse(address);
@@ -34,7 +37,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_UNICAST);
 }
 
-/** What is wrong with a public endpoint as a URL says it; null where only its addresses are left to be checked. */
+/** The fault of a public endpoint's URL; null if only its addresses remain to be checked. */
 export function findEndpointFault(endpoint: string): string | null {
   const { protocol, port } = new URL(endpoint);
   const hostname = hostOf(endpoint);
@@ -43,7 +46,7 @@ export function findEndpointFault(endpoint: string): string | null {
     return `must have port ${HTTPS_PORT} or one from ${FIRST_USER_PORT}`;
   }
   if (isIP(hostname)) return isPublicAddress(hostname) ? null : 'must have a public address';
-  if (hostname.endsWith('.')) return 'must have a host name without a dot at its end';
+  if (hostname.endsWith('.')) return 'must have a host name that does not end with a dot';
   return hostname.includes('.') ? null : 'must have a full host name, such as agent.example.com';
 }
 
@@ -52,7 +55,7 @@ function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Asks name servers (the system's unless given) without the system's thread pool, which a slow one would fill. */
+/** Asks name servers (the system's by default) without the system's thread pool, which a slow server would fill. */
 export function createResolve(servers?: string[]): Resolve {
   return async (hostname) => {
     const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: RESOLVE_TRIES });
@@ -65,13 +68,13 @@ export function createResolve(servers?: string[]): Resolve {
   };
 }
 
-/** Node's lookup over `resolve`, refusing a name of which any address is not public. */
+/** Node's lookup over `resolve`. It refuses a name with any address that is not public. */
 function checkedLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {
         if (addresses.length === 0 || !addresses.every(isPublicAddress)) {
-          return callback(new ForbiddenEndpoint('its name does not lead to public addresses only'), '');
+          return callback(new ForbiddenEndpoint('its host name resolves to an address that is not public'), '');
         }
         const found = addresses.map((address) => ({ address, family: isIP(address) }));
         if (options.all) callback(null, found);
@@ -83,8 +86,8 @@ function checkedLookup(resolve: Resolve): LookupFunction {
 }
 
 /**
- * Opens connections to creators. With `allowPrivate`, for a local network, to anywhere and also without TLS; else only
- * where `findEndpointFault` and every address allow it.
+ * Opens connections to creators. `allowPrivate`, for a local network, allows every address, also without TLS. Otherwise
+ * `findEndpointFault` and every address must allow it.
  */
 export function createConnector(options: { allowPrivate: boolean; resolve?: Resolve }): buildConnector.connector {
   if (options.allowPrivate) return buildConnector({ timeout: CONNECT_TIMEOUT_MS });

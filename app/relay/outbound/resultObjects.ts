@@ -1,6 +1,7 @@
 /**
- * Results in an S3-compatible storage: where a ledger would grow too large by them. An object lies at its execution's id and
- * is only believed by its hash, so that whoever runs the storage can lose a result and never change one.
+ * Stores results in an S3-compatible storage, if they would make the ledger too large. The key of an object is its
+ * execution's id, and only its hash is trusted. The storage's operator can therefore lose a result but never change
+ * one.
  */
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
@@ -8,13 +9,13 @@ import type { Logger } from 'pino';
 import { request } from 'undici';
 import { ApiError } from '../errors.ts';
 
-/** For one object of 5 MiB at the most, from the request to the last byte. */
+/** For one object of at most 5 MiB, from the request to the last byte. */
 const PATIENCE_MS = 10_000;
 const MAX_OBJECT_BYTES = 5 * 1024 * 1024;
-/** When what could not be read may be asked for again. */
+/** Retry delay after a failed read. */
 const RETRY_SECONDS = 5;
 
-/** How the storage is reached. */
+/** Access to the storage. */
 export interface ObjectSettings {
   endpoint: string;
   bucket: string;
@@ -23,10 +24,10 @@ export interface ObjectSettings {
   secretAccessKey: string;
 }
 
-/** A result as a row of the ledger names it. */
+/** A result as a row of the ledger describes it. */
 export interface StoredResult {
   execution_id: string;
-  /** Empty where it lies in pieces. */
+  /** Empty if it is in pieces. */
   result: Buffer | null;
   size: bigint;
   token: string;
@@ -35,13 +36,13 @@ export interface StoredResult {
   result_hash: string;
 }
 
-/** Each rejects where the storage does not answer as it should. */
+/** Each rejects if the storage does not answer as expected. */
 export interface ResultObjects {
-  /** Resolves when the storage has given the same bytes back. */
+  /** Resolves when the storage has returned the same bytes. */
   put(row: Pick<StoredResult, 'execution_id' | 'result_hash'>, bytes: Buffer): Promise<void>;
-  /** Null where the object is lost, or is another one. */
+  /** Null if the object is lost or is another one. */
   get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null>;
-  /** Also where there is none. */
+  /** Also succeeds if there is none. */
   drop(executionId: string): Promise<void>;
 }
 
@@ -65,7 +66,7 @@ export function createResultObjects(settings: ObjectSettings, patienceMs = PATIE
     const isThere = answer.statusCode >= 200 && answer.statusCode < 300;
     if (isThere || answer.statusCode === 404) return { isThere, body: answer.body };
     await answer.body.dump();
-    throw new Error(`the storage of results answered ${method} with status ${answer.statusCode}`);
+    throw new Error(`the object storage answered ${method} with status ${answer.statusCode}`);
   }
 
   async function get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null> {
@@ -83,8 +84,8 @@ export function createResultObjects(settings: ObjectSettings, patienceMs = PATIE
     async put(row, bytes) {
       const { isThere, body } = await ask('PUT', row.execution_id, bytes);
       await body.dump();
-      if (!isThere) throw new Error(`the storage of results has no bucket ${bucket}`);
-      if (!(await get(row))) throw new Error('the storage of results did not give back what was put there');
+      if (!isThere) throw new Error(`the object storage has no bucket ${bucket}`);
+      if (!(await get(row))) throw new Error('the object storage did not return the test object that was written');
     },
     async drop(executionId) {
       await (await ask('DELETE', executionId)).body.dump();
@@ -92,7 +93,7 @@ export function createResultObjects(settings: ObjectSettings, patienceMs = PATIE
   };
 }
 
-/** All of it; null where that is more. */
+/** All of it; null if it is longer. */
 async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -104,10 +105,10 @@ async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks);
 }
 
-/** The bytes of a result, wherever they are; null where they are kept no longer, or lost. Throws ApiError 503. */
+/** The bytes of a result from any place; null if they are no longer kept, or lost. Throws ApiError 503. */
 export type ReadText = (row: StoredResult) => Promise<Buffer | null>;
 
-/** `readPieces` reads what a token's pieces are; null where one is missing. */
+/** `readPieces` reads the pieces of a token; null if one is missing. */
 export function createReadText(
   readPieces: (token: string, size: number) => Promise<Buffer | null>,
   objects: ResultObjects | null,
@@ -119,17 +120,17 @@ export function createReadText(
     if (isInPieces) return readPieces(row.token, Number(row.size));
     if (row.result || row.object_stored === 0n) return row.result;
     const bytes = await objects?.get(row).catch((error) => {
-      log.error({ execution_id, error: String(error) }, 'a result could not be read from the storage');
+      log.error({ execution_id, error: String(error) }, 'cannot read a result from the object storage');
       throw unreadable(execution_id);
     });
-    // Objects without a storage: somebody has taken its settings away.
+    // Results are in a storage, but its settings were removed.
     if (bytes === undefined) throw unreadable(execution_id);
-    if (!bytes) log.error({ execution_id }, 'the storage has lost a result, or has another one');
+    if (!bytes) log.error({ execution_id }, 'the object storage has no such result, or a different one');
     return bytes;
   };
 }
 
 function unreadable(executionId: string): ApiError {
-  const message = 'The storage of results cannot be read at the moment';
+  const message = `The storage of results does not answer. Retry in ${RETRY_SECONDS} s.`;
   return new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_SECONDS });
 }

@@ -1,10 +1,10 @@
-/** How large a result may be: as large as its price pays for, because everybody's results are kept. */
+/** Limits the size of a result by its price, because everybody's results are kept. */
 import { MAX_ANSWER_BYTES } from './dispatch.ts';
 
 /** Base units. */
 const CENT = 10_000n;
 
-/** Bytes of the largest result that an execution of this price may have. */
+/** Maximum bytes of a result for an execution of this price. */
 export function maxResultBytes(price: bigint, bytesPerCent: number): number {
   const bytes = (price * BigInt(bytesPerCent)) / CENT;
   return bytes < BigInt(MAX_ANSWER_BYTES) ? Number(bytes) : MAX_ANSWER_BYTES;

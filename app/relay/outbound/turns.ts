@@ -1,6 +1,6 @@
-/** A few at a time, for each server by itself: a server that keeps its turns for long holds up only its own calls. */
+/** Limits parallel work per server. A server that keeps its turns for long delays only its own calls. */
 
-/** Gives a turn when one is free, in the order in which it was asked for; what it gives hands the turn back. */
+/** Gives free turns in the order of the requests. The result returns the turn. */
 export interface Turns {
   /** Rejects with the signal's reason once it aborts. */
   take(signal: AbortSignal): Promise<() => void>;
@@ -47,7 +47,7 @@ export function createTurnsByServer(count: number): (url: string) => Turns {
   return (url) => {
     const { origin } = new URL(url);
     return {
-      // Kept only while somebody has a turn: most answers are short and never ask for one.
+      // Kept only while somebody has a turn: most answers are short and never need one.
       take(signal) {
         signal.throwIfAborted();
         const turns = servers.get(origin) ?? createTurns(count, () => servers.delete(origin));

@@ -1,31 +1,31 @@
-/** What a creator's answer is worth: a signed result, an honest failure, or neither. */
+/** Judges a creator's answer: a signed result, an honest failure, or neither. */
+
 import { z } from 'zod';
-import { hashResult, verifyMessage, verifyResultSignature } from '../../sdk/creator/nativeReceipt.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
-import { executionMessage } from '../../sdk/receipt/receipt.ts';
+import { executionMessage, hashResult, verifyMessage, verifyResultSignature } from '../../sdk/receipt/receipt.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { type Body, lengthOf } from '../longBytes.ts';
 import { bytesInThread } from '../workers.ts';
 
-/** Up to here an answer is read at once: 3 ms at the worst. */
+/** Up to this size an answer is judged in the main thread: 3 ms at worst. */
 const SMALL_ANSWER = 8 * 1024;
 /** Deepest nesting of an answer. */
 const MAX_DEPTH = 64;
-/** Most values in an answer: small ones by the million would cost a hundred times their bytes. */
+/** Maximum values in an answer: millions of small ones would cost a hundred times their bytes. */
 const MAX_VALUES = 100_000;
 /** Longest creator error shown, characters. */
 const MAX_ERROR_LENGTH = 500;
 /** Largest reasoning trace kept, bytes of JSON. */
 const MAX_STEPS_BYTES = 256 * 1024;
 
-/** A result whose hash and signature are right. */
+/** A result with a valid hash and signature. */
 export interface VerifiedResult {
   kind: 'completed';
   /** UTF-8. */
   result: Uint8Array;
   resultHash: string;
   signature: string;
-  /** The optional signature that names this very execution, where it was given and is right. */
+  /** The optional signature that names this very execution, if it is present and valid. */
   executionSignature: string | null;
   tokensUsed: number | null;
   /** JSON text of the trace. */
@@ -34,23 +34,23 @@ export interface VerifiedResult {
 
 export type Verification = VerifiedResult | { kind: 'failed'; message: string } | { kind: 'invalid'; message: string };
 
-/** Who must have answered what. `signingKey` is the record's key, 32 bytes; `requestHash` the record's, hex. */
+/** The expected answer. `signingKey` is the record's key, 32 bytes; `requestHash` is the record's, hex. */
 export interface Expected {
   executionId: string;
   signingKey: Uint8Array;
   requestHash: string;
-  /** Of the result; not limited where it is not given. */
+  /** Maximum of the result; unlimited if absent. */
   maxResultBytes?: number;
 }
 
-/** An answer judged, with what of it is right, for those who write a creator's server. */
+/** A judged answer, with the checks that it passes, for authors of a creator's server. */
 export interface Judgement {
   verdict: Verification;
-  /** Why it is no JSON; null where it is. */
+  /** Why it is not JSON; null if it is. */
   jsonFault: string | null;
-  /** Whether it names the execution. */
+  /** True if it names the execution. */
   isNamed: boolean;
-  /** Whether it says `completed` and has a text as result. */
+  /** True if it says `completed` and has a text as result. */
   isCompleted: boolean;
   isHashed: boolean;
   isSigned: boolean;
@@ -70,7 +70,7 @@ function invalid(message: string): Verification {
   return { kind: 'invalid', message };
 }
 
-/** Plain text of bounded length: control characters would let a creator write into terminals and logs. */
+/** Plain text of limited length: control characters would let a creator write into terminals and logs. */
 export function plainText(text: string): string {
   const cleaned = text.replace(/\p{Cc}+/gu, ' ').trim();
   return cleaned.length > MAX_ERROR_LENGTH ? `${cleaned.slice(0, MAX_ERROR_LENGTH - 1)}…` : cleaned;
@@ -84,7 +84,7 @@ function readSteps(steps: unknown, maxBytes: number): string | null {
 
 const judgeInThread = bytesInThread(import.meta.url, judgeNow);
 
-/** Judges the body of an answer as it came; large ones elsewhere than in the thread that serves everybody. */
+/** Judges the body of an answer. Large ones are judged outside the main thread. */
 export async function judgeAnswer(body: Body, expected: Expected): Promise<Judgement> {
   const isSmall = lengthOf(body) <= SMALL_ANSWER;
   return isSmall ? judgeNow(Buffer.concat(body), expected) : judgeInThread(body, expected);
@@ -114,34 +114,32 @@ export function judgeNow(bytes: Uint8Array, expected: Expected): Judgement {
   };
 }
 
-/**
- * Judge an answer's JSON. Wrong tokens_used or steps are dropped and never cost the creator its pay.
- */
+/** Judges an answer's JSON. Invalid tokens_used or steps are dropped and never cost the creator its pay. */
 export function verifyAnswer(json: unknown, expected: Expected): Verification {
   const head = envelope.safeParse(json);
-  if (!head.success) return invalid("The creator's answer lacks execution_id or a status of completed or failed");
-  if (head.data.execution_id !== expected.executionId)
-    return invalid("The creator's answer names another execution_id");
+  if (!head.success)
+    return invalid("The creator's answer has no execution_id, or its status is neither completed nor failed");
+  if (head.data.execution_id !== expected.executionId) return invalid("The creator's answer has another execution_id");
   if (head.data.status === 'failed') {
     const failure = failed.safeParse(json);
     if (!failure.success)
-      return invalid("The creator's failure must carry error, and null result, result_hash and signature");
+      return invalid("The creator's failed answer must have an error, and null as result, result_hash and signature");
     return { kind: 'failed', message: plainText(failure.data.error) || 'The creator gave no reason' };
   }
   const body = completed.safeParse(json);
-  if (!body.success) return invalid("The creator's answer lacks result, result_hash or signature");
+  if (!body.success) return invalid("The creator's answer has no result, result_hash or signature");
   const { result, result_hash: resultHash, signature } = body.data;
-  // A lone surrogate has no UTF-8 bytes, so that no hash of it means the same to everybody.
+  // A lone surrogate has no UTF-8 bytes, so implementations would hash it differently.
   if (!result.isWellFormed()) return invalid("The creator's result is not valid Unicode");
   const bytes = Buffer.from(result, 'utf8');
   const { maxResultBytes = Number.POSITIVE_INFINITY } = expected;
   if (bytes.length > maxResultBytes) {
-    const limit = `${maxResultBytes} that its price pays for (max_result_bytes)`;
-    return invalid(`The creator's result has ${bytes.length} bytes, more than the ${limit}`);
+    const limit = `max_result_bytes of its price, ${maxResultBytes}`;
+    return invalid(`The creator's result has ${bytes.length} bytes, more than ${limit}`);
   }
   if (hashResult(result) !== resultHash) return invalid("The creator's result_hash is not the SHA-256 of its result");
   if (!verifyResultSignature(expected.signingKey, resultHash, signature)) {
-    return invalid("The creator's signature is not its listing's signing key's over result_hash");
+    return invalid("The creator's signature is not a signature of its listing's signing key over result_hash");
   }
   const extra = json as { tokens_used?: unknown; steps?: unknown; execution_signature?: unknown };
   const tokens = tokensUsed.safeParse(extra.tokens_used);

@@ -1,4 +1,4 @@
-/** `npm run relay -- reconcile`: proves that escrows, journal and index agree, and prints what does not. */
+/** `npm run relay -- reconcile`: proves that escrows, journal and index agree, and prints the differences. */
 import type { Command } from 'commander';
 import { formatUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { connectForReading } from '../../solana/rpc.ts';
@@ -9,22 +9,22 @@ import { type Reconciliation, reconcile } from './sweep.ts';
 const EXIT_AGREES = 0;
 const EXIT_DIFFERS = 1;
 const EXIT_UNKNOWN = 2;
-/** What a search through all escrows may take a node. */
+/** Maximum time for a search through all escrows. */
 const ANSWER_MS = 60_000;
 
-/** The tables, and the node by its URL. */
+/** The places of the tables, and the node's URL. */
 export type ReconcilePlaces = DatabasePlace & { rpcUrl: string };
 
-/** `readPlaces` says where files and node are; it is called when the command runs. */
+/** `readPlaces` returns the places of files and node; it is called when the command runs. */
 export function addReconcileCommand(program: Command, readPlaces: () => ReconcilePlaces): void {
   program
     .command('reconcile')
-    .description('Compares every escrow, the journal and the index. Reads only, also while the relay runs.')
+    .description('Compares every escrow with the journal and the index. Reads only; the relay can keep running.')
     .option('--json', 'print one JSON object')
     .addHelpText(
       'after',
-      `\nSOLANA_RPC_URL and DATA_DIR (or DATABASE_URL) say where. Exit code 0: all agree; 1: something differs; 2: it could not be found out.
-What differs is looked at again for some seconds, because running processes are a moment apart. Kinds of differences:\n
+      `\nSet SOLANA_RPC_URL and DATA_DIR (or DATABASE_URL). Exit code 0: all agree; 1: differences; 2: the check failed.
+Differences are checked again for some seconds, because running processes can be a moment apart. Kinds of differences:\n
 ${Object.entries(DIFFERENCES)
   .map(([kind, meaning]) => `  ${kind.padEnd(16)} ${meaning}`)
   .join('\n')}`,

@@ -1,28 +1,28 @@
 /**
- * What the chain, the journal and the index each say of one execution, held against each other. The chain is right by
- * definition; a difference says what does not agree with it, in the words of its kind.
+ * Compares an execution in the chain, the journal and the index. The chain is right by definition. A difference names
+ * the side that disagrees with it, by its kind.
  */
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { ExecutionState } from '../ledger/tables.ts';
 
-/** Every kind of difference, and what it means. */
+/** Every kind of difference and its meaning. */
 export const DIFFERENCES = {
   escrow_short: 'an open record whose escrow does not hold its price',
   escrow_left: 'a record that has ended and whose escrow is still there',
-  record_missing: 'an execution in the journal or the index that the chain does not have',
-  journal_missing: 'an open record that a key of ours paid for and the journal does not know',
+  record_missing: 'an execution in the journal or the index that is not on the chain',
+  journal_missing: 'an orphan: an open record paid through this service without a row in the journal',
   journal_state: "a row of the journal in a state that does not fit the record's status",
   journal_terms: 'a row of the journal with another price, caller, agent or request than the record',
-  journal_amounts: 'a settled row of the journal whose amounts are not what the record paid',
-  journal_result: 'a stored result that is not the one whose hash is in the record, for an execution that was paid',
-  index_missing: 'a record that the index does not know',
+  journal_amounts: 'a settled row of the journal with other amounts than the record',
+  journal_result: 'a stored result of a paid execution whose hash differs from the record',
+  index_missing: 'a record that is not in the index',
   index_status: "a row of the index with another status than the record's",
   index_terms: 'a row of the index with another price, caller, agent, request or result than the record',
-  index_amounts: 'a row of the index whose amounts are not what the record paid',
-  grant_spend: "a key's spend on the chain that is not the sum of its executions",
+  index_amounts: 'a row of the index with other amounts than the record',
+  grant_spend: "a key's spending on the chain that is not the sum of its executions",
   grant_count: "a key's number of executions on the chain that is not the number of them",
-  index_grant: 'a key in the index whose spend or number of executions is not that of the chain',
+  index_grant: 'a key in the index with another spending or number of executions than on the chain',
 } as const;
 export type DifferenceKind = keyof typeof DIFFERENCES;
 
@@ -42,7 +42,7 @@ export interface JournalView {
   state: ExecutionState;
   creator_amount: bigint | null;
   platform_amount: bigint | null;
-  /** `sha256:` and hex; null where no result is stored. */
+  /** `sha256:` and hex; null if no result is stored. */
   stored_result_hash: string | null;
 }
 
@@ -62,13 +62,13 @@ export interface IndexView {
 export interface ExecutionViews {
   executionId: string;
   record: ExecutionRecord | null;
-  /** What the escrow holds; null where there is none. */
+  /** Balance of the escrow; null if there is none. */
   escrow: bigint | null;
   journal: JournalView | null;
   index: IndexView | null;
 }
 
-/** States of the journal that fit each status of the record; `none` is no record yet, or never. */
+/** States of the journal that fit each status of the record. `none`: no record yet, or never. */
 const FITTING: Record<IndexView['status'] | 'none', readonly ExecutionState[]> = {
   none: ['accepted', 'open_signed', 'void'],
   open: ['open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
@@ -81,17 +81,17 @@ const FITTING: Record<IndexView['status'] | 'none', readonly ExecutionState[]> =
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const isPaid = (status: string): boolean => ['completed', 'disputed', 'dispute_upheld'].includes(status);
 
-/** The record's status in the index's words. */
+/** The record's status under the index's name. */
 function statusOf(record: ExecutionRecord): IndexView['status'] {
   return record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
 }
 
-/** Everything that does not agree; nothing where all is well. */
+/** All differences; empty if all agree. */
 export function compareExecution(views: ExecutionViews): Difference[] {
   const { executionId: subject, record, escrow, journal, index } = views;
   const found: Difference[] = [];
   const differ = (kind: DifferenceKind, detail: string): void => void found.push({ kind, subject, detail });
-  // A refunded record may be closed after a week; then only the index can tell of it.
+  // A refunded record may be closed after a week. Then only the index has it.
   const isClosed = record === null && index?.closed === 1n;
   const status = record ? statusOf(record) : isClosed ? index.status : 'none';
 
@@ -119,7 +119,7 @@ export function compareExecution(views: ExecutionViews): Difference[] {
   return found;
 }
 
-/** Base units to each side; a fee that was waived is 0 in the record. */
+/** Base units to each side. A waived fee is 0 in the record. */
 function paidBy(record: ExecutionRecord): { creator: bigint; platform: bigint } {
   const platform = (record.price * BigInt(record.feeBps)) / 10_000n;
   return { creator: record.price - platform, platform };
@@ -152,7 +152,7 @@ function compareIndex(record: ExecutionRecord, status: string, index: IndexView,
   const recorded = [record.price, record.caller, record.listing, hex(record.requestHash), resultHash].join(' ');
   if (terms !== recorded) differ('index_terms', `the index has ${terms}, the record ${recorded}`);
   const { creator, platform } = isPaid(status) ? paidBy(record) : { creator: 0n, platform: 0n };
-  // What somebody sent to the escrow beside its price goes to the treasury with the fee.
+  // Tokens that somebody sent to the escrow beyond its price go to the treasury with the fee.
   if (index.creator_amount !== creator || index.platform_amount < platform) {
     const amounts = `${index.creator_amount} and ${index.platform_amount}`;
     differ('index_amounts', `the index has ${amounts} base units, the record paid ${creator} and ${platform}`);

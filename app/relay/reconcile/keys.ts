@@ -1,4 +1,7 @@
-/** What each key has spent: the grant on the chain, the grant in the index, and the executions that it paid for. */
+/**
+ * Compares the spending of each key: the grant on the chain, the grant in the index, and the executions that it paid
+ * for.
+ */
 import { type Connection, PublicKey } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
 import { decodeAccount } from '../../sdk/program/program.ts';
@@ -6,7 +9,7 @@ import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { Difference, DifferenceKind } from './compare.ts';
 
-/** As many accounts as one request may ask for. */
+/** The maximum of accounts in one request. */
 const PAGE = 100;
 
 interface GrantRow {
@@ -16,13 +19,13 @@ interface GrantRow {
   revoked: bigint;
   total_spent: string;
   execution_count: bigint;
-  /** Prices of its executions, base units: those that were not refunded, and those that were. */
+  /** Prices of its executions, base units: those without a refund, and those with one. */
   kept: bigint;
   refunded: bigint;
   executions: bigint;
 }
 
-/** Compares every grant that is there. Memory holds one page, and what differs. */
+/** Compares every existing grant. Memory holds one page and the differences. */
 export async function checkKeys(deps: {
   connection: Connection;
   views: Kysely<LedgerDatabase>;
@@ -45,8 +48,8 @@ export async function checkKeys(deps: {
 }
 
 /**
- * Grants with their sums, of one moment: the index writes what belongs together at once. `max` is of the one grant that
- * each group has: PostgreSQL wants it said, and SQLite would sort where the groups were of all columns.
+ * Grants with their sums, of one moment, because the index writes related changes together. `max` takes the value of
+ * the one grant in each group: PostgreSQL requires an aggregate, and SQLite would sort if it grouped by all columns.
  */
 async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<GrantRow[]> {
   const { rows } = await sql<GrantRow>`
@@ -64,7 +67,7 @@ async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<G
   return rows;
 }
 
-/** Keys that were used while their accounts were read: whatever they seem to lack may just have come. */
+/** Keys that were used while their accounts were read: a difference of theirs may be new. */
 async function readMoved(views: Kysely<LedgerDatabase>, rows: GrantRow[]): Promise<Set<string>> {
   const addresses = rows.map((row) => row.grant_address);
   const now = await views
@@ -91,7 +94,7 @@ function compareKey(row: GrantRow, data: Uint8Array | null): Difference[] {
     const indexed = `${formatUsdc(BigInt(row.total_spent))} USDC in ${row.execution_count}`;
     differ('index_grant', `the index has ${indexed}, the grant ${formatUsdc(spent)} USDC in ${count}`);
   }
-  // A revoked grant does not get back what is refunded after that.
+  // A refund after the revocation does not reduce the spending of the grant.
   const most = grant.revoked ? row.kept + row.refunded : row.kept;
   if (spent < row.kept || spent > most) {
     differ('grant_spend', `the grant has spent ${formatUsdc(spent)} USDC, its executions ${formatUsdc(row.kept)} USDC`);

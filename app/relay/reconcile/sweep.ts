@@ -1,7 +1,7 @@
 /**
- * Goes through every open record, every row of the journal and of the index, and every key, page by page, and compares
- * them. Nothing is written and no lock is held, so what moves meanwhile looks different for a moment: what seems wrong
- * is looked at again, and only what stays wrong counts.
+ * Compares every open record, every row of the journal and of the index, and every key, page by page. It writes nothing
+ * and holds no lock, so changes during the sweep look like differences. Every difference is checked again, and only a
+ * lasting one counts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountLayout } from '@solana/spl-token';
@@ -22,11 +22,11 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 import { compareExecution, type Difference, type ExecutionViews } from './compare.ts';
 import { checkKeys } from './keys.ts';
 
-/** Executions per page: a record and an escrow each fill the 100 accounts that one request may ask for. */
+/** Executions per page: a record and an escrow each fill the 100 accounts of one request. */
 const PAGE = 50;
-/** More differences than anybody reads; beyond them they are only counted. */
+/** More differences than anybody reads; the others are only counted. */
 const MAX_LISTED = 1_000;
-/** In which relay and indexer catch up with what moved during the sweep. */
+/** Time for relay and indexer to catch up with changes during the sweep. */
 const PAUSE_MS = 2_000;
 const LOOKS = 3;
 
@@ -34,7 +34,7 @@ export interface ReconcileDeps {
   connection: Connection;
   /** The ledger with the index attached as `chain`; nothing is written. */
   views: Kysely<LedgerDatabase>;
-  /** How often what seems wrong is looked at, and the time between, ms. */
+  /** Number of checks of a suspected difference, and the pause between them, ms. */
   looks?: number;
   pauseMs?: number;
 }
@@ -52,7 +52,7 @@ export interface Reconciliation {
   differences_total: number;
 }
 
-/** Compares everything. Throws where the node or a file cannot be read. */
+/** Compares everything. Throws if the node or a file cannot be read. */
 export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   let escrowTotal = 0n;
   const suspects = new Set<string>();
@@ -93,7 +93,7 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   };
 }
 
-/** Ids of all open records. Only the ids cross the wire here, because nodes do not page this answer. */
+/** Ids of all open records. Only ids are requested, because nodes do not page this answer. */
 async function listOpen(connection: Connection): Promise<string[]> {
   const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
   const found = await connection.getProgramAccounts(PROGRAM_ID, {
@@ -107,7 +107,7 @@ async function listOpen(connection: Connection): Promise<string[]> {
   return found.map(({ account }) => formatUuid(account.data));
 }
 
-/** Hands over all ids of a table, a page at a time; returns how many there were. */
+/** Passes all ids of a table, a page at a time; returns their number. */
 async function eachPage(
   { views }: ReconcileDeps,
   table: 'executions' | 'chain.executions',
@@ -129,7 +129,7 @@ async function eachPage(
   }
 }
 
-/** Looks at the suspects once more; those that are well now are none any longer. */
+/** Checks the suspects once more, and clears those that agree now. */
 async function again(deps: ReconcileDeps, suspects: Set<string>): Promise<Difference[]> {
   const found: Difference[] = [];
   const ids = [...suspects];
@@ -143,7 +143,7 @@ async function again(deps: ReconcileDeps, suspects: Set<string>): Promise<Differ
   return found;
 }
 
-/** What all three say of some executions. */
+/** The state of some executions in all three. */
 async function readViews({ connection, views }: ReconcileDeps, ids: string[]): Promise<ExecutionViews[]> {
   const records = ids.map((id) => findExecution(parseUuid(id)!));
   const addresses = records.flatMap((record) => [record, findEscrow(record)]);
@@ -168,7 +168,7 @@ async function readViews({ connection, views }: ReconcileDeps, ids: string[]): P
     return {
       executionId,
       record: record ? decodeAccount('ExecutionRecord', record.data) : null,
-      // Lamports that somebody sends to the address of a closed escrow make no token account.
+      // Lamports sent to the address of a closed escrow make no token account.
       escrow: escrow && escrow.data.length > 0 ? AccountLayout.decode(escrow.data).amount : null,
       journal: journalById.get(executionId) ?? null,
       index: indexById.get(executionId) ?? null,

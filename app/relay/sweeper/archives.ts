@@ -1,4 +1,4 @@
-/** Which archive takes the next leaves, and the making of one where there is none or little room is left. */
+/** Finds the archive for the next leaves, and makes one if none exists or little room is left. */
 import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -21,9 +21,9 @@ export interface ArchivesDeps {
   views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;
-  /** Whether this relay pays for trees, a third of a SOL each. */
+  /** True if this relay pays for trees, a third of a SOL each. */
   makesTrees: boolean;
-  /** What a tree must leave the relay authority, lamports. */
+  /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
   log: Logger;
 }
@@ -35,7 +35,7 @@ export interface OpenArchive {
   room: number;
 }
 
-/** The first archive with room; null where there is none and none was made. */
+/** The first archive with room; null if there is none and none was made. */
 export async function findOpenArchive(deps: ArchivesDeps): Promise<OpenArchive | null> {
   const { chain, views } = deps;
   const { latest } = await views
@@ -48,19 +48,19 @@ export async function findOpenArchive(deps: ArchivesDeps): Promise<OpenArchive |
   const { accounts } = await readMany(chain, indices.map(findArchive));
   const found = accounts.flatMap((account) => (account ? [decodeAccount('Archive', account.data)] : []));
   const last = found.at(-1);
-  if (!last && first > 0) throw new Error(`the index has archive ${latest}, which the node has not`);
+  if (!last && first > 0) throw new Error(`the index has archive ${latest}, but the node does not have it`);
   if (!last || last.count >= constants.archiveSuccessorCount) await makeNext(deps, last ? last.index + 1 : 0);
   const open = found.find(({ count }) => count < constants.archiveCapacity) ?? (await readArchive(deps, last));
   return open && { index: open.index, tree: open.tree, room: constants.archiveCapacity - open.count };
 }
 
-/** The one after the last; null where there is none. */
+/** The archive after the last; null if there is none. */
 async function readArchive({ chain }: ArchivesDeps, last: Archive | undefined): Promise<Archive | null> {
   const { accounts } = await chain.read([findArchive(last ? last.index + 1 : 0)]);
   return accounts[0] ? decodeAccount('Archive', accounts[0].data) : null;
 }
 
-/** Makes it, unless that is not allowed, not affordable, or done by somebody else meanwhile. */
+/** Makes the archive, unless that is not allowed, not affordable, or already done by somebody else. */
 async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
   const { chain, sending, resting, minLamports, log } = deps;
   const address = findArchive(index).toBase58();
@@ -75,12 +75,11 @@ async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
   if (balance - (lamports - held) < minLamports) {
     log.warn(
       { archive_index: index, lamports },
-      'the relay authority is short of SOL for the tree of the next archive',
+      'the relay authority has too little SOL for the tree of the next archive',
     );
     return;
   }
   const sent = await sending.send(makeArchive({ payer, index, lamports, held }));
-  if (sent.kind === 'confirmed') log.info({ archive_index: index, lamports: lamports - held }, 'an archive was made');
-  else
-    log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'the next archive could not be made');
+  if (sent.kind === 'confirmed') log.info({ archive_index: index, lamports: lamports - held }, 'created an archive');
+  else log.warn({ archive_index: index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot create the next archive');
 }

@@ -1,4 +1,4 @@
-/** Settled records that nothing can change any more become leaves, twelve in a transaction. */
+/** Turns settled records that nothing can change any more into leaves, twelve per transaction. */
 import { PublicKey } from '@solana/web3.js';
 import { isArchivable } from '../../sdk/program/archive.ts';
 import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/program.ts';
@@ -8,7 +8,7 @@ import { type Candidate, ripeRecords } from './candidates.ts';
 import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
-/** Archives what is ripe, as far as there is an archive for it. */
+/** Archives the ripe records, if there is an archive with room. */
 export function archiveRipe(deps: SweepDeps & ArchivesDeps, now: bigint): Promise<void> {
   return inBatches(deps, now, ripeRecords, constants.maxArchivedRecords, async (batch) => {
     const archive = await findOpenArchive(deps);
@@ -28,7 +28,7 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
     if (account && execution && isArchivable(execution, read.now)) {
       return [{ record, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
     }
-    // Somebody else was first, or it is not so far, and the index does not know it.
+    // Somebody else was first, or it is not ripe, and the index does not know it yet.
     resting.rest(record.toBase58());
     return [];
   });
@@ -39,13 +39,10 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
       deps,
       executions.map(({ record, lamports }) => ({ address: record, lamports })),
     );
-    log.info({ archive_index: archive.index, records: gone }, 'records were archived');
+    log.info({ archive_index: archive.index, records: gone }, 'archived records');
   } else if (sent.kind !== 'expired') {
-    // None of them can go now: their sponsors can take nothing, or others were first a moment ago.
+    // None can go now: their sponsors cannot receive lamports, or others were first a moment ago.
     for (const { record } of executions) resting.rest(record.toBase58());
-    log.warn(
-      { archive_index: archive.index, fate: sent.kind, reason: reasonOf(sent) },
-      'records could not be archived',
-    );
+    log.warn({ archive_index: archive.index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot archive records');
   }
 }

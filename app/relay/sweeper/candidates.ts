@@ -1,6 +1,6 @@
 /**
- * What the index says may be archived or closed by now. It only says where to look: before anything is signed, the
- * accounts themselves are read.
+ * Lists the accounts that may be archived or closed, by the index. The index only says where to look: the accounts
+ * themselves are read before anything is signed.
  */
 import { type Kysely, sql } from 'kysely';
 import { constants } from '../../sdk/program/program.ts';
@@ -8,23 +8,23 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 
 type Views = Kysely<LedgerDatabase>;
 
-/** Of one look; several transactions take them. */
+/** Candidates per query, for several transactions. */
 const PAGE = 240;
 
-/** An account that may be gone by now, and when it ended, unix seconds. */
+/** An account that may be removed, and the time of its end, unix seconds. */
 export interface Candidate {
   execution_id: string;
   /** The account, base58: a record, or a dispute. */
   address: string;
   ended_at: bigint;
-  /** From this moment on it can go, unix seconds. */
+  /** Time from which it can be removed, unix seconds. */
   ripe_at: bigint;
 }
 
-/** Where a page ends, and the next begins. */
+/** The end of a page, where the next begins. */
 export type After = Pick<Candidate, 'ended_at' | 'execution_id'> | null;
 
-/** Whether anything has ended whose account is still there: while there is nothing, the chain need not be asked. */
+/** True if anything has ended whose account still exists. Otherwise the chain need not be read. */
 export async function hasKept(views: Views): Promise<boolean> {
   const { rows } = await sql<{ kept: bigint }>`
     SELECT CASE WHEN EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
@@ -34,12 +34,12 @@ export async function hasKept(views: Views): Promise<boolean> {
   return rows[0]?.kept === 1n;
 }
 
-/** Since when a settled record can become a leaf. */
+/** Time from which a settled record can become a leaf. */
 const ENDED_FOR = sql.lit(constants.endedRecordSeconds);
 const RIPE_AT = sql`settled_at + CASE WHEN status = 'completed' AND dispute_window_seconds > ${ENDED_FOR}
   THEN dispute_window_seconds ELSE ${ENDED_FOR} END`;
 
-/** Settled records that can become leaves, the oldest first. */
+/** Settled records that can become leaves, oldest first. */
 export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     SELECT execution_id, record AS address, settled_at AS ended_at, ${RIPE_AT} AS ripe_at
@@ -52,8 +52,8 @@ export async function ripeRecords(views: Views, now: bigint, after: After): Prom
 }
 
 /**
- * Refunded records that can be closed, the oldest first; only those that a relay opened. What a wallet opened and took
- * back by itself has paid nothing towards its closing, and there is no end to such records.
+ * Refunded records that can be closed, oldest first; only those that a relay opened. A record that a wallet opened and
+ * took back itself has paid nothing for its closing, and anybody can make many of them.
  */
 export async function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedRecordSeconds);
@@ -66,7 +66,7 @@ export async function refundedRecords(views: Views, now: bigint, after: After): 
   return rows;
 }
 
-/** Ended disputes that can be closed, the oldest first. */
+/** Ended disputes that can be closed, oldest first. */
 export async function endedDisputes(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedDisputeSeconds);
   const { rows } = await sql<Candidate>`
@@ -78,7 +78,7 @@ export async function endedDisputes(views: Views, now: bigint, after: After): Pr
   return rows;
 }
 
-/** How many records have ended and keep their rent, how many of them could be leaves now, and how many are. */
+/** Counts the ended records that still hold rent, those that could be leaves now, and the leaves. */
 export async function countRecords(views: Views, now: bigint) {
   const { rows } = await sql<{ kept: bigint; ripe: bigint; archived: bigint }>`SELECT
     (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,

@@ -1,4 +1,4 @@
-/** Refunded records and ended disputes are closed when they have stayed long enough; their rent goes to its sponsors. */
+/** Closes refunded records and ended disputes after their minimum life. Their rent goes to its sponsors. */
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { closeDispute, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -7,7 +7,7 @@ import { type Candidate, endedDisputes, refundedRecords } from './candidates.ts'
 import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
-/** With a sponsor each they are 80 bytes, of the 1,232 that a transaction has. */
+/** With a different sponsor each takes 80 bytes, of the 1,232 in a transaction. */
 const AT_ONCE = 12;
 
 interface Closing {
@@ -16,7 +16,7 @@ interface Closing {
   instruction: TransactionInstruction;
 }
 
-/** What an account's data say of closing it now; null where they say that it must stay. */
+/** The instruction that closes an account with these data now; null if it must stay. */
 type Read = (data: Buffer, executionId: Uint8Array, now: bigint) => TransactionInstruction | null;
 
 /** Closes refunded records. */
@@ -51,23 +51,23 @@ async function closeBatch(deps: SweepDeps, batch: Candidate[], readOne: Read): P
     const executionId = parseUuid(execution_id);
     const instruction = account && executionId ? readOne(account.data, executionId, now) : null;
     if (account && instruction) return [{ address: addresses[at]!, lamports: account.lamports, instruction }];
-    // It is gone, or not so far, and the index does not know it.
+    // It is gone, or not ripe, and the index does not know it yet.
     deps.resting.rest(addresses[at]!.toBase58());
     return [];
   });
-  // One that cannot go fails all that are closed with it, so it is left out.
+  // One account that cannot go fails the whole transaction, so it is left out.
   while (closings.length > 0) {
     const sent = await deps.sending.send(closings.map(({ instruction }) => instruction));
     if (sent.kind === 'confirmed') {
       const gone = await toldGone(deps, closings);
-      deps.log.info({ accounts: gone }, 'ended accounts were closed');
+      deps.log.info({ accounts: gone }, 'closed ended accounts');
       return true;
     }
     if (sent.kind === 'expired') return true;
     const one = sent.instruction === null ? undefined : closings[sent.instruction];
     const failed = one ? [one] : closings;
     for (const { address } of failed) deps.resting.rest(address.toBase58());
-    deps.log.warn({ accounts: failed.length, fate: sent.kind, reason: reasonOf(sent) }, 'accounts could not be closed');
+    deps.log.warn({ accounts: failed.length, fate: sent.kind, reason: reasonOf(sent) }, 'cannot close ended accounts');
     closings = closings.filter((closing) => !failed.includes(closing));
   }
   return true;

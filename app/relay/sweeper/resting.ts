@@ -1,4 +1,7 @@
-/** What could not go lately, such as a record whose sponsor can take no lamports: tried again later, each time later. */
+/**
+ * Accounts that could not be removed lately, such as a record whose sponsor cannot receive lamports. They are retried
+ * with a growing delay.
+ */
 export interface Resting {
   rests(address: string): boolean;
   rest(address: string): void;
@@ -6,7 +9,7 @@ export interface Resting {
 
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 86_400_000;
-/** Those that rest longest are forgotten first, and cost one more try. */
+/** The oldest entries are forgotten first, and cost one more try. */
 const MOST_RESTING = 100_000;
 
 export function createResting(now: () => number): Resting {

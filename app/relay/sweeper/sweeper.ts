@@ -1,8 +1,8 @@
 /**
- * The sweeper: rent that waits in ended accounts goes back to who lent it, by archiving and closing; and the trees of
- * the archives are followed, so that proofs can be shown. One relay sweeps, however many share the ledger, and one whose
- * round fails leaves that to the others. It can be killed at any step: the chain says what is left to do, and what was sent is
- * followed by whoever sweeps next.
+ * The sweeper returns the rent of ended accounts to its lenders, by archiving and closing. It also follows the
+ * archives' trees, so that proofs can be shown. One relay sweeps for all that share the ledger; if its round fails,
+ * another takes over. It can be killed at any step: the chain shows the remaining work, and the next sweeper follows
+ * sent transactions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
@@ -19,17 +19,22 @@ import { createResting } from './resting.ts';
 import { createSending, Interrupted } from './sending.ts';
 import { followTrees, type Mismatched } from './trees.ts';
 
-/** Between two rounds. One that finds nothing to do is a few statements in our own files. */
+/** Pause between two rounds. A round without work is a few statements in our own ledger. */
 const PAUSE_MS = 5_000;
-/** Well beyond the life of a transaction, and the finality that proves its end: the node is silent, and others may do better. */
+/**
+ * Well beyond the life of a transaction and the finality that proves its end. The node is silent, and other relays may
+ * do better.
+ */
 const PATIENCE_MS = 180_000;
 /** An ExecutionRecord with its discriminator. */
 const RECORD_BYTES = 294;
 
 export interface SweepSettings {
-  /** `on`: archives, and makes trees; `existing`: archives where a tree is; `off`: only follows trees for their proofs. */
+  /**
+   * `on`: archives, and makes trees. `existing`: archives if a tree exists. `off`: only follows trees for their proofs.
+   */
   mode: 'on' | 'existing' | 'off';
-  /** How long what could go waits for others to share a transaction with, seconds. */
+  /** How long a ripe account waits for others to share a transaction, seconds. */
   waitSeconds: number;
 }
 
@@ -40,18 +45,18 @@ export interface SweeperDeps {
   place: SweepPlace;
   leases: Pick<Leases, 'alive'>;
   settings: SweepSettings;
-  /** What a tree must leave the relay authority, lamports. */
+  /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
   log: Logger;
 }
 
-/** Lamports, but for the counts; by the rent of a record as it was in the last round. */
+/** Lamports, except the counts; by the rent of a record in the last round. */
 export interface SweepFigures {
-  /** In the records of executions that have ended. */
+  /** In the records of ended executions. */
   locked: number;
-  /** Of these, in records that could be leaves now. */
+  /** The part of it in records that could be leaves now. */
   archivable: number;
-  /** Given back by this process since it started. */
+  /** Returned by this process since it started. */
   returned: number;
   archivedExecutions: number;
   mismatchedTrees: number;
@@ -59,11 +64,11 @@ export interface SweepFigures {
 
 export interface Sweeper {
   figures(): Promise<SweepFigures>;
-  /** Ends the round; what was sent stays stored, and whoever sweeps next follows it. */
+  /** Ends the round. A sent transaction stays stored, and the next sweeper follows it. */
   end(): Promise<void>;
 }
 
-/** Sweeps from now on, until `end`; the options are for tests. */
+/** Sweeps from now on, until `end`. The options are for tests. */
 export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs = PATIENCE_MS } = {}): Sweeper {
   const { chain, views, place, settings, log } = deps;
   const stopping = new AbortController();
@@ -98,14 +103,14 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
   }
 
   const leave = () =>
-    place.leave().catch((error) => log.warn({ error: String(error) }, 'the place of the sweeper was not left'));
+    place.leave().catch((error) => log.warn({ error: String(error) }, 'cannot release the lease of the sweeper'));
 
   async function run(): Promise<void> {
     while (!stop.aborted) {
       await round().catch((error) => {
-        if (error instanceof Interrupted) log.debug({ reason: error.message }, 'the sweeping was interrupted');
-        else log.warn({ error: String(error) }, 'the sweeping failed; it will be tried again');
-        // As where its node is away: another relay, with a node of its own, takes the place before the next round here.
+        if (error instanceof Interrupted) log.debug({ reason: error.message }, 'the sweep was interrupted');
+        else log.warn({ error: String(error) }, 'the sweep failed; it will be retried');
+        // For example, its node is away: another relay with its own node takes over before the next round here.
         return leave();
       });
       await sleep(pauseMs, null, { signal: stop }).catch(() => undefined);

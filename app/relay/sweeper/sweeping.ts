@@ -1,4 +1,4 @@
-/** What archiving and closing have in common: candidates in batches, and a look at what is gone afterwards. */
+/** Shared by archiving and closing: candidates in batches, and a check which accounts are gone. */
 import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -10,7 +10,7 @@ import type { After, Candidate } from './candidates.ts';
 import type { Resting } from './resting.ts';
 import type { Sending } from './sending.ts';
 
-/** Transactions of one kind and round: some ten minutes' work, after which the other kinds have their turn. */
+/** Transactions of one kind per round: some ten minutes' work. Then the other kinds have their turn. */
 const MOST_BATCHES = 500;
 
 export interface SweepDeps {
@@ -18,16 +18,16 @@ export interface SweepDeps {
   views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;
-  /** How long a candidate waits for others to share a transaction with, seconds. */
+  /** How long a candidate waits for others to share a transaction, seconds. */
   waitSeconds: number;
-  /** Told of rent that went back to its sponsors, lamports. */
+  /** Receives the rent that went back to its sponsors, lamports. */
   returned(lamports: number): void;
   log: Logger;
 }
 
 /**
- * Has `run` take all candidates of a kind, so many at a time; it returns false to end it. A batch that is not full waits
- * until its oldest has waited long enough.
+ * Calls `run` with batches of all candidates of a kind; false ends it. A batch that is not full waits until its oldest
+ * has waited long enough.
  */
 export async function inBatches(
   deps: SweepDeps,
@@ -56,7 +56,7 @@ function isLong(waiting: Candidate[], now: bigint, seconds: number): boolean {
   return waiting.some(({ ripe_at }) => now >= ripe_at + BigInt(seconds));
 }
 
-/** How many of these accounts are gone now; those that stayed although they were named rest. */
+/** Returns how many of these accounts are gone now. Those that still exist rest for a while. */
 export async function toldGone(
   { chain, resting, returned }: SweepDeps,
   named: { address: PublicKey; lamports: number }[],

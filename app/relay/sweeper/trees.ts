@@ -1,6 +1,6 @@
 /**
- * Builds the nodes of the archives' trees from the leaves that the index has, and shows none of them before the root
- * that they make was found in the tree's own account.
+ * Builds the nodes of the archives' trees from the leaves in the index. No node is shown before the tree's own account
+ * has the root that they make.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
@@ -13,7 +13,7 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes, Growth } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
-/** Leaves of one database transaction: some 20 ms, as long as a call may wait for it. */
+/** Leaves per database transaction: some 20 ms, as long as a call may wait for it. */
 const LEAVES_AT_ONCE = 512;
 
 export interface TreesDeps {
@@ -24,10 +24,10 @@ export interface TreesDeps {
   log: Logger;
 }
 
-/** Places in the line of those archives whose leaves do not make their tree's root. */
+/** Indexes of archives whose leaves do not make their tree's root. */
 export type Mismatched = Set<number>;
 
-/** Follows every tree as far as the index is. */
+/** Follows every tree up to the end of the index. */
 export async function followTrees(deps: TreesDeps, mismatched: Mismatched): Promise<void> {
   const archives = await deps.views.selectFrom('chain.archives').selectAll().orderBy('archive_index').execute();
   for (const archive of archives) await followTree(deps, archive, mismatched);
@@ -37,13 +37,13 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
   const index = Number(archive.archive_index);
   while (!deps.stop.aborted) {
     const built = await deps.nodes.read(index, archive.tree);
-    // What is here of another tree is of a chain that is gone.
+    // Nodes of another tree belong to a chain that no longer exists.
     if (!built) await deps.nodes.drop(index);
     const leaves = await nextLeaves(deps, archive.tree, built?.leafCount ?? 0);
     if (leaves.length === 0) return;
     const growth = await deps.nodes.grow(index, built?.leafCount ?? 0, leaves.slice(0, LEAVES_AT_ONCE));
     if (leaves.length > LEAVES_AT_ONCE) {
-      // More are to come, and the account remembers only the latest roots.
+      // More leaves follow, and the account remembers only the latest roots.
       await deps.nodes.write(index, archive.tree, growth, false);
       await turn();
       continue;
@@ -57,18 +57,18 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
     }
     deps.log.error(
       { archive_index: index, tree: archive.tree },
-      'the leaves of the index do not make the root of the tree',
+      'the leaves in the index do not give the root of the tree',
     );
     const isFirst = !mismatched.has(index);
     mismatched.add(index);
-    // Leaves that were rolled back and came again in another order are right when they are read again; once, because
-    // what is wrong then is for a person to mend.
+    // Leaves that were rolled back and came again in another order are right when read again. Once only: a second time
+    // an operator must correct it.
     if (!isFirst) return;
     await deps.nodes.drop(index);
   }
 }
 
-/** The leaves from here on, without a gap; one more than are taken at once tells that there are more. */
+/** The leaves from `first` on, without a gap. One more than a batch shows that there are more. */
 async function nextLeaves({ views }: TreesDeps, tree: string, first: number): Promise<Uint8Array[]> {
   const rows = await views
     .selectFrom('chain.archive_leaves')
@@ -82,7 +82,7 @@ async function nextLeaves({ views }: TreesDeps, tree: string, first: number): Pr
   return rows.slice(0, gap < 0 ? rows.length : gap).map(({ leaf }) => Buffer.from(leaf, 'hex'));
 }
 
-/** Whether the tree's account has, or lately had, the root that these leaves make; unknown where it is elsewhere. */
+/** `proven` if the tree's account has, or lately had, the root of these leaves; `unknown` if it is at another state. */
 async function judge(
   { chain }: TreesDeps,
   tree: string,

@@ -1,14 +1,16 @@
-/** Reading answers: by their schemas, and what is no success as a MarketplaceError. */
+/** Reads answers by their schemas, and turns error answers into a MarketplaceError. */
 import { z } from 'zod';
 import { ErrorBody } from '../wire/wire.ts';
 import { MarketplaceError } from './error.ts';
 
 export { MarketplaceError };
 
-/** The body of an error, also of one that this client does not know yet. */
+/** The body of an error, including errors that this client does not know yet. */
 const ErrorAnswer = z.object({ error: z.object({ ...ErrorBody.shape.error.shape, code: z.string() }) });
 
-/** An answer without the fields that its schema does not know. Throws ZodError where it lacks one, or has another kind. */
+/**
+ * Returns the answer without fields unknown to its schema. Throws ZodError if a field is missing or has another type.
+ */
 export function read<T>(schema: z.ZodType<T>, answer: unknown): T {
   const { error, data } = schema.safeParse(answer);
   if (!error) return data as T;
@@ -22,13 +24,16 @@ export function read<T>(schema: z.ZodType<T>, answer: unknown): T {
   return schema.parse(known);
 }
 
-/** Seconds of `Retry-After`; null where it does not say. */
+/** Seconds of `Retry-After`; null if the header is missing or not a number. */
 export function retryAfterOf(response: Response): number | null {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? seconds : null;
 }
 
-/** The JSON of an answer. One that breaks off is none, and throws TypeError; one that is no JSON is not the marketplace's. */
+/**
+ * The JSON of an answer. A connection that breaks throws TypeError. An answer that is not JSON is not the
+ * marketplace's.
+ */
 export async function readJson(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
@@ -38,17 +43,17 @@ export async function readJson(response: Response): Promise<unknown> {
   }
 }
 
-/** An answer that is not the marketplace's, such as one of a balancer. */
+/** An answer that is not the marketplace's, such as one from a load balancer. */
 export function unknownAnswer(response: Response): MarketplaceError {
   const { url, status, ok } = response;
   const message = ok
-    ? `${url} answered with status ${status} and no JSON: is it the address of a marketplace?`
-    : `${url} answered with status ${status} and no error that this client knows`;
+    ? `${url} answered with status ${status} and no JSON. Is it the address of a marketplace?`
+    : `${url} answered with status ${status} and an unknown error`;
   const requestId = response.headers.get('x-request-id');
   return new MarketplaceError(status, 'unknown', message, null, requestId, null, retryAfterOf(response));
 }
 
-/** The error of an answer by its body. */
+/** The error that an answer's body describes. */
 export function toError(response: Response, body: unknown): MarketplaceError {
   const parsed = ErrorAnswer.safeParse(body);
   if (!parsed.success) return unknownAnswer(response);

@@ -1,6 +1,6 @@
 /**
- * The typed client of the REST API. It reads answers through the schemas that the relay writes them with, and leaves out
- * what a newer relay says beyond them.
+ * The typed client of the REST API. It reads answers with the schemas that the relay writes them with, and drops fields
+ * that a newer relay adds.
  */
 import { z } from 'zod';
 import { Receipt } from '../wire/receipt.ts';
@@ -28,7 +28,7 @@ export interface ClientOptions {
   baseUrl: string;
   /** Needed for execute and for reading executions. */
   apiKey?: string;
-  /** How long `execute` and `startExecution` are repeated. */
+  /** Limits for the retries of `execute` and `startExecution`. */
   patience?: Partial<Patience>;
   fetch?: typeof fetch;
 }
@@ -64,11 +64,11 @@ export type MarketplaceClient = ReturnType<typeof createClient>;
 
 export interface ExecuteOptions {
   signal?: AbortSignal;
-  /** Names this call: 1 to 255 visible ASCII characters. Default a random one, so that repeats are safe. */
+  /** Idempotency key of this call: 1 to 255 visible ASCII characters. Random by default, so that retries are safe. */
   idempotencyKey?: string;
 }
 
-/** As older relays answer too: a refund on its way shown as failed, no signatures of the creator, no archive. */
+/** Also accepts answers of older relays: a pending refund shown as failed, no signatures of the creator, no archive. */
 const ReadExecution = z.strictObject({
   ...ExecutionFull.shape,
   refund: z.enum(['pending', 'claimable', 'blocked', 'done']).nullable(),
@@ -78,8 +78,8 @@ const ReadExecution = z.strictObject({
 });
 
 /**
- * The REST API. Methods throw MarketplaceError for error answers and TypeError where there was no answer at all.
- * `execute` and `startExecution` are repeated by themselves where there was none, which charges nothing twice.
+ * The REST API. Methods throw MarketplaceError for error answers, and TypeError if there was no answer. `execute` and
+ * `startExecution` are then retried automatically, which never charges twice.
  */
 export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -116,8 +116,8 @@ export function createClient(options: ClientOptions) {
     listAgents: (filters: AgentFilters = {}) => call(AgentPage, `/v1/agents${toQuery(filters)}`),
     getAgent: (agentId: string) => call(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`),
     /**
-     * A `completed` answer, or `pending` / `running`: then ask `getExecution` until it has ended. One call is one charge
-     * at most, however often the network makes it ask again.
+     * A `completed` answer, or `pending` / `running`: then poll `getExecution` until it has ended. One call is charged
+     * at most once, however often it is retried.
      */
     execute(agentId: string, body: ExecuteInput, options: ExecuteOptions = {}): Promise<ExecuteAnswer> {
       const { signal, idempotencyKey = crypto.randomUUID() } = options;
@@ -125,7 +125,7 @@ export function createClient(options: ClientOptions) {
       const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
       return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
     },
-    /** Runs an execution that a wallet opened itself. Its id alone makes repeating it safe. */
+    /** Runs an execution that a wallet opened itself. Its id alone makes retries safe. */
     startExecution: (executionId: string, body: StartInput, signal?: AbortSignal): Promise<ExecuteAnswer> =>
       repeat(
         () =>
@@ -138,12 +138,12 @@ export function createClient(options: ClientOptions) {
         signal,
       ),
     getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
-    /** What shows to anyone that a settled execution was answered and paid; for its caller. */
+    /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
     getReceipt: (executionId: string) => call(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`),
-    /** What proves an archived execution; needs no key. */
+    /** The proof of an archived execution; needs no key. */
     getExecutionArchive: (executionId: string) =>
       call(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`),
-    /** A page of an archive's leaves, from this one on; empty after the last. Needs no key. */
+    /** A page of an archive's leaves from this index on; empty after the last leaf. Needs no key. */
     async listLeaves(archiveIndex: number, first = 0): Promise<ArchiveLine[]> {
       const response = await send(`${baseUrl}/v1/archives/${archiveIndex}/leaves?first=${first}`);
       if (!response.ok) throw toError(response, await response.json().catch(() => null));
@@ -151,12 +151,15 @@ export function createClient(options: ClientOptions) {
       return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
     },
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
-    /** `session`, a token of `auth.verify`: whose document it is, so that its endpoint can be tested before it is listed. */
+    /**
+     * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before
+     * listing.
+     */
     postMetadata: (bytes: Uint8Array, session = '') =>
       call(MetadataAccepted, '/v1/metadata', post(bytes as Uint8Array<ArrayBuffer>), session),
-    /** That the relay answers. */
+    /** Shows that the relay answers. */
     health: () => call(Health, '/health'),
-    /** Whether it can take executions, and what is in the way: also a value where it cannot. */
+    /** Shows if the relay can take executions, and otherwise the problems. Does not throw if it cannot. */
     ready: () => call(Ready, '/ready'),
   };
 }

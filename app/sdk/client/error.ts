@@ -1,6 +1,6 @@
-/** The error of every client. Apart from the schemas that answers are read by, for those who load them later. */
+/** The error of every client. Separate from the schemas of answers, so that a page can load those later. */
 
-/** An answer that is an error. `code` and `message` are the marketplace's own. */
+/** An error answer. `code` and `message` are the marketplace's own. */
 export class MarketplaceError extends Error {
   override name = 'MarketplaceError';
   constructor(
@@ -9,11 +9,11 @@ export class MarketplaceError extends Error {
     readonly code: string,
     message: string,
     readonly executionId: string | null,
-    /** X-Request-Id, for whoever looks into the logs. */
+    /** X-Request-Id, to find the request in the logs. */
     readonly requestId: string | null,
-    /** What the code's entry in errorCodes.ts says; null where there are none. */
+    /** Details as errorCodes.ts defines them for the code; null if there are none. */
     readonly details: Record<string, unknown> | null = null,
-    /** When the service says that it is worth trying again. */
+    /** Seconds after which the service allows a retry. */
     readonly retryAfterSeconds: number | null = null,
   ) {
     super(message);

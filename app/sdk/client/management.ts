@@ -1,11 +1,11 @@
-/** The procedures of /trpc, for those who manage keys and listings. */
+/** The client of the /trpc procedures that manage keys and listings. */
 import { createTRPCUntypedClient, httpLink, TRPCClientError } from '@trpc/client';
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
 import { MarketplaceError, read, readJson, retryAfterOf, unknownAnswer } from './answer.ts';
 
 /**
- * The procedures of /trpc, by name: `call('keys.register', { ... })`. `session` is the token of `auth.verify`, for
- * those that need one. Throws MarketplaceError.
+ * The procedures of /trpc by name: `call('keys.register', { ... })`. `session` is the token of `auth.verify`, for
+ * procedures that need one. Throws MarketplaceError.
  */
 export function createManagementClient(options: { baseUrl: string; session?: string; fetch?: typeof fetch }) {
   const send = options.fetch ?? fetch;
@@ -39,7 +39,7 @@ export function createManagementClient(options: { baseUrl: string; session?: str
   };
 }
 
-/** The service's own error, that of a balancer in front of it, or what stood in the way of any answer. */
+/** The service's own error, that of a load balancer, or the reason why there was no answer. */
 function fromProcedure({ message, data, meta, cause }: TRPCClientError<never>): unknown {
   const { response } = (meta ?? {}) as { response?: Response };
   const retryAfter = response ? retryAfterOf(response) : null;

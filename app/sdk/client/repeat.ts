@@ -1,15 +1,15 @@
-/** Repeating a request: as long as it makes sense, and never where an execution has ended. */
+/** Retries a request while that may help, and never after its execution has ended. */
 import { MarketplaceError } from './answer.ts';
 
-/** How long a request is repeated that got no answer, or one that says "not now". */
+/** Limits for retries of a request that got no answer, or a temporary error. */
 export interface Patience {
-  /** Most repeats of one request. */
+  /** Maximum number of retries of one request. */
   repeats: number;
-  /** Longest pause before one; a service that asks for a longer one is told of to the caller instead. */
+  /** Longest pause before a retry, ms. If the service asks for a longer pause, the caller gets its error instead. */
   pauseMs: number;
-  /** No repeat begins later than this after the first request. */
+  /** No retry starts later than this after the first request, ms. */
   totalMs: number;
-  /** Hears of each repeat, before the pause. */
+  /** Called for each retry, before the pause. */
   onRepeat: (error: unknown, pauseMs: number) => void;
 }
 
@@ -22,12 +22,12 @@ export const PATIENCE: Patience = {
 /** Pauses double, unless the service asks for longer ones. */
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 8_000;
-/** Answers of a balancer that say nothing of the request behind it. */
+/** A load balancer's status says nothing about the request behind it. */
 const BALANCER_STATUSES = [502, 503, 504];
 
 /**
- * Makes a request that may be repeated until it has an answer that counts. While the first one still runs, it waits as
- * long as that takes: `signal` ends the waiting.
+ * Makes a request that is safe to retry, and retries it until it gets a final answer. It waits without limit while one
+ * request runs; `signal` ends the wait.
  */
 export async function repeat<T>(
   request: () => Promise<T>,
@@ -52,7 +52,7 @@ export async function repeat<T>(
   }
 }
 
-/** Whether the same request may find another answer: not where an execution has ended. */
+/** True if a retry may get another answer. False once an execution has ended. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof MarketplaceError)) return error instanceof TypeError;
   if (error.code === 'unknown') return BALANCER_STATUSES.includes(error.status);

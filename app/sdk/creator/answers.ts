@@ -1,6 +1,6 @@
 /**
- * A creator's memory of its answers, so that a repeated execution_id gets the same bytes: bounded by age and size, the
- * least recently used forgotten first. Executions in progress are always kept, and repeats share the one run.
+ * Stores a creator's answers, so that a repeated execution_id gets the same bytes. It is bounded by age and size, and
+ * drops the least recently used first. It always keeps executions in progress, and repeats share one run.
  */
 
 interface Entry {
@@ -12,17 +12,17 @@ interface Entry {
   expiresAt: number | null;
 }
 
-/** About what one entry costs beside its answer, so that many small answers are bounded too. */
+/** Approximate cost of an entry besides its answer, so that many small answers are bounded too. */
 const ENTRY_BYTES = 512;
 
 export interface Answers {
-  /** The answer for this id, made by `run` the first time only; null if the id came with another request before. */
+  /** The answer for this id, which `run` makes only the first time. Null if the id came with another request before. */
   once(executionId: string, fingerprint: string, run: () => Promise<Buffer>): Promise<Buffer> | null;
 }
 
 /** Keeps answers for `rememberMs` after their last use, `rememberBytes` in all. `run` must not reject. */
 export function createAnswers(rememberMs: number, rememberBytes: number): Answers {
-  // A Map iterates in the order of insertion, and each use inserts anew: the first entries are the oldest.
+  // A Map iterates in the order of insertion. Each use inserts again, so the first entries are the oldest.
   const entries = new Map<string, Entry>();
   let totalBytes = 0;
 

@@ -1,21 +1,21 @@
 /**
- * The signature on the marketplace's calls to creators: HTTP Message Signatures (RFC 9421) by Ed25519 over method,
- * authority, path, content type, the digest of the body (RFC 9530), and what the body of the specification has no place
- * for: what the call is for, and by which key its answer will be checked. The relay signs with it, creators verify with it;
- * neither chooses what is covered, so that no part of a call can be left out.
+ * The signature on the marketplace's calls to creators: HTTP Message Signatures (RFC 9421) with Ed25519.
+ * It covers method, authority, path, content type and the digest of the body (RFC 9530). It also covers two headers
+ * that the specification's body has no field for: the purpose, and the key that the answer is checked with. The relay
+ * signs and creators verify with this list. Neither chooses the covered parts, so no part can be left out.
  */
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
 import { httpbis } from 'http-message-signatures';
 
-/** Where a marketplace serves the keys that it signs calls with: `{"keys": [PublicJwk]}`. */
+/** Path of the keys that a marketplace signs calls with: `{"keys": [PublicJwk]}`. */
 export const KEY_DIRECTORY_PATH = '/.well-known/http-message-signatures-directory';
 export const KEY_DIRECTORY_TYPE = 'application/http-message-signatures-directory+json';
 
-/** Says what the signature is for, so that it is good for nothing else. */
+/** States the purpose of the signature, so that it is valid for nothing else. */
 const TAG = 'agent-marketplace-call';
-/** The key, base58, that the answer's signature will be checked by: a record keeps the key of its open. */
+/** The key, base58, that the answer's signature is checked with. A record keeps the key that was listed at its open. */
 export const SIGNING_KEY_HEADER = 'marketplace-signing-key';
-/** Whether somebody pays for the answer. */
+/** States if the call is paid; see CallPurpose. */
 export const PURPOSE_HEADER = 'marketplace-purpose';
 const COVERED = [
   '@method',
@@ -28,12 +28,14 @@ const COVERED = [
 ];
 const PARAMETERS = ['created', 'expires', 'nonce', 'keyid', 'alg', 'tag'];
 const NONCE_BYTES = 16;
-/** How long a signature is good for; a retry is signed anew. */
+/** Validity of a signature; each retry is signed again. */
 const LIFETIME_SECONDS = 60;
-/** How far the two clocks may be apart. */
+/** Allowed difference between the two clocks. */
 export const CLOCK_SKEW_SECONDS = 60;
 
-/** `execution` is paid for; `test` is the marketplace's own, to see whether a server answers, and is not. */
+/**
+ * An `execution` is paid. A `test` comes from the marketplace itself, to check that a server answers, and is not paid.
+ */
 export type CallPurpose = 'execution' | 'test';
 
 /** An Ed25519 public key as RFC 8037 writes it. Times are unix seconds. */
@@ -53,7 +55,7 @@ export function callKeyId({ crv, kty, x }: PublicJwk): string {
   return createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url');
 }
 
-/** The key in a form that verifies. Throws on what is not an Ed25519 key. */
+/** The key as a KeyObject. Throws if it is not an Ed25519 key. */
 export function readPublicJwk({ kty, crv, x }: PublicJwk): KeyObject {
   if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') throw new TypeError('not an Ed25519 public JWK');
   return createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
@@ -64,7 +66,7 @@ function contentDigest(body: Uint8Array): string {
 }
 
 export interface SigningCall {
-  /** The full URL that is posted to. */
+  /** The full URL of the request. */
   url: string;
   body: Uint8Array;
   purpose: CallPurpose;
@@ -73,8 +75,8 @@ export interface SigningCall {
 }
 
 /**
- * The headers of a signed call, Content-Type among them. Its nonce is new each time, so that whoever refuses nonces that
- * were seen lets a retry in; that a retry is the same call is said by its execution_id.
+ * The headers of a signed call, including Content-Type. Each call has a new nonce, so a server that refuses seen nonces
+ * accepts a retry. The execution_id shows that a retry is the same call.
  */
 export async function signCall(
   key: { keyId: string; privateKey: KeyObject },
@@ -110,14 +112,17 @@ export async function signCall(
 
 export interface ReceivedCall {
   method: string;
-  /** Host, with its port unless that is the scheme's own, and path as the marketplace addressed them. */
+  /** Host and path as the marketplace addressed them; the port only if it is not the scheme's default. */
   authority: string;
   path: string;
   headers: Record<string, string | string[]>;
   body: Uint8Array;
 }
 
-/** Whether a call bears a valid signature. `findKey` gives a key by its thumbprint; what it throws is thrown on. */
+/**
+ * True if a call has a valid signature. `findKey` returns a key by its thumbprint; an error that it throws is thrown
+ * on.
+ */
 export async function verifyCall(
   call: ReceivedCall,
   findKey: (keyId: string) => Promise<KeyObject | null>,
@@ -144,7 +149,7 @@ export async function verifyCall(
     );
     if (isValid === true) return true;
   } catch {
-    // Headers that cannot be read are like none; only a failed look for the key is no fault of the call's.
+    // Treat unreadable headers like missing ones. Only a failed key look-up is not the call's fault.
   }
   if (lookupFailure !== undefined) throw lookupFailure;
   return false;

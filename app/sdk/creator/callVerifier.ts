@@ -1,12 +1,12 @@
 /**
- * A creator's door: lets in only calls that the marketplace signed. Keys come from its directory, kept for a while and
- * read again when a call names one that is not known, so that the marketplace can change its key without telling anyone.
+ * Lets a creator accept only calls that the marketplace signed. Keys come from the marketplace's directory and are
+ * cached. A call with an unknown key causes a new read, so the marketplace can change its key without notice.
  */
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { callKeyId, KEY_DIRECTORY_TYPE, type PublicJwk, readPublicJwk, verifyCall } from './callSignature.ts';
 
-/** Whose calls are let in. */
+/** The source of trusted keys. */
 export type CallTrust = (
   | {
       /** `https://MARKETPLACE/.well-known/http-message-signatures-directory` */
@@ -14,18 +14,18 @@ export type CallTrust = (
     }
   | { keys: PublicJwk[] }
 ) & {
-  /** The host (and port) of the listed endpoint, where a proxy in front of this server rewrites the Host header. */
+  /** Host (and port) of the listed endpoint, if a proxy in front of this server rewrites the Host header. */
   authority?: string;
 };
 
-/** Whether a call bears a valid signature of the marketplace; rejects where that cannot be found out. */
+/** True if a call has a valid signature of the marketplace. Rejects if that cannot be determined. */
 export type CallVerifier = (request: IncomingMessage, body: Uint8Array) => Promise<boolean>;
 
-/** A directory is read again after this time, so a key that was taken out of it is refused by then. */
+/** The directory is read again after this time, so a removed key is refused by then. */
 const KEEP_MS = 10 * 60 * 1000;
-/** While the directory cannot be read, its last keys are good for so long. */
+/** While the directory cannot be read, its last keys stay valid for this time. */
 const STALE_MS = 24 * 60 * 60 * 1000;
-/** Calls that name unknown keys make the directory be read at most so often. */
+/** Calls with unknown keys cause at most one read of the directory in this time. */
 const RETRY_MS = 5_000;
 const FETCH_TIMEOUT_MS = 5_000;
 const MAX_DIRECTORY_BYTES = 64 * 1024;
@@ -47,7 +47,7 @@ export function createCallVerifier(trust: CallTrust): CallVerifier {
     );
 }
 
-/** As the client wrote it: routers shorten `url` below their own path and keep the whole here. */
+/** The path as the client wrote it: routers shorten `url` and keep the original in `originalUrl`. */
 function pathOf(request: IncomingMessage & { originalUrl?: string }): string {
   return (request.originalUrl ?? request.url ?? '').split('?')[0] ?? '';
 }
@@ -59,7 +59,7 @@ interface KnownKey {
   notAfter: number;
 }
 
-/** Keys by thumbprint, whatever `kid` says; one that is not Ed25519 is not for us. */
+/** Keys by thumbprint, regardless of `kid`. Keys that are not Ed25519 are ignored. */
 function readKeys(jwks: PublicJwk[]): Map<string, KnownKey> {
   const keys = new Map<string, KnownKey>();
   for (const jwk of jwks) {
@@ -79,7 +79,7 @@ function findAmong(keys: Map<string, KnownKey>) {
   return async (keyId: string): Promise<KeyObject | null> => usable(keys.get(keyId));
 }
 
-/** Finds keys in the directory; rejects while it cannot be read and was not read within a day. */
+/** Finds keys in the directory. Rejects if it cannot be read and the last read is over a day old. */
 function createDirectory(url: string) {
   let keys = new Map<string, KnownKey>();
   let readMs = Number.NEGATIVE_INFINITY;

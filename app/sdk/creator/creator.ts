@@ -1,16 +1,17 @@
 /**
- * What a creator's server needs: it takes the marketplace's `POST /execute`, runs the creator's function within the
- * time given, signs the result and answers in the shapes of the specification. A repeated execution_id gets the same
- * bytes, so a retry after a lost connection never runs, or pays for, the same work twice.
+ * A creator's server: it takes the marketplace's `POST /execute`, runs the creator's function within the timeout, signs
+ * the result and answers as specified. A repeated execution_id gets the same bytes, so a retry after a lost connection
+ * never runs the same work twice.
  *
- * To change the signing key without losing a call: let the server hold the new one beside the old, rotate the listing's
- * key, and take the old one away when the longest timeout has passed. Each call names the key that it needs.
+ * To change the signing key without losing a call: add the new key to the server, rotate the listing's key, and remove
+ * the old key after the longest timeout. Each call names the key that it needs.
  *
  *     createCreatorServer({ signingKey: loadSigningKey('key.json'), execute: async ({ task }) => ({ result: task }) })
  *       .listen(8080);
  */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { executionMessage } from '../receipt/receipt.ts';
+import { executionMessage, hashResult, requestHash, signMessage, signResult } from '../receipt/receipt.ts';
 import { createAnswers } from './answers.ts';
 import { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
 import {
@@ -20,7 +21,6 @@ import {
   RequestError,
   readExecutionRequest,
 } from './creatorRequest.ts';
-import { hashResult, requestHash, signMessage, signResult } from './nativeReceipt.ts';
 import { heldKey, signingKeyAddress, signingKeysOf } from './signingKey.ts';
 
 export type { CallPurpose } from './callSignature.ts';
@@ -36,33 +36,35 @@ export interface ExecutionOutput {
   steps?: unknown[];
 }
 
-/** Throw it for a reason that the caller may read; of any other error only the creator's own log learns the text. */
+/** Throw it for a reason that the caller may read. The text of any other error goes only to the creator's own log. */
 export class ExecutionFailure extends Error {
   override name = 'ExecutionFailure';
 }
 
 export interface CreatorOptions {
-  /** 64 bytes, seed then public key: `loadSigningKey`. Several, newest first, while a listing's key changes. */
+  /** 64 bytes, seed then public key: `loadSigningKey`. Several keys, newest first, while a listing's key changes. */
   signingKey: Uint8Array | readonly Uint8Array[];
-  /** Does the work. `signal` aborts shortly before the deadline; what is returned after that is not used. */
+  /** Does the work. `signal` aborts shortly before the deadline; a later result is not used. */
   execute: (request: ExecutionRequest, context: { signal: AbortSignal }) => ExecutionOutput | Promise<ExecutionOutput>;
   /** Base58 address of the marketplace's program. If given, answers also bind the result to the execution. */
   programId?: string;
   /**
-   * Refuse calls that the marketplace did not sign, with 401: `{ directoryUrl }` of its key directory. Without it anyone
-   * who knows the address can have work done here.
+   * Refuses calls that the marketplace did not sign, with 401. `{ directoryUrl }` is the URL of its key directory.
+   * Without `verify`, anyone who knows the address can run work here.
    */
   verify?: CallTrust | CallVerifier;
   /** Largest request body. Default 8 MiB: a caller's 1 MiB grows when numbers such as 1e20 are written out. */
   maxBodyBytes?: number;
   /** Largest answer; a longer one becomes a failure with that reason. Default 5 MiB, the marketplace's own limit. */
   maxAnswerBytes?: number;
-  /** How long and how much answers are kept for repeats: by default 2 hours since the last use, 64 MiB in all. */
+  /**
+   * How long and how many bytes of answers are kept for repeats. Default: 2 hours since the last use, 64 MiB in total.
+   */
   rememberMs?: number;
   rememberBytes?: number;
-  /** False: wait for `execute` even past the deadline, where the marketplace no longer listens. Default true. */
+  /** If false, wait for `execute` even past the deadline, although the marketplace no longer listens. Default true. */
   failBeforeDeadline?: boolean;
-  /** Learns of errors that are not an ExecutionFailure. Default: console.error without task, parameters or wallet. */
+  /** Called with errors that are not an ExecutionFailure. Default: console.error without task, parameters or wallet. */
   onError?: (error: unknown, executionId: string) => void;
 }
 
@@ -87,7 +89,7 @@ export interface FailedAnswer {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** A server with `POST /execute` and `GET /health`; the caller makes it listen and puts TLS in front of it. */
+/** A server with `POST /execute` and `GET /health`. The caller makes it listen and puts TLS in front of it. */
 export function createCreatorServer(options: CreatorOptions): Server {
   const handleExecution = createExecutionHandler(options);
   const [newest] = signingKeysOf(options.signingKey);
@@ -98,14 +100,14 @@ export function createCreatorServer(options: CreatorOptions): Server {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (path === '/health' && isRead) return sendJson(response, 200, health);
     if (path === '/health') return sendError(response, methodNotAllowed('GET, HEAD'), { allow: 'GET, HEAD' });
-    sendError(response, new RequestError(404, 'not_found', 'only POST /execute and GET /health exist here'));
+    sendError(response, new RequestError(404, 'not_found', 'this server has only POST /execute and GET /health'));
   });
 }
 
 /**
- * The handler alone, for a server that has other routes: `app.post('/execute', createExecutionHandler(options))`.
- * It reads the body itself, or takes the one that express.json() has already parsed; to verify calls it needs the bytes
- * and so must come before express.json().
+ * The handler alone, for a server with other routes: `app.post('/execute', createExecutionHandler(options))`. It reads
+ * the body itself, or takes the one that express.json() has parsed. To verify calls it needs the bytes, so it must come
+ * before express.json().
  */
 export function createExecutionHandler(
   options: CreatorOptions,
@@ -118,29 +120,36 @@ export function createExecutionHandler(
     readExecutionRequest(request, maxBodyBytes, verify)
       .then((execution) => {
         const { executionId, signingKey } = execution;
-        // Work that another key signs would never be paid, and silence would keep the caller waiting until its deadline:
-        // a failure said at once costs nobody anything. It is not remembered, for the key may come.
+        // A result signed by another key is never paid, and without an answer the caller would wait until its deadline.
+        // An immediate failure costs nothing. It is not stored, because the key may be added.
         if (!heldKey(keys, signingKey)) {
-          const reason = `this server does not hold the signing key ${signingKey}`;
+          const reason = `this server does not have the signing key ${signingKey}`;
           return Buffer.from(JSON.stringify(failedAnswer(executionId, reason)));
         }
         const fingerprint = fingerprintOf(execution);
         const answer = answers.once(executionId, fingerprint, () => runExecution(options, execution));
         if (answer) return answer;
-        throw new RequestError(409, 'execution_id_reused', 'this execution_id came with another task or parameters');
+        throw new RequestError(
+          409,
+          'execution_id_reused',
+          'this execution_id was used before with another task or parameters',
+        );
       })
       .then((answer) => sendJson(response, 200, answer))
       .catch((error: unknown) => {
         if (error instanceof RequestError) {
           return sendError(response, error, error.status === 405 ? { allow: 'POST' } : {});
         }
-        // Only a connection that broke while the body came in ends here: there is nobody left to answer.
+        // The connection broke while the body was read, so there is nobody to answer.
         response.destroy();
       });
   };
 }
 
-/** The signed answer to `request`, by the key that it names, else by the newest. Lone surrogates, which UTF-8 cannot carry, become U+FFFD before hashing. */
+/**
+ * The signed answer to `request`, with the key that it names, else with the newest. Lone surrogates, which UTF-8 cannot
+ * carry, become U+FFFD before hashing.
+ */
 export function completedAnswer(
   options: Pick<CreatorOptions, 'signingKey' | 'programId'>,
   request: ExecutionRequest,
@@ -150,7 +159,7 @@ export function completedAnswer(
   const result = output.result.replace(/\p{Surrogate}/gu, '\uFFFD');
   const resultHash = hashResult(result);
   const signingKey = heldKey(signingKeysOf(options.signingKey), request.signingKey);
-  if (!signingKey) throw new TypeError(`the signing key ${request.signingKey} is not held`);
+  if (!signingKey) throw new TypeError(`this server does not have the signing key ${request.signingKey}`);
   const answer: CompletedAnswer = {
     execution_id: request.executionId,
     status: 'completed',
@@ -167,19 +176,19 @@ export function completedAnswer(
   return answer;
 }
 
-/** The failure shape: nothing signed, the caller refunded, `error` shown to the caller. */
+/** The failure answer: nothing is signed, the caller is refunded and sees `error`. */
 export function failedAnswer(executionId: string, error: string): FailedAnswer {
   return { execution_id: executionId, status: 'failed', result: null, result_hash: null, signature: null, error };
 }
 
-/** Runs the creator's function to an answer's bytes; whatever it throws becomes the failure shape. */
+/** Runs the creator's function and returns the answer's bytes. Any error becomes the failure answer. */
 async function runExecution(options: CreatorOptions, request: ExecutionRequest): Promise<Buffer> {
   const { maxAnswerBytes = 5 * MEBIBYTE, failBeforeDeadline = true, onError = logError } = options;
   const allowedMs = request.timeoutSeconds * 1000;
   const deadline = new AbortController();
-  // A failure said in time is a clean refund with a reason, so a tenth of the time, at most a second, is kept for it.
+  // A failure sent in time gives a refund with a reason. Reserve a tenth of the time for it, at most a second.
   const timer = setTimeout(
-    () => deadline.abort(new ExecutionFailure(`not finished within the ${request.timeoutSeconds} s allowed`)),
+    () => deadline.abort(new ExecutionFailure(`not finished within the timeout of ${request.timeoutSeconds} s`)),
     allowedMs - Math.min(1000, allowedMs / 10),
   );
   try {
@@ -198,12 +207,14 @@ async function runExecution(options: CreatorOptions, request: ExecutionRequest):
   }
 }
 
-/** The request hash as hex: the same task and parameters, whatever the time left. */
+/** The request hash as hex: the same for the same task and parameters, whatever the timeout. */
 function fingerprintOf(request: ExecutionRequest): string {
   try {
     return Buffer.from(requestHash(request.task, request.parameters)).toString('hex');
   } catch {
-    throw invalid('task and parameters have no canonical JSON form: lone surrogates or nesting too deep');
+    throw invalid(
+      'task and parameters have no canonical JSON form: they have lone surrogates or are nested too deeply',
+    );
   }
 }
 

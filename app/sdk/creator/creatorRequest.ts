@@ -1,6 +1,6 @@
 /**
- * The marketplace's `POST /execute` as a creator's server reads it: the call's method, type and size, its signature, and
- * the fields of the specification with what the headers add. Everything else is refused with a reason.
+ * Reads the marketplace's `POST /execute` for a creator's server. It checks method, type, size, signature, and the
+ * fields of the specification and headers. It refuses everything else with a reason.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { parseUuid } from '../receipt/receipt.ts';
@@ -15,15 +15,15 @@ export interface ExecutionRequest {
   /** Lower-case UUID, unique in the whole program. */
   executionId: string;
   task: string;
-  /** Checked against the listing's input schema by the marketplace; `{}` when the caller gave none. */
+  /** The marketplace has checked it against the listing's input schema; `{}` if the caller gave none. */
   parameters: Record<string, unknown>;
   /** The caller's wallet address. Use no more than necessary; do not log or keep it. */
   userPubkey: string;
-  /** Whole seconds left until the execution counts as failed. */
+  /** Whole seconds until the execution counts as failed. */
   timeoutSeconds: number;
-  /** `test`: the marketplace asks whether the server answers, and nobody pays; any well-formed answer will do. */
+  /** `test`: the marketplace checks that the server answers, and nobody pays. Any well-formed answer is enough. */
   purpose: CallPurpose;
-  /** The key, base58, that the answer will be checked by; null where the call does not say. */
+  /** The key, base58, that the answer is checked with; null if the call does not name it. */
   signingKey: string | null;
 }
 
@@ -53,19 +53,24 @@ export async function readExecutionRequest(
   const parsed = (request as IncomingMessage & { body?: unknown }).body;
   const { headers } = request;
   if (!verify) return parseExecutionRequest(parsed ?? parseJson(await readBody(request, maxBodyBytes)), headers);
-  if (parsed) throw new RequestError(500, 'misconfigured', 'calls cannot be verified after their body was parsed');
+  if (parsed)
+    throw new RequestError(
+      500,
+      'misconfigured',
+      'the body was parsed before the call was verified; verify the call first',
+    );
   const body = await readBody(request, maxBodyBytes);
   const isSigned = await verify(request, body).catch(() => {
-    // 503 makes the marketplace try again until its deadline.
-    throw new RequestError(503, 'keys_unavailable', "the marketplace's keys cannot be read now");
+    // 503 makes the marketplace retry until its deadline.
+    throw new RequestError(503, 'keys_unavailable', "cannot read the marketplace's keys; retry later");
   });
   if (isSigned) return parseExecutionRequest(parseJson(body), headers);
-  throw new RequestError(401, 'unauthorized', 'the call bears no valid signature of the marketplace');
+  throw new RequestError(401, 'unauthorized', 'the call has no valid signature of the marketplace');
 }
 
 /**
- * Checks the fields of the specification's request; unknown ones are ignored. `headers` say what the call is for and
- * which key it needs. Throws RequestError 400 naming a field.
+ * Checks the fields of the specification's request and ignores unknown ones. `headers` hold the purpose and the key
+ * that the call needs. Throws RequestError 400 naming a field.
  */
 export function parseExecutionRequest(body: unknown, headers: IncomingHttpHeaders = {}): ExecutionRequest {
   if (!isObject(body)) throw invalid('the body must be a JSON object');
@@ -98,7 +103,7 @@ function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= maxBytes) chunks.push(chunk);
-      // The rest is read and dropped: a client that is cut off while it sends never sees the answer.
+      // Read and drop the rest: a client that is cut off while it sends never sees the answer.
       else chunks.length = 0;
     });
     request.on('end', () => {
@@ -126,5 +131,5 @@ export function invalid(message: string): RequestError {
 }
 
 export function methodNotAllowed(allowed: string): RequestError {
-  return new RequestError(405, 'method_not_allowed', `only ${allowed} is allowed here`);
+  return new RequestError(405, 'method_not_allowed', `only ${allowed} is allowed for this path`);
 }

@@ -1,4 +1,16 @@
-/** `@agent-marketplace/sdk/creator`, for Node: the server of an agent, the check of who calls it, and its signing key. */
+/**
+ * `@agent-marketplace/sdk/creator`, for Node: an agent's server, the check of its calls' signatures, and its signing
+ * key.
+ */
+
+export {
+  hashResult,
+  requestHash,
+  signMessage,
+  signResult,
+  verifyMessage,
+  verifyResultSignature,
+} from '../receipt/receipt.ts';
 export {
   type CallPurpose,
   callKeyId,
@@ -7,4 +19,3 @@ export {
   type PublicJwk,
 } from './callSignature.ts';
 export * from './creator.ts';
-export * from './nativeReceipt.ts';

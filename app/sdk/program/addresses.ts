@@ -1,6 +1,6 @@
 /**
- * Where things are: every address that follows from the program's seeds, which are read from the generated IDL, so that
- * client and program cannot disagree. Part of program.ts, which exports all of it again.
+ * Derives every address that follows from the program's seeds. The seeds come from the generated IDL, so that client
+ * and program cannot disagree. Part of program.ts, which re-exports it.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
@@ -8,8 +8,8 @@ import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
 import { u16 } from './borsh.ts';
 import { constantBytes } from './constants.ts';
-import { KeptAddress } from './keptAddress.ts';
 import { deriveAddress } from './programAddress.ts';
+import { KeptAddress } from './pubkey.ts';
 import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from './token.ts';
 
 export { ARCHIVE_LEAF_DOMAIN, constants } from './constants.ts';
@@ -30,14 +30,17 @@ const SEEDS = {
   escrow: constantBytes('ESCROW_SEED'),
   dispute: constantBytes('DISPUTE_SEED'),
   archive: constantBytes('ARCHIVE_SEED'),
-  /** Anchor's own: who signs the program's calls to itself. */
+  /** Anchor's own: the signer of the program's calls to itself. */
   eventAuthority: utf8ToBytes('__event_authority'),
 };
 
 /** Precedes a listing's 32 bytes in the message that proves possession of a signing key. */
 export const REGISTER_DOMAIN = constantBytes('REGISTER_DOMAIN');
 
-/** As `PublicKey.findProgramAddressSync`, for seeds that are within the chain's limits. Throws RangeError where none fits. */
+/**
+ * Like `PublicKey.findProgramAddressSync`, for seeds within the chain's limits. Throws RangeError if no bump gives an
+ * address.
+ */
 export function findProgramAddress(seeds: readonly Uint8Array[], programId: PublicKey): [PublicKey, bump: number] {
   const [address, bump] = deriveAddress(seeds, programId.toBytes());
   return [new PublicKey(address), bump];
@@ -54,10 +57,10 @@ function remember(name: string, derive: () => PublicKey): PublicKey {
   return address;
 }
 
-/** The address that a base58 text names. Throws where it names none. */
+/** The address of a base58 text. Throws if the text is not an address. */
 export const parseAddress = (text: string): PublicKey => remember(text, () => new PublicKey(text));
 
-/** Seeds are of fixed length after the first, so that joined bytes name them without doubt. */
+/** All seeds but the first have a fixed length, so the joined bytes are a unique cache key. */
 function find(...seeds: Uint8Array[]): PublicKey {
   let name = '';
   for (const seed of seeds) name += String.fromCharCode.apply(null, seed as unknown as number[]);
@@ -78,14 +81,14 @@ export const findGrant = (wallet: PublicKey, keyId: Uint8Array): PublicKey =>
 export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender, wallet.toBytes());
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
-/** The bumps that an execution's record carries, of its own address and of its escrow's. */
+/** The bumps of an execution's record and of its escrow. */
 export function findExecutionBumps(executionId: Uint8Array): { bump: number; escrowBump: number } {
   const [record, bump] = findProgramAddress([SEEDS.execution, executionId], PROGRAM_ID);
   const [, escrowBump] = findProgramAddress([SEEDS.escrow, record.toBytes()], PROGRAM_ID);
   return { bump, escrowBump };
 }
 export const findDispute = (record: PublicKey): PublicKey => find(SEEDS.dispute, record.toBytes());
-/** The archive of a place in the line, from 0. */
+/** The archive with this index, from 0. */
 export const findArchive = (index: number): PublicKey => find(SEEDS.archive, u16.write(index));
 /** The address that signs the program's calls to itself, which carry events. */
 export const findEventAuthority = (): PublicKey => find(SEEDS.eventAuthority);
@@ -95,6 +98,6 @@ export const findTokenAccount = (wallet: PublicKey, mint: PublicKey): PublicKey 
     const seeds = [wallet.toBytes(), TOKEN_PROGRAM_ID.toBytes(), mint.toBytes()];
     return findProgramAddress(seeds, ASSOCIATED_TOKEN_PROGRAM_ID)[0];
   });
-/** The loader's account that says who may upgrade the program. */
+/** The loader's account that names the program's upgrade authority. */
 export const findProgramData = (): PublicKey =>
   remember('program data', () => findProgramAddress([PROGRAM_ID.toBytes()], BPF_LOADER_UPGRADEABLE)[0]);

@@ -1,7 +1,7 @@
 /**
- * What an archived execution's leaf is, and how anyone proves it against the tree's account, in a browser as in Node. A
- * proof is 20 nodes; it is checked from the record's fields on and never from a leaf's hash, because any node of a tree
- * is a hash that a shorter proof leads from.
+ * Builds the leaf of an archived execution, and proves it against the tree's account, in a browser or in Node. A proof
+ * has 20 nodes. The check starts from the record's fields and never from a leaf's hash, because any inner node is a
+ * hash with a shorter proof.
  */
 import { PublicKey } from '@solana/web3.js';
 import type { ExecutionRecord } from './accounts.ts';
@@ -12,17 +12,17 @@ import { codecOf } from './idlCodec.ts';
 
 export { archiveNode, emptyArchiveNode, readArchiveRoots } from './archiveTree.ts';
 
-/** The 32 bytes that stand for a record in its archive's tree. Throws RangeError where fields are missing or do not fit. */
+/** A record's 32-byte leaf in its archive's tree. Throws RangeError if fields are missing or do not fit. */
 export function archiveLeaf(record: PublicKey, execution: ExecutionRecord): Uint8Array {
   return leafOf(record.toBytes(), encodeArchived(execution));
 }
 
-/** A record's fields as its account had them after the discriminator, and as its leaf is the hash of. */
+/** A record's fields as in its account after the discriminator. The leaf hashes these bytes. */
 export function encodeArchived(execution: ExecutionRecord): Uint8Array {
   return codecOf('ExecutionRecord').write(execution);
 }
 
-/** The fields in such bytes. Throws RangeError where they are of no record. */
+/** Decodes these bytes. Throws RangeError if they are not a record's fields. */
 export function decodeArchived(fields: Uint8Array): ExecutionRecord {
   const bytes = new ByteReader(fields);
   const execution = codecOf('ExecutionRecord').read(bytes) as ExecutionRecord;
@@ -30,7 +30,7 @@ export function decodeArchived(fields: Uint8Array): ExecutionRecord {
   return execution;
 }
 
-/** Whether `archive_executions` takes a record at this time by the chain's clock, unix seconds. */
+/** True if `archive_executions` accepts a record at this time of the chain's clock, unix seconds. */
 export function isArchivable({ status, settledAt, disputeWindowSeconds }: ExecutionRecord, now: bigint): boolean {
   if (status !== 'completed' && status !== 'disputeUpheld') return false;
   const window = status === 'completed' ? disputeWindowSeconds : 0;
@@ -38,16 +38,16 @@ export function isArchivable({ status, settledAt, disputeWindowSeconds }: Execut
 }
 
 export interface ArchiveProof {
-  /** Where the record was before it became a leaf. */
+  /** Address of the record before it became a leaf. */
   record: PublicKey;
   execution: ExecutionRecord;
   /** The leaf's index. */
   index: number;
-  /** The 20 nodes beside its way to the root, from the bottom up, 32 bytes each. */
+  /** The 20 sibling nodes on the path to the root, from the bottom up, 32 bytes each. */
   proof: readonly Uint8Array[];
 }
 
-/** Whether the tree, as it is now, has this execution as that leaf. */
+/** True if the tree, in its present state, has this execution as this leaf. */
 export function verifyArchiveProof(claim: ArchiveProof, tree: Pick<ArchiveTree, 'count' | 'root'>): boolean {
   const { index, proof } = claim;
   if (proof.length !== constants.archiveDepth || proof.some((node) => node.length !== 32)) return false;
@@ -56,12 +56,12 @@ export function verifyArchiveProof(claim: ArchiveProof, tree: Pick<ArchiveTree, 
   return tree.root.length === 32 && root.every((byte, at) => byte === tree.root[at]);
 }
 
-/** The root that a proof leads to. It says something only where a tree's account has had that root. */
+/** The root that a proof leads to. It proves something only if a tree's account has had that root. */
 export function archiveProofRoot({ record, execution, index, proof }: ArchiveProof): Uint8Array {
   return rootOf(archiveLeaf(record, execution), index, proof);
 }
 
-/** What a tree's account says. */
+/** The content of a tree's account. */
 export interface ArchiveTree extends Omit<TreeAccount, 'authority'> {
   /** The archive that owns it. */
   authority: PublicKey;
@@ -69,7 +69,7 @@ export interface ArchiveTree extends Omit<TreeAccount, 'authority'> {
 
 /**
  * Reads a tree's account, which has the layout of SPL Account Compression (`ConcurrentMerkleTreeAccount` of
- * `@solana/spl-account-compression` reads it too). Throws RangeError where the data are of no such account of our size.
+ * `@solana/spl-account-compression` reads it too). Throws RangeError if the data are not such an account of our size.
  */
 export function readArchiveTree(data: Uint8Array): ArchiveTree {
   const { authority, ...rest } = readTreeAccount(data);

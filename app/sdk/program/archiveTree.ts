@@ -1,30 +1,30 @@
 /**
- * The archive's trees in bytes alone: what a leaf is, where a proof leads, and what a tree's account says. It needs no
- * library of Solana's; archive.ts says the same in the types of the program.
+ * The archive's trees as plain bytes: leaves, roots of proofs, and tree accounts. It needs none of Solana's libraries.
+ * archive.ts offers the same with the program's types.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { ByteReader, u8, u32, u64 } from './borsh.ts';
 import { ARCHIVE_LEAF_DOMAIN, constants } from './constants.ts';
 
-/** The 32 bytes that stand for a record in its archive's tree, from its address and its fields as its account had them. */
+/** A record's 32-byte leaf in its archive's tree, from its address and its account's fields. */
 export function leafOf(record: Uint8Array, fields: Uint8Array): Uint8Array {
   return keccak_256(concatBytes(ARCHIVE_LEAF_DOMAIN, record, fields));
 }
 
-/** A node of the tree from the two below it. */
+/** An inner node from its two children. */
 export function archiveNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   return keccak_256(concatBytes(left, right));
 }
 
-/** The node above so many levels that hold no leaf. */
+/** The root of an empty subtree of this height. */
 export function emptyArchiveNode(level: number): Uint8Array {
   let node: Uint8Array = new Uint8Array(32);
   for (let below = 0; below < level; below += 1) node = archiveNode(node, node);
   return node;
 }
 
-/** The root that a leaf and the nodes beside its way lead to. It says something only where a tree's account has had it. */
+/** The root of a leaf and its sibling nodes. It proves something only if a tree's account has had that root. */
 export function rootOf(leaf: Uint8Array, index: number, proof: readonly Uint8Array[]): Uint8Array {
   return proof.reduce(
     (node, sibling, level) => ((index >> level) % 2 === 0 ? archiveNode(node, sibling) : archiveNode(sibling, node)),
@@ -32,12 +32,12 @@ export function rootOf(leaf: Uint8Array, index: number, proof: readonly Uint8Arr
   );
 }
 
-/** What a tree's account says. */
+/** The content of a tree's account. */
 export interface TreeAccount {
-  /** Of the archive that owns it, 32 bytes. */
+  /** The archive that owns it, 32 bytes. */
   authority: Uint8Array;
   creationSlot: bigint;
-  /** Leaves. */
+  /** Number of leaves. */
   count: number;
   /** 32 bytes. */
   root: Uint8Array;
@@ -53,7 +53,7 @@ const CHANGE_BYTES = 32 + 32 * constants.archiveDepth + 4 + 4;
 
 /**
  * Reads a tree's account, which has the layout of SPL Account Compression (`ConcurrentMerkleTreeAccount` of
- * `@solana/spl-account-compression` reads it too). Throws RangeError where the data are of no such account of our size.
+ * `@solana/spl-account-compression` reads it too). Throws RangeError if the data are not such an account of our size.
  */
 export function readTreeAccount(data: Uint8Array): TreeAccount {
   const header = new ByteReader(data);
@@ -72,8 +72,8 @@ export function readTreeAccount(data: Uint8Array): TreeAccount {
 }
 
 /**
- * The roots that a tree's account remembers, those after its latest `constants.archiveBuffer` leaves at most: leaves are
- * only ever added, so a proof against any of them still holds. Throws as `readTreeAccount` does.
+ * The roots that a tree's account keeps, for at most its latest `constants.archiveBuffer` leaves. Leaves are only
+ * added, so a proof against any of these roots still holds. Throws as `readTreeAccount` does.
  */
 export function readArchiveRoots(data: Uint8Array): Uint8Array[] {
   readTreeAccount(data);

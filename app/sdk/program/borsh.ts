@@ -1,23 +1,19 @@
 /**
- * Borsh, in which the program writes accounts and events and reads arguments: a codec for each type of the IDL that it
- * uses. Integers of 64 bits are bigint, smaller ones number, byte arrays Uint8Array. What an address becomes is its
- * reader's choice: PublicKey in pubkey.ts, text for whoever reads without web3.js.
+ * Borsh codecs for the IDL types that the program uses in accounts, events and arguments. 64-bit integers are bigint,
+ * smaller ones number, byte arrays Uint8Array. The reader chooses the type of an address: PublicKey in pubkey.ts, text
+ * for readers without web3.js.
  */
 import { concatBytes } from '@noble/hashes/utils.js';
-import type { IdlType } from './idlTypes.ts';
 
-/** Reads and writes the values of one type; `type` is what the IDL calls it. */
+/** Reads and writes the values of one type. */
 export interface Codec<T> {
-  type: IdlType;
-  /** Throws RangeError where the bytes end too early or stand for no value. */
+  /** Throws RangeError if the bytes end too early or encode no value. */
   read(bytes: ByteReader): T;
-  /** The bytes of a value. Throws RangeError where it does not fit the type. */
+  /** The bytes of a value. Throws RangeError if the value does not fit the type. */
   write(value: T): Uint8Array;
 }
 
-export type ValueOf<C> = C extends Codec<infer T> ? T : never;
-
-/** Walks over bytes; throws RangeError where they end too early. */
+/** Reads bytes in sequence; throws RangeError if they end too early. */
 export class ByteReader {
   private readonly data: Uint8Array;
   private readonly view: DataView;
@@ -36,31 +32,10 @@ export class ByteReader {
   /** A copy of the next bytes, so that a small value does not keep the whole in memory. */
   take(length: number): Uint8Array<ArrayBuffer> {
     const at = this.pass(length);
-    const taken = new Uint8Array(length);
-    // Most are 16 or 32 bytes, for which a view to copy from would cost more than the copy.
-    if (length > 64) taken.set(this.data.subarray(at, at + length));
-    else for (let index = 0; index < length; index += 1) taken[index] = this.data[at + index]!;
-    return taken;
+    return new Uint8Array(this.data.subarray(at, at + length));
   }
 
-  /** Goes on behind these bytes, some fours of them, where they are the next ones. */
-  skip(bytes: DataView): boolean {
-    const { at, view } = this;
-    const length = bytes.byteLength;
-    if (length > this.left) return false;
-    for (let index = 0; index < length; index += 4) {
-      if (bytes.getInt32(index) !== view.getInt32(at + index)) return false;
-    }
-    this.at += length;
-    return true;
-  }
-
-  /** An unsigned integer of the next two bytes, which are still to be read; 0 where they are not there. */
-  peek(): number {
-    return (this.data[this.at] ?? 0) | ((this.data[this.at + 1] ?? 0) << 8);
-  }
-
-  /** An unsigned integer of so many bytes. */
+  /** An unsigned integer of this many bytes. */
   takeSmall(bytes: 1 | 2 | 4): number {
     const at = this.pass(bytes);
     if (bytes === 1) return this.view.getUint8(at);
@@ -72,7 +47,7 @@ export class ByteReader {
     return isSigned ? this.view.getBigInt64(at, true) : this.view.getBigUint64(at, true);
   }
 
-  /** Goes on behind the next bytes and tells where they begin. */
+  /** Moves past the next bytes and returns where they begin. */
   private pass(length: number): number {
     if (length > this.left) throw new RangeError(`the bytes end ${length - this.left} too early`);
     const at = this.at;
@@ -80,27 +55,23 @@ export class ByteReader {
     return at;
   }
 }
-
-function smallInteger(type: 'u8' | 'u16' | 'u32', bytes: 1 | 2 | 4): Codec<number> {
+function smallInteger(name: string, bytes: 1 | 2 | 4): Codec<number> {
   const beyond = 2 ** (8 * bytes);
   return {
-    type,
     read: (from) => from.takeSmall(bytes),
     write(value) {
-      if (!Number.isInteger(value) || value < 0 || value >= beyond) throw unfit(type, value);
+      if (!Number.isInteger(value) || value < 0 || value >= beyond) throw unfit(name, value);
       return Uint8Array.from({ length: bytes }, (_, index) => value / 256 ** index);
     },
   };
 }
 
-function bigInteger(type: 'u64' | 'i64'): Codec<bigint> {
-  const isSigned = type === 'i64';
+function bigInteger(name: string, isSigned: boolean): Codec<bigint> {
   return {
-    type,
     read: (from) => from.takeBig(isSigned),
     write(value) {
       const fits = typeof value === 'bigint' && (isSigned ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value));
-      if (fits !== value) throw unfit(type, value);
+      if (fits !== value) throw unfit(`${name} as bigint`, value);
       const view = new DataView(new ArrayBuffer(8));
       view.setBigUint64(0, BigInt.asUintN(64, value), true);
       return new Uint8Array(view.buffer);
@@ -111,14 +82,13 @@ function bigInteger(type: 'u64' | 'i64'): Codec<bigint> {
 export const u8 = smallInteger('u8', 1);
 export const u16 = smallInteger('u16', 2);
 export const u32 = smallInteger('u32', 4);
-export const u64 = bigInteger('u64');
-export const i64 = bigInteger('i64');
+export const u64 = bigInteger('u64', false);
+export const i64 = bigInteger('i64', true);
 
 export const bool: Codec<boolean> = {
-  type: 'bool',
   read: (from) => u8.read(from) !== 0,
   write(value) {
-    if (typeof value !== 'boolean') throw unfit('bool', value);
+    if (typeof value !== 'boolean') throw unfit('true or false', value);
     return Uint8Array.of(value ? 1 : 0);
   },
 };
@@ -126,59 +96,55 @@ export const bool: Codec<boolean> = {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export const text: Codec<string> = {
-  type: 'string',
   read: (from) => utf8.decode(from.take(u32.read(from))),
   write(value) {
-    if (typeof value !== 'string') throw unfit('string', value);
+    if (typeof value !== 'string') throw unfit('text', value);
     const bytes = new TextEncoder().encode(value);
     return concatBytes(u32.write(bytes.length), bytes);
   },
 };
 
-/** So many bytes. */
+/** A fixed number of bytes. */
 export const bytesOf = (length: number): Codec<Uint8Array> => ({
-  type: { array: ['u8', length] },
   read: (from) => from.take(length),
   write(value) {
-    if (!(value instanceof Uint8Array) || value.length !== length) throw unfit(`${length} bytes`, value);
+    if (!(value instanceof Uint8Array)) throw unfit(`a Uint8Array of ${length} bytes`, value);
+    if (value.length !== length) throw unfit(`${length} bytes`, value.length);
     return value;
   },
 });
 
-/** So many values of one type. */
+/** A fixed number of values of one type. */
 export const arrayOf = <T>(item: Codec<T>, length: number): Codec<T[]> => ({
-  type: { array: [item.type, length] },
   read: (from) => Array.from({ length }, () => item.read(from)),
   write(values) {
-    if (!Array.isArray(values) || values.length !== length) throw unfit(`${length} values`, values);
+    if (!Array.isArray(values)) throw unfit('an array', values);
+    if (values.length !== length) throw unfit(`${length} values`, values.length);
     return concatBytes(...values.map(item.write));
   },
 });
 
 /** Any number of values of one type. */
 export const listOf = <T>(item: Codec<T>): Codec<T[]> => ({
-  type: { vec: item.type },
   read: (from) => Array.from({ length: u32.read(from) }, () => item.read(from)),
   write(values) {
-    if (!Array.isArray(values)) throw unfit('a list', values);
+    if (!Array.isArray(values)) throw unfit('an array', values);
     return concatBytes(u32.write(values.length), ...values.map(item.write));
   },
 });
 
 /** A value, or null. */
 export const optionOf = <T>(item: Codec<T>): Codec<T | null> => ({
-  type: { option: item.type },
   read(from) {
     const tag = u8.read(from);
-    if (tag > 1) throw new RangeError(`an option begins with 0 or 1, not with ${tag}`);
+    if (tag > 1) throw unfit('0 or 1 before an optional value', tag);
     return tag === 1 ? item.read(from) : null;
   },
   write: (value) => (value === null ? Uint8Array.of(0) : concatBytes(Uint8Array.of(1), item.write(value))),
 });
 
-/** A value that is one of these names, and whose byte is the name's index. */
+/** One of these names; its byte is its index. */
 export const enumOf = (name: string, variants: readonly string[]): Codec<string> => ({
-  type: { defined: { name } },
   read(from) {
     const index = u8.read(from);
     const variant = variants[index];
@@ -187,24 +153,22 @@ export const enumOf = (name: string, variants: readonly string[]): Codec<string>
   },
   write(value) {
     const index = variants.indexOf(value);
-    if (index < 0) throw unfit(name, value);
+    if (index < 0) throw unfit(`${name} as one of ${variants.join(', ')}`, value);
     return Uint8Array.of(index);
   },
 });
 
-/** Named fields, one after the other. What else an object holds is not written. */
-export function structOf<Codecs extends Record<string, Codec<unknown>>>(
+/** Named fields, one after the other. Other properties of the object are not written. */
+export function structOf(
   name: string,
-  codecs: Codecs,
-): Codec<{ [Key in keyof Codecs]: ValueOf<Codecs[Key]> }> {
+  codecs: Readonly<Record<string, Codec<unknown>>>,
+): Codec<Record<string, unknown>> {
   const fields = Object.entries(codecs);
-  const template: Record<string, unknown> = Object.fromEntries(fields.map(([key]) => [key, null]));
   return {
-    type: { defined: { name } },
-    read(from) {
-      const value: Record<string, unknown> = { ...template };
+    read: (from) => {
+      const value: Record<string, unknown> = {};
       for (const [key, codec] of fields) value[key] = codec.read(from);
-      return value as { [Key in keyof Codecs]: ValueOf<Codecs[Key]> };
+      return value;
     },
     write(value) {
       const parts = fields.map(([key, codec]) => {
@@ -216,6 +180,6 @@ export function structOf<Codecs extends Record<string, Codec<unknown>>>(
   };
 }
 
-function unfit(type: string, value: unknown): RangeError {
-  return new RangeError(`${String(value)} is not ${/^\d|^a /.test(type) ? type : `a value of type ${type}`}`);
+function unfit(expected: string, value: unknown): RangeError {
+  return new RangeError(`expected ${expected}, got ${String(value)}`);
 }

@@ -30,7 +30,7 @@ export function initializeConfig(input: InitializeConfigInput): TransactionInstr
 
 export interface UpdateConfigInput {
   admin: PublicKey;
-  /** Stops every new open; settling and refunding go on. */
+  /** Stops every new open; settling and refunding continue. */
   opensPaused?: boolean;
   feeBps?: number;
   minPrice?: bigint;
@@ -44,7 +44,7 @@ export interface UpdateConfigInput {
   tiers?: CollateralTier[];
 }
 
-/** Changes the settings that are given and leaves the others. Signs: admin. */
+/** Changes the given settings and keeps the others. Signs: admin. */
 export function updateConfig(input: UpdateConfigInput): TransactionInstruction {
   const args = {
     opensPaused: input.opensPaused ?? null,
@@ -66,7 +66,7 @@ export interface ProposeAdminInput {
   pendingAdmin: PublicKey;
 }
 
-/** Names who may become admin by accepting. Signs: admin. */
+/** Proposes an admin, who must accept. Signs: admin. */
 export function proposeAdmin({ admin, pendingAdmin }: ProposeAdminInput): TransactionInstruction {
   return buildInstruction('propose_admin', { admin }, { pendingAdmin });
 }
@@ -78,7 +78,7 @@ export function acceptAdmin({ pendingAdmin }: { pendingAdmin: PublicKey }): Tran
 
 export interface SetRelayAuthoritiesInput {
   admin: PublicKey;
-  /** 1 to 8 distinct keys; they replace those before. */
+  /** 1 to 8 distinct keys; they replace the present ones. */
   relayAuthorities: PublicKey[];
 }
 
@@ -89,13 +89,13 @@ export function setRelayAuthorities({ admin, relayAuthorities }: SetRelayAuthori
 
 export interface WithdrawTreasuryInput {
   admin: PublicKey;
-  /** Any USDC account but the treasury itself. */
+  /** Any USDC account except the treasury itself. */
   destination: PublicKey;
   /** Base units. */
   amount: bigint;
 }
 
-/** Sends fees that were collected. Signs: admin. */
+/** Withdraws collected fees. Signs: admin. */
 export function withdrawTreasury({ admin, destination, amount }: WithdrawTreasuryInput): TransactionInstruction {
   return buildInstruction('withdraw_treasury', { admin, destination }, { amount });
 }

@@ -1,10 +1,10 @@
 /**
- * The program's constants, read from the generated IDL. Apart from addresses.ts, so that a command line can name a limit
- * in its help without loading all that computes addresses.
+ * The program's constants, read from the generated IDL. Separate from addresses.ts, so that command-line help can name
+ * a limit without loading the address code.
  */
 import { idl } from './idl/idl.ts';
 
-/** The text of a constant as the IDL has it. */
+/** A constant's text in the IDL. */
 export function constantText(name: string): string {
   const constant = idl.constants.find((candidate) => candidate.name === name);
   if (!constant) throw new RangeError(`the program has no constant ${name}`);
@@ -16,10 +16,10 @@ export function constantBytes(name: string): Uint8Array {
   return Uint8Array.from(JSON.parse(constantText(name)) as number[]);
 }
 
-/** Precedes a record's address and fields in what its leaf is the hash of. */
+/** Precedes a record's address and fields in the bytes that its leaf hashes. */
 export const ARCHIVE_LEAF_DOMAIN = constantBytes('ARCHIVE_LEAF_DOMAIN');
 
-/** The program's limits, from the IDL. Amounts are base units of USDC unless their name says lamports, times seconds. */
+/** The program's limits, from the IDL. Amounts are base units of USDC unless named lamports; times are seconds. */
 export const constants = {
   bpsDenominator: BigInt(constantText('BPS_DENOMINATOR')),
   maxFeeBps: Number(constantText('MAX_FEE_BPS')),

@@ -11,7 +11,7 @@ export interface OpenDisputeInput {
   listing: PublicKey;
   /** SHA-256 of the evidence, 32 bytes. */
   evidenceHash: Uint8Array;
-  /** Where the evidence can be read, at most 200 bytes. */
+  /** URL of the evidence, at most 200 bytes. */
   evidenceUri: string;
 }
 
@@ -34,13 +34,13 @@ export interface ResolveDisputeInput {
   rentSponsor: PublicKey;
   usdcMint: PublicKey;
   upheld: boolean;
-  /** Base units to slash: the caller first, up to the price, the rest to the treasury. 0 where rejected. */
+  /** Base units to slash: first to the caller, up to the price, the rest to the treasury. 0 for a rejection. */
   amount: bigint;
   /** SHA-256 of the written reason, 32 bytes. */
   reasonHash: Uint8Array;
 }
 
-/** Answers a dispute. Signs: admin. */
+/** Resolves a dispute. Signs: admin. */
 export function resolveDispute(input: ResolveDisputeInput): TransactionInstruction {
   const { admin, executionId, listing, caller, creator, rentSponsor, usdcMint, upheld, amount, reasonHash } = input;
   const record = findExecution(executionId);
@@ -90,7 +90,7 @@ export interface LapseDisputeInput {
   rentSponsor: PublicKey;
 }
 
-/** Ends a dispute that nobody answered for 30 days. Nobody signs. */
+/** Ends a dispute that was not resolved for 30 days. Nobody signs. */
 export function lapseDispute({ executionId, listing, rentSponsor }: LapseDisputeInput): TransactionInstruction {
   const record = findExecution(executionId);
   const accounts = {
@@ -108,12 +108,12 @@ export interface CloseDisputeInput {
   rentSponsor: PublicKey;
 }
 
-/** Gives back the rent of an ended dispute that owes nothing, 30 days after its outcome. Nobody signs. */
+/** Returns the rent of an ended dispute that owes nothing, 30 days after its outcome. Nobody signs. */
 export function closeDispute({ executionId, rentSponsor }: CloseDisputeInput): TransactionInstruction {
   return closeDisputeOf({ record: findExecution(executionId), rentSponsor });
 }
 
-/** The same by the record's address, which is all that the dispute's account says of its execution. */
+/** The same by the record's address, the only link to the execution in the dispute's account. */
 export function closeDisputeOf({ record, rentSponsor }: { record: PublicKey; rentSponsor: PublicKey }) {
   return buildInstruction('close_dispute', { dispute: findDispute(record), rent_sponsor: rentSponsor }, {});
 }

@@ -1,43 +1,40 @@
 /**
- * Transaction logs in, typed events out; pure. A log is only as good as its lines: any program can print bytes that look
- * like an event, and nodes cut logs at 10,000 bytes. So an event counts only where it was printed while the marketplace
- * itself was running, and the reader says whether the log is complete; where it is not, read the accounts.
+ * Transaction logs in, typed events out; pure. Any program can print bytes that look like an event, and nodes cut logs
+ * at 10,000 bytes. So an event counts only if it was printed while the marketplace itself was running. The reader
+ * reports if the log is complete; if it is not, read the accounts.
  */
 
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { PublicKey } from '@solana/web3.js';
 import { Buffer } from 'buffer';
-import { ByteReader, type Codec, structOf } from './borsh.ts';
-import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from './eventFields.ts';
+import { ByteReader } from './borsh.ts';
+import type { MarketplaceEvent } from './eventFields.ts';
 import { idl } from './idl/idl.ts';
+import { codecOf } from './idlCodec.ts';
 
-/** By the eight bytes that an event begins with, as one number. */
-const NAME_BY_DISCRIMINATOR = new Map<bigint, EventName>(
-  idl.events.flatMap(({ name, discriminator }) =>
-    name in EVENT_FIELDS ? [[new ByteReader(Uint8Array.from(discriminator)).takeBig(false), name as EventName]] : [],
-  ),
+/** Event names by discriminator, the first eight bytes as one number. */
+const NAME_BY_DISCRIMINATOR = new Map(
+  idl.events.map(({ name, discriminator }) => [new ByteReader(Uint8Array.from(discriminator)).takeBig(false), name]),
 );
-
-const CODECS = Object.fromEntries(
-  Object.entries(EVENT_FIELDS).map(([name, fields]) => [name, structOf<Record<string, Codec<unknown>>>(name, fields)]),
-) as Record<EventName, Codec<Record<string, unknown>>>;
 
 const STEP = /^Program ([1-9A-Za-z]{32,44}) (?:invoke \[(\d+)\]|(success)|failed: .*)$/s;
 const DATA = 'Program data: ';
 
-/** A program begins, or ends. */
+/** The start or end of a program's invocation. */
 interface Step {
   program: string;
-  /** Null where it ends. */
+  /** Null at its end. */
   depth: number | null;
   hasFailed: boolean;
 }
 
-/** By their lines, of which there are few: to match one costs several times what finding it does. Forgotten when there are many. */
+/**
+ * Steps by log line: matching a line costs several times as much as a look-up, and few lines differ. Cleared when full.
+ */
 const steps = new Map<string, Step>();
 const MAX_STEPS = 1_000;
 
-/** Matches the line whole: what programs print themselves always begins with "Program log: " or the like. */
+/** Matches the whole line: lines that programs print always start with "Program log: " or similar. */
 function readStep(line: string): Step | null {
   if (!line.endsWith(']') && !line.endsWith(' success') && !line.includes(' failed: ')) return null;
   const known = steps.get(line);
@@ -45,7 +42,7 @@ function readStep(line: string): Step | null {
   const [, program, depth, success] = STEP.exec(line) ?? [];
   if (program === undefined) return null;
   const step = { program, depth: depth === undefined ? null : Number(depth), hasFailed: !depth && !success };
-  // Why one has failed may be said at length, and differently each time.
+  // The reason of a failure may be long and different each time, so it is not stored.
   if (!step.hasFailed) {
     if (steps.size >= MAX_STEPS) steps.clear();
     steps.set(line, step);
@@ -56,13 +53,13 @@ function readStep(line: string): Step | null {
 /**
  * Reads the marketplace's events from the log of a transaction that succeeded.
  *
- * Each instruction of the marketplace prints exactly one event, but `archive_executions`: it sends its event to the
- * program itself (`decodeEventInstruction`), and the log shows only that it did. `calls` are the data of these calls in
- * their order, as the transaction's inner instructions have them.
+ * Each instruction of the marketplace prints exactly one event, except `archive_executions`. The latter sends its event
+ * to the program itself (`decodeEventInstruction`), and the log shows only the call. `calls` are the data of these
+ * calls in order, from the transaction's inner instructions.
  *
- * `complete` is false when lines are missing ("Log truncated", unbalanced calls), when an invocation did not have exactly
- * one event, or when a call of the program to itself is not among `calls`. The events given then are those that can
- * still be trusted, but others happened too. Throws when an event is one that this version does not know.
+ * `complete` is false if lines are missing ("Log truncated", unbalanced calls), or if an invocation did not have
+ * exactly one event. It is also false if a call of the program to itself is not in `calls`. The returned events can
+ * then still be trusted, but others happened too. Throws for an event that this version does not know.
  */
 export function readEvents(
   logs: readonly string[],
@@ -105,38 +102,40 @@ export function readEvents(
   return { events, complete: stack.length === 0 && carried === calls.length };
 }
 
-/** What begins the data of a call that the program makes to itself: SHA-256 of "anchor:event", its first 8 bytes backwards. */
+/** The first 8 bytes of a call that the program makes to itself: SHA-256 of "anchor:event", first 8 bytes reversed. */
 const EVENT_CALL = 'e445a52e51cb9a1d';
 
 /**
- * Decodes the event that the program carries in a call to itself, which is never cut short as logs are; null where the
- * data are of another instruction. Only the program can make such a call, so one found among the inner instructions of
- * a transaction that succeeded, with the program as its program, is true. Throws where the event is unknown or malformed.
+ * Decodes the event that the program carries in a call to itself, which is never truncated as logs are. Null if the
+ * data are of another instruction. Only the program can make such a call. So if it is an inner instruction of the
+ * program in a succeeded transaction, it is true. Throws if the event is unknown or malformed.
  */
 export function decodeEventInstruction(data: Uint8Array): MarketplaceEvent | null {
   return isEventInstruction(data) ? decodeEvent(data.subarray(8)) : null;
 }
 
-/** Whether an instruction's data are those of a call by which the program carries an event. */
+/** True if an instruction's data are those of a call that carries an event. */
 export function isEventInstruction(data: Uint8Array): boolean {
   return bytesToHex(data.subarray(0, 8)) === EVENT_CALL;
 }
 
-/** Decodes one event from the bytes that `emit!` prints. Throws when it is none of the known ones, or malformed. */
+/** Decodes one event from the bytes that `emit!` prints. Throws if it is unknown or malformed. */
 export function decodeEvent(data: Uint8Array): MarketplaceEvent {
   const bytes = new ByteReader(data);
   const name = bytes.left < 8 ? undefined : NAME_BY_DISCRIMINATOR.get(bytes.takeBig(false));
   if (!name) throw new RangeError(`unknown event ${bytesToHex(data.subarray(0, 8))}`);
-  const values = CODECS[name].read(bytes);
+  const values = codecOf(name).read(bytes);
   if (bytes.left > 0) throw new RangeError(`event ${name} has ${bytes.left} bytes too many`);
   return { name, data: values } as MarketplaceEvent;
 }
 
-/** Throws RangeError where the text is not base64: Buffer passes over what it cannot read, and takes the letters of URLs. */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/**
+ * Throws RangeError if the text is not base64: Buffer would skip characters that it cannot read, and truncate wide
+ * ones.
+ */
 function fromBase64(text: string): Uint8Array {
-  const bytes = Buffer.from(text, 'base64');
-  const padding = text.endsWith('==') ? 2 : Number(text.endsWith('='));
-  const isWhole = bytes.length === (text.length / 4) * 3 - padding;
-  if (!isWhole || text.includes('-') || text.includes('_')) throw new RangeError('the data of an event are not base64');
-  return bytes;
+  if (text.length % 4 !== 0 || !BASE64.test(text)) throw new RangeError('the data of an event are not base64');
+  return Buffer.from(text, 'base64');
 }

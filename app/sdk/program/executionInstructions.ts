@@ -14,15 +14,15 @@ export interface OpenTerms {
   requestHash: Uint8Array;
   /** Unix seconds after which the open fails. */
   openBefore: bigint;
-  /** Lamports parked in the record for the relay authority that ends the execution, at most 100,000. */
+  /** Lamports in the record for the relay authority that ends the execution, at most 100,000. */
   gasLamports: number;
 }
 
 export interface OpenExecutionInput extends OpenTerms {
   caller: PublicKey;
-  /** Lends the rent and gives the gas. */
+  /** Lends the rent and pays the gas. */
   payer: PublicKey;
-  /** Who gets the rent back: any account that can receive lamports. */
+  /** Receives the rent back: any account that can receive lamports. */
   rentSponsor: PublicKey;
   listing: PublicKey;
   /** Any USDC account of the caller. */
@@ -38,9 +38,12 @@ export function openExecution(input: OpenExecutionInput): TransactionInstruction
 
 export interface OpenExecutionWithGrantInput extends OpenTerms {
   relayAuthority: PublicKey;
-  /** Lends the rent, unless the tank does. */
+  /** Lends the rent, unless the gas balance does. */
   payer: PublicKey;
-  /** Who gets the rent back: `findSpender(wallet)`, the tank, which then lends it, or any account that can receive. */
+  /**
+   * Receives the rent back. `findSpender(wallet)`, the gas balance, then also lends it; or any account that can
+   * receive.
+   */
   rentSponsor: PublicKey;
   listing: PublicKey;
   wallet: PublicKey;
@@ -49,8 +52,8 @@ export interface OpenExecutionWithGrantInput extends OpenTerms {
 }
 
 /**
- * Funds an execution from a wallet's associated token account by a key's grant; the wallet's tank gives the gas. Signs:
- * relay authority, payer.
+ * Funds an execution from a wallet's associated token account with a key's grant. The wallet's gas balance pays the
+ * gas. Signs: relay authority, payer.
  */
 export function openExecutionWithGrant(input: OpenExecutionWithGrantInput): TransactionInstruction {
   const { relayAuthority, wallet, keyId, usdcMint } = input;
@@ -78,7 +81,7 @@ export interface SettleExecutionInput {
   executionTimeMs: number;
 }
 
-/** Pays creator and marketplace, and the gas to the relay authority, which signs. */
+/** Pays creator and marketplace, and pays the gas to the relay authority, which signs. */
 export function settleExecution(input: SettleExecutionInput): TransactionInstruction {
   const { relayAuthority, executionId, listing, payout, rentSponsor, resultHash, signature, executionTimeMs } = input;
   const record = findExecution(executionId);
@@ -101,7 +104,7 @@ export type RefundReason =
   | 'unserved'
   | 'expired';
 
-/** Reasons by the number that records and events carry. */
+/** Refund reasons; the index is the number in records and events. */
 export const REFUND_REASONS: readonly RefundReason[] = [
   'creatorFailed',
   'creatorTimeout',
@@ -112,7 +115,7 @@ export const REFUND_REASONS: readonly RefundReason[] = [
 ];
 
 export interface RefundExecutionInput {
-  /** A relay authority, which gets the gas, or anyone from `refund_at` on. */
+  /** A relay authority, which receives the gas, or anyone from `refund_at` on. */
   authority: PublicKey;
   executionId: Uint8Array;
   caller: PublicKey;
@@ -121,11 +124,11 @@ export interface RefundExecutionInput {
   /** The caller's associated token account, or any USDC account of a caller who signs. */
   destination: PublicKey;
   rentSponsor: PublicKey;
-  /** Counts only when a relay authority refunds; otherwise it is `expired`. */
+  /** Counts only if a relay authority refunds; otherwise the reason is `expired`. */
   reason: RefundReason;
 }
 
-/** Sends an escrow back to its caller. Signs: authority. */
+/** Returns an escrow to its caller. Signs: authority. */
 export function refundExecution(input: RefundExecutionInput): TransactionInstruction {
   const { authority, executionId, caller, keyId, destination, rentSponsor, reason } = input;
   const record = findExecution(executionId);
@@ -147,8 +150,8 @@ export interface CloseExecutionInput {
 }
 
 /**
- * Gives back the rent of an ended record: a refunded one's after three days, a paid one's that nobody archived a year
- * after its dispute window. Nobody signs.
+ * Returns the rent of an ended record: after three days if refunded. If paid and not archived, a year after its dispute
+ * window. Nobody signs.
  */
 export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput): TransactionInstruction {
   return buildInstruction('close_execution', { record: findExecution(executionId), rent_sponsor: rentSponsor }, {});

@@ -1,4 +1,4 @@
-/** Instructions of an API key's spending right. Part of program.ts. */
+/** Instructions of an API key's grant, its right to spend. Part of program.ts. */
 import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { findGrant, findSpender, findTokenAccount } from './addresses.ts';
 import { buildInstruction } from './instruction.ts';
@@ -11,7 +11,10 @@ export interface GrantLimits {
   periodSeconds: number;
   /** Unix seconds. */
   expiresAt: bigint;
-  /** Most that one execution may take from the wallet's tank as gas, lamports; `constants.defaultMaxGasLamports` is usual. */
+  /**
+   * Most gas that one execution may take from the wallet's gas balance, lamports. `constants.defaultMaxGasLamports` is
+   * usual.
+   */
   maxGasLamports: number;
 }
 
@@ -22,7 +25,7 @@ export interface CreateGrantInput {
   limits: GrantLimits;
 }
 
-/** Gives an API key a capped spending right; it works only beside `approveSpender`. Signs: wallet, payer. */
+/** Gives an API key a capped right to spend; it also needs `approveSpender`. Signs: wallet, payer. */
 export function createGrant(input: CreateGrantInput): TransactionInstruction {
   const { wallet, payer, keyId, limits } = input;
   return buildInstruction('create_grant', { wallet, payer, grant: findGrant(wallet, keyId) }, { keyId, limits });
@@ -35,7 +38,7 @@ export interface RevokeGrantInput {
   keyId: Uint8Array;
 }
 
-/** Ends a key's right for good. Signs: authority. */
+/** Ends a key's right forever. Signs: authority. */
 export function revokeGrant(input: RevokeGrantInput): TransactionInstruction {
   const { authority, wallet, keyId } = input;
   return buildInstruction('revoke_grant', { authority, grant: findGrant(wallet, keyId) }, {});
@@ -44,11 +47,11 @@ export function revokeGrant(input: RevokeGrantInput): TransactionInstruction {
 export interface UpdateGrantInput {
   wallet: PublicKey;
   keyId: Uint8Array;
-  /** Replace all limits; what was spent stays and counts against them. */
+  /** Replace all limits; the spent amount stays and counts against them. */
   limits: GrantLimits;
 }
 
-/** Gives a key other limits. Signs: wallet. */
+/** Changes a key's limits. Signs: wallet. */
 export function updateGrant({ wallet, keyId, limits }: UpdateGrantInput): TransactionInstruction {
   return buildInstruction('update_grant', { wallet, grant: findGrant(wallet, keyId) }, { limits });
 }
@@ -60,7 +63,7 @@ export interface CloseGrantInput {
   rentSponsor: PublicKey;
 }
 
-/** Ends a key's right and gives the account's rent back. Signs: wallet. */
+/** Ends a key's right and returns the account's rent. Signs: wallet. */
 export function closeGrant({ wallet, keyId, rentSponsor }: CloseGrantInput): TransactionInstruction {
   return buildInstruction('close_grant', { wallet, grant: findGrant(wallet, keyId), rent_sponsor: rentSponsor }, {});
 }
@@ -75,15 +78,15 @@ export function approveSpender(input: {
   return approve({ source: findTokenAccount(wallet, usdcMint), delegate: findSpender(wallet), owner: wallet, amount });
 }
 
-/** Adds lamports to a wallet's tank, which is its spender address; anyone may. Signs: from. */
+/** Adds lamports to a wallet's gas balance, which is its spender address. Anyone may do it. Signs: from. */
 export function depositGas(input: { from: PublicKey; wallet: PublicKey; lamports: bigint }): TransactionInstruction {
   const { from, wallet, lamports } = input;
   return SystemProgram.transfer({ fromPubkey: from, toPubkey: findSpender(wallet), lamports });
 }
 
 /**
- * Takes lamports out of the signing wallet's tank. What is left must be nothing, or rent-exempt for an account without
- * data. Signs: wallet.
+ * Withdraws lamports from the signing wallet's gas balance. The rest must be zero, or rent-exempt for an account
+ * without data. Signs: wallet.
  */
 export function withdrawGas({ wallet, lamports }: { wallet: PublicKey; lamports: bigint }): TransactionInstruction {
   return buildInstruction('withdraw_gas', { wallet, spender: findSpender(wallet) }, { lamports });

@@ -1,6 +1,7 @@
-/** The codecs of the IDL with addresses as web3.js has them. */
+/** The codecs of the IDL with web3.js addresses. */
 import { createIdlCodecs } from './idlCodecs.ts';
 import { pubkey } from './pubkey.ts';
 
 export { discriminatorOf } from './idlCodecs.ts';
-export const { codecOf, decodeAccountData, encodeInstruction, decodeInstruction } = createIdlCodecs(pubkey);
+export const { codecOf, codecOfType, decodeAccountData, encodeInstruction, decodeInstruction } =
+  createIdlCodecs(pubkey);

@@ -1,7 +1,7 @@
 /**
- * Codecs by name, made from the generated IDL: its accounts, and the arguments of its instructions. The IDL's snake_case
- * becomes camelCase, and a value of an enum is its variant's name, which begins with a small letter. What an address is
- * read as is told once: nothing here loads web3.js.
+ * Codecs by name, made from the generated IDL: for accounts, events and arguments of instructions. The IDL's snake_case
+ * becomes camelCase, and an enum value is its variant's name in lower camel case. The caller chooses the type of an
+ * address, so nothing here loads web3.js.
  */
 import { concatBytes } from '@noble/hashes/utils.js';
 import {
@@ -22,22 +22,18 @@ import {
   u64,
 } from './borsh.ts';
 import { idl } from './idl/idl.ts';
-import type { IdlType } from './idlTypes.ts';
+import type { IdlDefinition, IdlType } from './idlTypes.ts';
 
-/** The codecs of the program's types, with addresses as `pubkey` reads and writes them. */
+/** The codecs of the program's types; `pubkey` reads and writes addresses. */
 export function createIdlCodecs(pubkey: Codec<unknown>) {
   const primitives = { bool, u8, u16, u32, u64, i64, string: text, pubkey };
-  /** Made when first asked for, as few programs need all. */
+  /** Made on first use, because few programs need all. */
   const defined = new Map<string, Codec<unknown>>();
 
   function makeCodec(name: string): Codec<unknown> {
-    const definition = idl.types.find((candidate) => candidate.name === name)?.type;
-    if (!definition) throw new RangeError(`the program has no type ${name}`);
-    if (definition.kind === 'enum') {
-      const variants = definition.variants.map((variant) => lowerFirst(variant.name));
-      return enumOf(name, variants) as Codec<unknown>;
-    }
-    const fields = definition.fields.map((field) => [toCamel(field.name), codecOfType(field.type)] as const);
+    const definition = definitionOf(name);
+    if (definition.kind === 'enum') return enumOf(name, variantsOf(name)) as Codec<unknown>;
+    const fields = Object.entries(fieldsOf(name)).map(([key, type]) => [key, codecOfType(type)]);
     return structOf(name, Object.fromEntries(fields)) as Codec<unknown>;
   }
 
@@ -50,7 +46,7 @@ export function createIdlCodecs(pubkey: Codec<unknown>) {
     return (item === 'u8' ? bytesOf(length) : arrayOf(codecOfType(item), length)) as Codec<unknown>;
   }
 
-  /** The codec of a struct or enum of the IDL. Throws RangeError where there is none of this name. */
+  /** The codec of a struct or enum of the IDL. Throws RangeError for an unknown name. */
   function codecOf(name: string): Codec<unknown> {
     let codec = defined.get(name);
     if (!codec) {
@@ -62,16 +58,19 @@ export function createIdlCodecs(pubkey: Codec<unknown>) {
 
   return {
     codecOf,
+    codecOfType,
 
-    /** An account's fields. Throws RangeError where the data are not those of an account of this name. */
+    /** An account's fields. Throws RangeError if the data are not of an account of this name. */
     decodeAccountData(name: string, data: Uint8Array): unknown {
       const isOfName = startsWith(data, discriminatorOf(name));
-      if (!isOfName) throw new RangeError(`the data have not the discriminator of ${name}`);
-      // What follows the fields is space that text may still grow into.
+      if (!isOfName) throw new RangeError(`not a ${name} account: discriminator mismatch`);
+      // The bytes after the fields are space for text to grow.
       return codecOf(name).read(new ByteReader(data, 8));
     },
 
-    /** The data of an instruction: its discriminator and its arguments. Throws RangeError where they do not fit the IDL. */
+    /**
+     * The data of an instruction: its discriminator and its arguments. Throws RangeError if they do not fit the IDL.
+     */
     encodeInstruction(name: string, args: object): Uint8Array {
       const instruction = idl.instructions.find((candidate) => candidate.name === name);
       if (!instruction) throw new RangeError(`the program has no instruction ${name}`);
@@ -79,7 +78,10 @@ export function createIdlCodecs(pubkey: Codec<unknown>) {
       return concatBytes(Uint8Array.from(instruction.discriminator), ...written);
     },
 
-    /** An instruction of the program as its data tell it; null where they are those of none. Throws RangeError where cut short. */
+    /**
+     * Decodes an instruction of the program; null if the data are of no known one. Throws RangeError if they are cut
+     * short.
+     */
     decodeInstruction(data: Uint8Array): { name: string; args: Record<string, unknown> } | null {
       const instruction = idl.instructions.find(({ discriminator }) => startsWith(data, discriminator));
       if (!instruction) return null;
@@ -90,7 +92,27 @@ export function createIdlCodecs(pubkey: Codec<unknown>) {
   };
 }
 
-/** The 8 bytes that begin every account of this name. */
+function definitionOf(name: string): IdlDefinition {
+  const found = idl.types.find((candidate) => candidate.name === name);
+  if (!found) throw new RangeError(`the program has no type ${name}`);
+  return found.type;
+}
+
+/** A struct's fields with their types, in the program's order. */
+export function fieldsOf(name: string): Record<string, IdlType> {
+  const definition = definitionOf(name);
+  if (definition.kind !== 'struct') throw new RangeError(`${name} is not a struct`);
+  return Object.fromEntries(definition.fields.map((field) => [toCamel(field.name), field.type]));
+}
+
+/** An enum's variants; the byte of each is its index. */
+export function variantsOf(name: string): string[] {
+  const definition = definitionOf(name);
+  if (definition.kind !== 'enum') throw new RangeError(`${name} is not an enum`);
+  return definition.variants.map((variant) => lowerFirst(variant.name));
+}
+
+/** The first 8 bytes of every account of this name. */
 export function discriminatorOf(name: string): Uint8Array {
   const account = idl.accounts.find((candidate) => candidate.name === name);
   if (!account) throw new RangeError(`the program has no account ${name}`);

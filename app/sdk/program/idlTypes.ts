@@ -1,4 +1,4 @@
-/** The shape of an Anchor IDL, as far as this program's makes use of it. */
+/** The parts of an Anchor IDL that this program's IDL uses. */
 
 export type IdlType =
   | 'bool'
@@ -9,49 +9,54 @@ export type IdlType =
   | 'i64'
   | 'string'
   | 'pubkey'
-  | { option: IdlType }
-  | { vec: IdlType }
-  | { array: [item: IdlType, length: number] }
-  | { defined: { name: string } };
+  | { readonly option: IdlType }
+  | { readonly vec: IdlType }
+  | { readonly array: readonly [item: IdlType, length: number] }
+  | { readonly defined: { readonly name: string } };
 
 export interface IdlField {
-  name: string;
-  type: IdlType;
+  readonly name: string;
+  readonly type: IdlType;
 }
 
 export type IdlDefinition =
-  | { kind: 'struct'; fields: IdlField[] }
-  /** Without fields: the program has no other ones. */
-  | { kind: 'enum'; variants: { name: string }[] };
+  | { readonly kind: 'struct'; readonly fields: readonly IdlField[] }
+  /** Variants have no fields, because the program uses none with fields. */
+  | { readonly kind: 'enum'; readonly variants: readonly { readonly name: string }[] };
 
 export interface IdlAccount {
-  name: string;
-  signer?: boolean;
-  writable?: boolean;
-  /** Given as the program's own address where it is left out. */
-  optional?: boolean;
-  /** Where it is the same in every call. */
-  address?: string;
-  pda?: unknown;
-  relations?: string[];
+  readonly name: string;
+  readonly signer?: boolean;
+  readonly writable?: boolean;
+  /** If omitted, the program's own address stands for it. */
+  readonly optional?: boolean;
+  /** Set if it is the same in every call. */
+  readonly address?: string;
+  readonly pda?: unknown;
+  readonly relations?: readonly string[];
 }
 
 export interface IdlInstruction {
-  name: string;
-  /** The 8 bytes that begin its data. */
-  discriminator: number[];
-  accounts: IdlAccount[];
-  args: IdlField[];
+  readonly name: string;
+  /** The first 8 bytes of its data. */
+  readonly discriminator: readonly number[];
+  readonly accounts: readonly IdlAccount[];
+  readonly args: readonly IdlField[];
 }
 
 export interface ProgramIdl {
-  /** Where the program is deployed, base58. */
-  address: string;
-  metadata: { name: string; version: string; spec: string; description: string };
-  instructions: IdlInstruction[];
-  accounts: { name: string; discriminator: number[] }[];
-  events: { name: string; discriminator: number[] }[];
-  errors: { code: number; name: string; msg: string }[];
-  types: { name: string; type: IdlDefinition; repr?: unknown }[];
-  constants: { name: string; type: string; value: string }[];
+  /** Address of the program, base58. */
+  readonly address: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly version: string;
+    readonly spec: string;
+    readonly description: string;
+  };
+  readonly instructions: readonly IdlInstruction[];
+  readonly accounts: readonly { readonly name: string; readonly discriminator: readonly number[] }[];
+  readonly events: readonly { readonly name: string; readonly discriminator: readonly number[] }[];
+  readonly errors: readonly { readonly code: number; readonly name: string; readonly msg: string }[];
+  readonly types: readonly { readonly name: string; readonly type: IdlDefinition; readonly repr?: unknown }[];
+  readonly constants: readonly { readonly name: string; readonly type: string; readonly value: string }[];
 }

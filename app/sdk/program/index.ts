@@ -1,4 +1,5 @@
 /** `@agent-marketplace/sdk/program`: the program on Solana, its addresses, accounts, instructions and events. */
+
 export * from './archive.ts';
 export * from './eventFields.ts';
 export * from './events.ts';

@@ -1,4 +1,4 @@
-/** How every builder makes its instruction: accounts, flags and argument layout come from the generated IDL. */
+/** Builds instructions: accounts, flags and argument layout come from the generated IDL. */
 
 import type { PublicKey } from '@solana/web3.js';
 import { SystemProgram, TransactionInstruction } from '@solana/web3.js';
@@ -7,13 +7,13 @@ import { PROGRAM_ID } from './accounts.ts';
 import { findConfig, findEventAuthority, findProgramData, findTreasury } from './addresses.ts';
 import { idl } from './idl/idl.ts';
 import { encodeInstruction } from './idlCodec.ts';
-import { KeptAddress } from './keptAddress.ts';
+import { KeptAddress } from './pubkey.ts';
 import { TOKEN_PROGRAM_ID } from './token.ts';
 
-/** Accounts by the name that the IDL gives them. */
+/** Accounts by their names in the IDL. */
 export type AccountValues = Record<string, PublicKey>;
 
-/** Every address that is the same for all instructions; an instruction's own accounts come on top. */
+/** Addresses that are the same for all instructions; an instruction's own accounts are added. */
 const SHARED_ACCOUNTS: AccountValues = {
   config: findConfig(),
   treasury: findTreasury(),
@@ -25,9 +25,9 @@ const SHARED_ACCOUNTS: AccountValues = {
 };
 
 /**
- * One instruction of the program: accounts in the IDL's order and with its flags, so that a builder cannot forget or swap
- * one. An optional argument that is not set must be null. Throws RangeError where an account or an argument is missing or
- * an argument does not fit its type.
+ * One instruction of the program. Accounts have the IDL's order and flags, so a builder cannot forget or swap one. An
+ * optional argument that is not set must be null. Throws RangeError if an account or an argument is missing, or if an
+ * argument does not fit its type.
  */
 export function buildInstruction(name: string, accounts: AccountValues, args: object): TransactionInstruction {
   const instruction = idl.instructions.find((candidate) => candidate.name === name);
@@ -42,7 +42,7 @@ export function buildInstruction(name: string, accounts: AccountValues, args: ob
       isWritable: account.writable === true,
     };
   });
-  // web3.js asks for a Buffer, and brings the package of that name into a browser; Node has it built in.
+  // web3.js needs a Buffer. Browsers get it from the package of that name; Node has it built in.
   const data = Buffer.from(encodeInstruction(name, args));
   return new TransactionInstruction({ programId: PROGRAM_ID, keys, data });
 }

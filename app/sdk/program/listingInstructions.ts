@@ -1,4 +1,4 @@
-/** Instructions of a listing's life, from listing an agent to the return of its collateral. Part of program.ts. */
+/** Instructions of a listing, from listing an agent to the return of its collateral. Part of program.ts. */
 import { concatBytes } from '@noble/hashes/utils.js';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { ListingStatus } from './accounts.ts';
@@ -12,7 +12,7 @@ import {
 } from './addresses.ts';
 import { buildInstruction } from './instruction.ts';
 
-/** What a listing's signing key signs to prove that the creator holds it. */
+/** The message that a listing's signing key signs, to prove that the creator holds the key. */
 export function registerMessage(listing: PublicKey): Uint8Array {
   return concatBytes(REGISTER_DOMAIN, listing.toBytes());
 }
@@ -93,9 +93,9 @@ export interface RotateSigningKeyInput {
   creator: PublicKey;
   payer: PublicKey;
   listing: PublicKey;
-  /** The new key; one that this listing used before may return. */
+  /** The new key; a key that this listing used before may return. */
   signingKey: PublicKey;
-  /** As in `listAgent`, by the new key. */
+  /** As in `listAgent`, signed by the new key. */
   possession: Uint8Array;
 }
 
@@ -111,7 +111,7 @@ export interface DelistAgentInput {
   listing: PublicKey;
 }
 
-/** Ends a listing for good; its collateral can go back once nothing can be disputed any more. Signs: creator. */
+/** Ends a listing forever. Its collateral can be returned once nothing can be disputed any more. Signs: creator. */
 export function delistAgent({ creator, listing }: DelistAgentInput): TransactionInstruction {
   return buildInstruction('delist_agent', { creator, listing, collateral: findCollateral(listing) }, {});
 }
@@ -146,7 +146,7 @@ export interface ReturnCollateralInput {
   rentSponsor: PublicKey;
 }
 
-/** Sends what is left of a delisted listing's collateral to its creator's associated token account. Nobody signs. */
+/** Sends the rest of a delisted listing's collateral to its creator's associated token account. Nobody signs. */
 export function returnCollateral(input: ReturnCollateralInput): TransactionInstruction {
   const { creator, listing, usdcMint, rentSponsor } = input;
   const accounts = {

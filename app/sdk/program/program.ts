@@ -1,7 +1,7 @@
 /**
- * The program as a client sees it: addresses, instruction builders, account readers, error names. Everything is pure and
- * synchronous: no connection, no keypair, nothing is sent. Relay, CLI, local network, dashboard and tests all build
- * their transactions here.
+ * The program for clients: addresses, instruction builders, account readers, error names. Everything is pure and
+ * synchronous, without connection or keypair, and sends nothing. Relay, CLI, local network, dashboard and tests all
+ * build their transactions here.
  */
 import { idl } from './idl/idl.ts';
 
@@ -26,7 +26,7 @@ const ERRORS = new Map<number, ProgramError>(
   idl.errors.map(({ code, name, msg }) => [code, { code, name: name.charAt(0).toUpperCase() + name.slice(1), msg }]),
 );
 
-/** The program's error of a custom code (6000 and up); null for codes that are not ours. */
+/** The program's error for a custom code (6000 and up); null for codes of other programs. */
 export function errorFromCode(code: number): ProgramError | null {
   return ERRORS.get(code) ?? null;
 }

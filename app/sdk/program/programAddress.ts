@@ -1,7 +1,7 @@
 /**
- * The search for program addresses: hashes of the seeds, of which the first that is no point of Ed25519's curve is the
- * address. It takes a quarter of the time that web3.js does, because whether a number has a square root is told by its
- * Jacobi symbol, which costs a greatest common divisor, and not by raising it to a power of 255 bits.
+ * Finds program addresses: the first hash of the seeds and a bump that is not a point of Ed25519's curve. It takes a
+ * quarter of web3.js's time. It tests for a square root with the Jacobi symbol, which costs a greatest common divisor
+ * instead of a 255-bit power.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -11,7 +11,10 @@ const MARKER = utf8ToBytes('ProgramDerivedAddress');
 const FIELD_PRIME = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
-/** The 32 bytes of an address and its bump, for seeds that are within the chain's limits. Throws RangeError where none fits. */
+/**
+ * The 32 bytes of an address and its bump, for seeds within the chain's limits. Throws RangeError if no bump gives an
+ * address.
+ */
 export function deriveAddress(seeds: readonly Uint8Array[], programId: Uint8Array): [Uint8Array, bump: number] {
   const preimage = concatBytes(...seeds, Uint8Array.of(0), programId, MARKER);
   const bumpAt = preimage.length - 1 - 32 - MARKER.length;
@@ -23,18 +26,18 @@ export function deriveAddress(seeds: readonly Uint8Array[], programId: Uint8Arra
   throw new RangeError('no bump of these seeds gives an address');
 }
 
-/** Whether 32 bytes encode a point: with their y, x^2 = (y^2 - 1) / (d y^2 + 1) must have a root. */
+/** True if 32 bytes encode a point: for their y, x^2 = (y^2 - 1) / (d y^2 + 1) must have a root. */
 export function isOnCurve(bytes: Uint8Array): boolean {
   const ySquared = BigInt.asUintN(255, readLittleEndian(bytes)) ** 2n % FIELD_PRIME;
   const numerator = (ySquared + FIELD_PRIME - 1n) % FIELD_PRIME;
   const denominator = (D * ySquared + 1n) % FIELD_PRIME;
-  // A quotient has a root where the product has one, and the denominator is never zero.
+  // A quotient has a root if the product has one; the denominator is never zero.
   return jacobi((numerator * denominator) % FIELD_PRIME, FIELD_PRIME) !== -1;
 }
 
 /**
- * The Jacobi symbol of `value` over an odd `modulus` (Cohen, A Course in Computational Algebraic Number Theory, 1.4.10):
- * for a prime 1 where there is a root, 0 for zero, otherwise -1.
+ * The Jacobi symbol of `value` over an odd `modulus` (Cohen, A Course in Computational Algebraic Number Theory,
+ * 1.4.10). For a prime modulus: 1 if there is a root, 0 for zero, otherwise -1.
  */
 function jacobi(value: bigint, modulus: bigint): -1 | 0 | 1 {
   let a = value;
@@ -44,7 +47,7 @@ function jacobi(value: bigint, modulus: bigint): -1 | 0 | 1 {
     const twos = trailingZeros(a);
     a >>= BigInt(twos);
     const nBits = Number(BigInt.asUintN(3, n));
-    // 2 has the symbol -1 over 3 and 5 mod 8; two odd numbers change the sign when they change places and both are 3 mod 4.
+    // 2 has the symbol -1 for 3 and 5 mod 8. Swapping two odd numbers changes the sign if both are 3 mod 4.
     if (twos % 2 === 1 && (nBits === 3 || nBits === 5)) isNegative = !isNegative;
     if (nBits % 4 === 3 && BigInt.asUintN(2, a) === 3n) isNegative = !isNegative;
     [a, n] = [n % a, a];
@@ -53,7 +56,7 @@ function jacobi(value: bigint, modulus: bigint): -1 | 0 | 1 {
   return isNegative ? -1 : 1;
 }
 
-/** Of a number other than zero. */
+/** The number must not be zero. */
 function trailingZeros(value: bigint): number {
   let skipped = 0;
   for (let rest = value; ; rest >>= 32n, skipped += 32) {

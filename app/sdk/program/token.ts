@@ -1,9 +1,9 @@
-/** What the marketplace needs of the SPL Token program: its address, and the one instruction that a wallet sends it. */
+/** The part of the SPL Token program that the marketplace uses: its address, and the instruction Approve. */
 
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { Buffer } from 'buffer';
 import { u64 } from './borsh.ts';
-import { KeptAddress } from './keptAddress.ts';
+import { KeptAddress } from './pubkey.ts';
 
 export const TOKEN_PROGRAM_ID: PublicKey = new KeptAddress('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
 export const ASSOCIATED_TOKEN_PROGRAM_ID = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');

@@ -1,7 +1,7 @@
 /**
- * API keys: `crtx_test_` or `crtx_live_`, eight characters by which its owner recognises it, `_`, 256 random bits in 43
- * base62 characters and a CRC-32 in 6 more, so that a mistyped key is known without a look-up. A key is made where it
- * is used; the marketplace learns its SHA-256, and the whole key only when it is presented.
+ * API keys: `crtx_test_` or `crtx_live_`, an id of eight characters, `_`, 256 random bits in 43 base62 characters, and
+ * a CRC-32 in 6 more. The id lets the owner recognise the key. The checksum reveals a mistyped key without a look-up. A
+ * key is made where it is used. The marketplace learns its SHA-256, and sees the whole key only when it is presented.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -21,7 +21,7 @@ export function keyPrefix(environment: Environment): string {
 
 /** A new random key of this environment. Whoever holds it can spend within its grant. */
 export function createApiKey(environment: Environment): string {
-  // More bits than the eight characters hold, so that each of them is as likely as every other.
+  // Uses more bits than eight characters hold, so that all characters are equally likely.
   const id = toBase62(randomNumber(SECRET_BYTES) % 62n ** 8n, 8);
   const secret = toBase62(randomNumber(SECRET_BYTES), SECRET_LENGTH);
   const body = `${keyPrefix(environment)}${id}_${secret}`;
@@ -40,12 +40,12 @@ export function hashApiKey(key: string): string {
   return bytesToHex(sha256(utf8ToBytes(key)));
 }
 
-/** The 16 bytes that name the key's grant on-chain: the head of SHA-256 of the whole key. */
+/** The 16 bytes that name the key's grant on-chain: the first half of SHA-256 of the whole key. */
 export function keyIdOf(key: string): Uint8Array {
   return hexToBytes(keyIdOfHash(hashApiKey(key)));
 }
 
-/** The same, 32 hex digits, from the key's hash. */
+/** The same as 32 hex digits, from the key's hash. */
 export function keyIdOfHash(keyHash: string): string {
   return keyHash.slice(0, 32);
 }
@@ -54,7 +54,7 @@ function checksumOf(body: string): string {
   return toBase62(BigInt(crc32(body)), CHECKSUM_LENGTH);
 }
 
-/** CRC-32 as zlib and Ethernet have it, of ASCII text. */
+/** CRC-32 of ASCII text, as in zlib and Ethernet. */
 function crc32(ascii: string): number {
   let crc = 0xffffffff;
   for (let at = 0; at < ascii.length; at += 1) {

@@ -1,6 +1,6 @@
-/** What checking a receipt finds: one check after the other, each with everything that it compared, and where from. */
+/** The result of checking a receipt: a list of checks, each with the compared values and their source. */
 
-/** In the order in which they are made. The first five need no network. */
+/** In the order of the checks. The first five need no network. */
 export const CHECKS = [
   'shape',
   'result_hash',
@@ -18,39 +18,41 @@ export type CheckName = (typeof CHECKS)[number];
 
 export interface Comparison {
   what: string;
-  /** What was found. */
+  /** The value found. */
   got: string;
-  /** What the receipt says, or what has to be. */
+  /** The value of the receipt, or the required value. */
   expected: string;
 }
 
 export interface Check {
   name: CheckName;
-  /** `not_checked` says nothing of the receipt: something that it takes was not there, and `reason` says what. */
+  /**
+   * `not_checked` says nothing about the receipt: something that the check needs was missing, and `reason` says what.
+   */
   state: 'passed' | 'failed' | 'not_checked';
   compared: Comparison[];
-  /** `receipt`, or the URL of the node that was asked. */
+  /** `receipt`, or the URL of the node asked. */
   source: string;
-  /** Why it was not checked, or what it leaves open; else null. */
+  /** Why it was not checked, or what it does not prove; else null. */
   reason: string | null;
 }
 
-/** A check in the making. */
+/** Collects the comparisons of one check. */
 export function startCheck(name: CheckName, source: string) {
   const compared: Comparison[] = [];
   const reasons: string[] = [];
   let isOpen = false;
   return {
-    /** Nothing is compared where nothing is expected. */
+    /** Compares nothing if nothing is expected. */
     equal(what: string, got: string, expected: string | undefined): void {
       if (expected !== undefined) compared.push({ what, got, expected });
     },
-    /** Something that has to be known is not: unless another comparison fails, the check is not made. */
+    /** A value that the check needs is missing. Unless a comparison fails, the check counts as not made. */
     lacks(reason: string): void {
       isOpen = true;
       reasons.push(reason);
     },
-    /** Something that it can do without. */
+    /** A value that the check does not need is missing. */
     notes(reason: string): void {
       reasons.push(reason);
     },
@@ -63,7 +65,7 @@ export function startCheck(name: CheckName, source: string) {
 }
 export type OpenCheck = ReturnType<typeof startCheck>;
 
-/** A check that could not even begin. */
+/** A check that could not start. */
 export function notChecked(name: CheckName, source: string, reason: string): Check {
   return { name, state: 'not_checked', compared: [], source, reason };
 }

@@ -1,15 +1,15 @@
-/** The checks that need nothing but the receipt itself: nobody who is asked anything could change how they end. */
+/** The checks that need only the receipt itself, so no server can change their result. */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
 import type { Receipt } from '../wire/receipt.ts';
 import { type Check, startCheck } from './checks.ts';
 import { executionMessage, hashResult, requestHash, verifyMessage, verifyResultSignature } from './receipt.ts';
 
-/** What is claimed of an execution: a whole receipt, or only which execution is meant. */
+/** A whole receipt, or only the identity of an execution. */
 export type Claim = Pick<Receipt, 'program_id' | 'execution_id' | 'record'> & Partial<Receipt>;
 
 const SOURCE = 'receipt';
-const NO_RECEIPT = 'There is no receipt, only the id of the execution.';
+const NO_RECEIPT = 'No receipt was given, only the id of the execution.';
 
 export function checkResultHash({ result, result_hash }: Claim): Check {
   const check = startCheck('result_hash', SOURCE);
@@ -19,7 +19,7 @@ export function checkResultHash({ result, result_hash }: Claim): Check {
   return check.end();
 }
 
-/** By the rules of the chain, which are stricter than those of most libraries. */
+/** Uses the rules of the chain, which are stricter than those of most libraries. */
 export function checkSignature({ signing_key, result_hash, signature }: Claim): Check {
   const check = startCheck('signature', SOURCE);
   if (signing_key === undefined || result_hash === undefined || signature === undefined) check.lacks(NO_RECEIPT);
@@ -34,9 +34,9 @@ export function checkRequestHash({ task, parameters, request_hash }: Claim): Che
   const check = startCheck('request_hash', SOURCE);
   if (request_hash === undefined) check.lacks(NO_RECEIPT);
   else if (task === undefined) {
-    // Parameters without a task hash to nothing that an open could have committed to.
+    // No open can commit to parameters without a task.
     if (parameters) check.equal('task', 'missing', 'there, beside parameters');
-    else check.lacks('The receipt does not carry the request.');
+    else check.lacks('The receipt does not contain the request.');
   } else check.equal('request_hash', hashRequest(task, parameters), request_hash);
   return check.end();
 }
@@ -45,7 +45,7 @@ export function checkExecutionSignature(claim: Claim): Check {
   const { program_id, execution_id, request_hash, result_hash, signing_key, execution_signature } = claim;
   const check = startCheck('execution_signature', SOURCE);
   if (signing_key === undefined || request_hash === undefined || result_hash === undefined) check.lacks(NO_RECEIPT);
-  else if (!execution_signature) check.lacks('The creator gave no signature that names the execution; it is optional.');
+  else if (!execution_signature) check.lacks('The creator gave no signature over the execution; it is optional.');
   else {
     const message = executionMessage(program_id, execution_id, request_hash, result_hash);
     const isValid = verifyMessage(keyOf(signing_key), message, execution_signature);
@@ -54,7 +54,7 @@ export function checkExecutionSignature(claim: Claim): Check {
   return check.end();
 }
 
-/** 32 bytes where the text is a key; what is of another length verifies nothing. */
+/** The bytes of a base58 key, empty if malformed. A key of another length than 32 verifies nothing. */
 export const keyOf = (address: string): Uint8Array => bs58.decodeUnsafe(address) ?? new Uint8Array();
 
 export const validity = (isValid: boolean): string => (isValid ? 'valid' : 'invalid');

@@ -1,4 +1,4 @@
-/** `@agent-marketplace/sdk/receipt`: hashes, ids and signatures of paid executions, receipts and checking them, API keys. */
+/** `@agent-marketplace/sdk/receipt`: hashes, ids and signatures of paid executions, checks of receipts, API keys. */
 export * from './apiKey.ts';
 export * from './metadataHash.ts';
 export * from './receipt.ts';

@@ -1,4 +1,4 @@
-/** What a listing says of its metadata document, so that nobody can change the one without the other. */
+/** The hash that ties a listing to its metadata document, so that neither can change alone. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 

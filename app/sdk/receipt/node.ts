@@ -1,15 +1,15 @@
 /**
- * A Solana node as a receipt is checked against it: four questions by JSON-RPC over `fetch`, and nothing of Solana's
- * libraries. A node need not be believed; what it says is only compared.
+ * The Solana node that a receipt is checked against: four JSON-RPC methods over `fetch`, without Solana's libraries. A
+ * node need not be trusted; its answers are only compared.
  */
 import { z } from 'zod';
 
-/** A node that takes longer for one answer does not answer. */
+/** Timeout of one request, ms. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Transactions of one record: its open, its end, its dispute, its archiving, and what strangers add. */
+/** Transactions of one record: its open, its end, its dispute, its archiving, and others that anyone may add. */
 const MOST_SIGNATURES = 50;
 
-/** A question that has no answer that could be compared, in words for whoever reads the checks. */
+/** The node gave no answer that can be compared. The message explains it to the reader of the checks. */
 export class Unanswered extends Error {
   override name = 'Unanswered';
 }
@@ -45,11 +45,11 @@ export interface NodeAccount {
   data: Uint8Array;
 }
 
-/** What an instruction did, whether the transaction or another program called it. */
+/** One instruction, called by the transaction or by another program. */
 export interface NodeInstruction {
   program: string;
   accounts: string[];
-  /** Base58, and as long as another program liked. */
+  /** Base58; another program may make it long. */
   data: string;
 }
 
@@ -57,22 +57,22 @@ export interface TokenHolding {
   /** Base units. */
   before: bigint;
   after: bigint;
-  /** The wallet that the token account belongs to; null where the node does not say. */
+  /** The owner of the token account; null if the node does not report it. */
   owner: string | null;
 }
 
 export interface NodeTransaction {
   signature: string;
-  /** Null: it succeeded. */
+  /** Null if it succeeded. */
   error: string | null;
   instructions: NodeInstruction[];
-  /** By token account; null where the node keeps no balances. */
+  /** By token account; null if the node keeps no balances. */
   holdings: Map<string, TokenHolding> | null;
 }
 
 export type SolanaNode = ReturnType<typeof createNode>;
 
-/** Asks the node at this URL; every method throws Unanswered where there is no answer that makes sense. */
+/** Asks the node at this URL. Every method throws Unanswered if there is no valid answer. */
 export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch) {
   async function ask<T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> {
     let answer: { result?: unknown; error?: { message?: unknown } } | null;
@@ -84,22 +84,22 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       const text = await response.text();
-      if (!response.ok) throw new Unanswered(`The node answers ${method} with status ${response.status}.`);
+      if (!response.ok) throw new Unanswered(`The node answered ${method} with status ${response.status}.`);
       answer = JSON.parse(text);
     } catch (error) {
       if (error instanceof Unanswered) throw error;
       const isJson = error instanceof SyntaxError;
       throw new Unanswered(
-        isJson ? `The node answers ${method} with no JSON.` : `No Solana node answers at ${rpcUrl}.`,
+        isJson ? `The node's answer to ${method} is not JSON.` : `No Solana node answers at ${rpcUrl}.`,
         {
           cause: error,
         },
       );
     }
-    if (answer?.error) throw new Unanswered(`The node refuses ${method}: ${String(answer.error.message)}.`);
+    if (answer?.error) throw new Unanswered(`The node refused ${method}: ${String(answer.error.message)}.`);
     const parsed = schema.safeParse(answer?.result);
     if (parsed.success) return parsed.data;
-    throw new Unanswered(`The node answers ${method} with what is no such answer.`);
+    throw new Unanswered(`The node returned a malformed ${method} response.`);
   }
 
   return {
@@ -107,14 +107,14 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
 
     genesisHash: (): Promise<string> => ask('getGenesisHash', [], z.string()),
 
-    /** An account; null where the node has none. */
+    /** An account; null if the node has none. */
     async account(address: string): Promise<NodeAccount | null> {
       const options = { encoding: 'base64', commitment: 'confirmed' };
       const { value } = await ask('getAccountInfo', [address, options], AccountAnswer);
       return value && { owner: value.owner, data: fromBase64(value.data[0]) };
     },
 
-    /** A transaction; null where the node's history does not have it. */
+    /** A transaction; null if the node's history lacks it. */
     async transaction(signature: string): Promise<NodeTransaction | null> {
       const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
       const answer = await ask('getTransaction', [signature, options], TransactionAnswer.nullable());
@@ -166,7 +166,7 @@ function holdingsOf(
   return holdings;
 }
 
-/** The bytes of base64 text. Throws where it is none. */
+/** The bytes of base64 text. Throws if it is malformed. */
 export function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }

@@ -1,19 +1,18 @@
-/** The program's addresses and accounts in text and bytes, for what checks receipts without web3.js. */
+/** The program's addresses and accounts as text and bytes, to check receipts without web3.js. */
 
-import type { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { Accounts } from '../program/accounts.ts';
+import type { AccountName } from '../program/accounts.ts';
 import { ByteReader, type Codec, u16 } from '../program/borsh.ts';
 import { constantBytes } from '../program/constants.ts';
 import { idl } from '../program/idl/idl.ts';
 import { createIdlCodecs } from '../program/idlCodecs.ts';
+import type { StructOf } from '../program/idlValues.ts';
 import { deriveAddress } from '../program/programAddress.ts';
 
-/** Where the program is deployed, base58. */
+/** Address of the program, base58. */
 export const PROGRAM: string = idl.address;
 
 const addressText: Codec<string> = {
-  type: 'pubkey',
   read: (from) => bs58.encode(from.take(32)),
   write: (value) => bs58.decode(value),
 };
@@ -22,15 +21,15 @@ const { codecOf, decodeAccountData, decodeInstruction } = createIdlCodecs(addres
 export { decodeInstruction };
 
 /** Fields with addresses as base58 text. */
-type InText<Fields> = { [Name in keyof Fields]: Fields[Name] extends PublicKey ? string : Fields[Name] };
-export type RecordFields = InText<Accounts['ExecutionRecord']>;
+type InText<Name extends AccountName> = StructOf<Name, string>;
+export type RecordFields = InText<'ExecutionRecord'>;
 
-/** An account's fields. Throws RangeError when the data is not of an account of this name. */
-export function decodeInText<Name extends keyof Accounts>(name: Name, data: Uint8Array): InText<Accounts[Name]> {
-  return decodeAccountData(name, data) as InText<Accounts[Name]>;
+/** An account's fields. Throws RangeError if the data are not of an account of this name. */
+export function decodeInText<Name extends AccountName>(name: Name, data: Uint8Array): InText<Name> {
+  return decodeAccountData(name, data) as InText<Name>;
 }
 
-/** A record's fields as a leaf is the hash of them. Throws RangeError where they are of no record. */
+/** Decodes the record's fields that a leaf hashes. Throws RangeError if they are not a record's fields. */
 export function decodeFields(fields: Uint8Array): RecordFields {
   const bytes = new ByteReader(fields);
   const record = codecOf('ExecutionRecord').read(bytes) as RecordFields;

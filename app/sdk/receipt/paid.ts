@@ -1,4 +1,6 @@
-/** The two transactions of an execution: the one that put the price into escrow, and the one that paid it out. */
+/**
+ * Checks the two transactions of an execution: the one that put the price into escrow, and the one that paid it out.
+ */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
 import { constants } from '../program/constants.ts';
@@ -13,7 +15,7 @@ import { formatResultHash, formatSignature, verifyResultSignature } from './rece
 const OPENS = ['open_execution', 'open_execution_with_grant'];
 const SETTLES = ['settle_execution'];
 
-/** An instruction of the program by its name, its arguments, and its accounts by theirs. */
+/** An instruction of the program with its named arguments and accounts. */
 interface Call {
   name: string;
   args: Record<string, unknown>;
@@ -21,9 +23,9 @@ interface Call {
 }
 
 interface Known {
-  /** Of the record, where the chain vouches for them. */
+  /** The record's fields, if the chain proves them. */
   fields: RecordFields | null;
-  /** The wallet of the listing's creator; null where that is not known. */
+  /** The wallet of the listing's creator; null if unknown. */
   creator: string | null;
 }
 
@@ -37,7 +39,10 @@ export async function checkOpening(node: SolanaNode, claim: Claim): Promise<Chec
   return check.end();
 }
 
-/** That the program took this signature for this hash, and paid out what the fee leaves, to the base unit. */
+/**
+ * Checks that the program accepted this signature for this hash, and paid the price less the fee, exact to the base
+ * unit.
+ */
 export async function checkSettlement(node: SolanaNode, claim: Claim, { fields, creator }: Known): Promise<Check> {
   const check = startCheck('settlement', node.rpcUrl);
   const landed = await readLanded(check, node, { claim, names: SETTLES, signature: claim.transactions?.settle });
@@ -77,9 +82,9 @@ interface Payment {
 }
 
 /**
- * What each account got, by the balances that the node kept. The escrow may have held more than the price, which a
- * stranger sent there: that goes to the treasury, or where the fee was waived because the treasury cannot receive, with
- * all the rest to the creator.
+ * Compares the amounts that each account received, using the node's balances. The escrow may have held more than the
+ * price, because anyone can send USDC there. The surplus goes to the treasury. If the fee was waived because the
+ * treasury cannot receive, everything goes to the creator.
  */
 function comparePayment(check: OpenCheck, { transaction, call, creator, terms }: Payment): void {
   const { holdings } = transaction;
@@ -89,11 +94,11 @@ function comparePayment(check: OpenCheck, { transaction, call, creator, terms }:
   const held = holdings?.get(escrow);
   const paid = holdings?.get(payout);
   if (!terms) {
-    check.lacks('Neither a receipt nor the record says the price.');
+    check.lacks('The price is unknown: neither the receipt nor the record has it.');
     return;
   }
   if (!holdings || !held || !paid) {
-    check.lacks('The node does not say what the token accounts held.');
+    check.lacks('The node does not report the token balances.');
     return;
   }
   const { price, feeBps } = terms;
@@ -107,8 +112,10 @@ function comparePayment(check: OpenCheck, { transaction, call, creator, terms }:
   check.equal('base units to the creator', `${paid.after - paid.before}`, `${creatorAmount}`);
   check.equal('base units to the treasury', `${toTreasury}`, `${held.before - creatorAmount}`);
   check.equal('base units left in the escrow', `${held.after}`, '0');
-  if (creator === null) check.notes('Whose account was paid was not compared: the listing says who its creator is.');
-  else if (paid.owner === null) check.notes('Whose account was paid was not compared: the node does not say.');
+  if (creator === null)
+    check.notes('The owner of the paid account was not compared: the creator is known only from the listing.');
+  else if (paid.owner === null)
+    check.notes('The owner of the paid account was not compared: the node does not report it.');
   else check.equal("owner of the creator's account", paid.owner, creator);
 }
 
@@ -116,11 +123,11 @@ interface Wanted {
   claim: Claim;
   /** Any of these instructions. */
   names: readonly string[];
-  /** Of the transaction; where none is named, the record's own are searched. */
+  /** Signature of the transaction; if null, the record's own transactions are searched. */
   signature: string | null | undefined;
 }
 
-/** The transaction, and its call for this record; null where there is nothing to compare, and `check` knows why. */
+/** The transaction and its call for this record. Null if there is nothing to compare; `check` then has the reason. */
 async function readLanded(check: OpenCheck, node: SolanaNode, { claim, names, signature }: Wanted) {
   try {
     const signatures = signature ? [signature] : await node.signaturesOf(claim.record);
@@ -129,7 +136,7 @@ async function readLanded(check: OpenCheck, node: SolanaNode, { claim, names, si
       const call = transaction && callOf(transaction, names, claim.record);
       if (!signature && !call) continue;
       if (!transaction) {
-        check.lacks('The node does not have the transaction: another may keep a longer history.');
+        check.lacks('The node does not have the transaction. Try a node with a longer history.');
         return null;
       }
       check.equal('transaction', transaction.signature, candidate);
@@ -160,7 +167,7 @@ function readCall({ program, accounts, data }: NodeInstruction): Call | null {
     const named = definition.accounts.map(({ name }, at) => [name, accounts[at] ?? '']);
     return { ...decoded, accounts: Object.fromEntries(named) };
   } catch {
-    // What cannot be read is of no instruction that succeeded.
+    // Unreadable data belong to no instruction that succeeded.
     return null;
   }
 }

@@ -1,15 +1,14 @@
 /**
- * Receipts: the hashes, identifiers and signatures that tie a paid execution to a result, in a browser as in Node. Callers
- * check with it what they were given. Pure and synchronous. A server that has much to hash and to verify takes
- * creator/nativeReceipt.ts, which says the same in a tenth of the time.
+ * Receipts: hashes, identifiers and signatures that tie a paid execution to a result, in a browser or in Node. Callers
+ * use it to check a result, and the relay to check what it pays for. Pure and synchronous.
  *
- * The rules that the chain adds to RFC 8032 (no small-order point, canonical encodings) are checked before the equation.
+ * The chain's additions to RFC 8032 (no small-order point, canonical encodings) are checked before the equation.
  */
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
+import { satisfiesEquation, sha256 } from './crypto.ts';
 
 const RESULT_HASH = /^sha256:([0-9a-f]{64})$/;
 /** 64 bytes are between 64 (all zero) and 88 base58 characters. */
@@ -30,7 +29,7 @@ export function parseResultHash(resultHash: string): Uint8Array {
   return hexToBytes(hex);
 }
 
-/** Whether a text has the form of a result hash. */
+/** True if a text has the form of a result hash. */
 export function isResultHash(text: string): boolean {
   return RESULT_HASH.test(text);
 }
@@ -41,8 +40,8 @@ export function formatResultHash(hash: Uint8Array): string {
 }
 
 /**
- * What an execution's open commits to: SHA-256 of the RFC 8785 JSON `{"parameters":P,"task":T}`, 32 bytes.
- * Absent parameters are `{}`. Throws on what has no canonical form: NaN, infinities, lone surrogates, cycles.
+ * The hash that an execution's open commits to: SHA-256 of the RFC 8785 JSON `{"parameters":P,"task":T}`, 32 bytes.
+ * Absent parameters are `{}`. Throws for values without canonical form: NaN, infinities, lone surrogates, cycles.
  */
 export function requestHash(task: string, parameters: object = {}): Uint8Array {
   return sha256(utf8ToBytes(canonicalRequest(task, parameters)));
@@ -56,24 +55,26 @@ export function canonicalRequest(task: string, parameters: object = {}): string 
 }
 
 const SECONDS_PER_DAY = 86_400n;
-/** A clock that is this far ahead of the chain's still names a day that the chain has. */
+/** If a clock is at most this far ahead of the chain's, its nonces still name a day that the chain accepts. */
 const CLOCK_MARGIN_SECONDS = 3_600n;
 
 /**
- * The UTC day that a nonce begins with: the program takes its own today and yesterday, so that no id ever recurs. Taken
- * an hour back, because a clock ahead of the chain's must not name the chain's tomorrow.
+ * The UTC day that a nonce starts with. The program accepts its own today and yesterday, so no id ever recurs. The
+ * result is shifted back by an hour: a clock ahead of the chain's must not name the chain's tomorrow.
  */
 export function nonceDay(unixSeconds: bigint): number {
   return Number((unixSeconds - CLOCK_MARGIN_SECONDS) / SECONDS_PER_DAY);
 }
 
-/** Whether the program takes a nonce of this day while its clock is at `unixSeconds`: its own day's, or the day before's. */
+/**
+ * True if the program accepts a nonce of this day while its clock is at `unixSeconds`: the same day, or the day before.
+ */
 export function takesNonceDay(day: number, unixSeconds: bigint): boolean {
   const age = Number(unixSeconds / SECONDS_PER_DAY) - day;
   return age === 0 || age === 1;
 }
 
-/** The nonce of an open, 16 bytes: the day as a little-endian u32, then 12 bytes, random where none are given. */
+/** The nonce of an open, 16 bytes: the day as a little-endian u32, then 12 bytes, random by default. */
 export function createNonce(day: number, tail: Uint8Array = randomBytes(12)): Uint8Array {
   const nonce = new Uint8Array(16);
   new DataView(nonce.buffer).setUint32(0, day, true);
@@ -82,8 +83,8 @@ export function createNonce(day: number, tail: Uint8Array = randomBytes(12)): Ui
 }
 
 /**
- * The 16 bytes of an execution id: the head of SHA-256(domain, caller, nonce) with the bits of UUID version 8. The
- * program computes the same, so that only this caller can ever occupy the id.
+ * The 16 bytes of an execution id: the first half of SHA-256(domain, caller, nonce) with the bits of UUID version 8.
+ * The program computes the same, so that only this caller can ever use the id.
  */
 export function deriveExecutionId(caller: Uint8Array, nonce: Uint8Array): Uint8Array {
   const parts = [requireLength('a caller', caller, 32), requireLength('a nonce', nonce, 16)];
@@ -114,8 +115,8 @@ export function signResult(secretKey: Uint8Array, resultHash: string): string {
 }
 
 /**
- * Whether `signature` is the creator's over `resultHash`, by the rules of the chain: S below the group order, canonical
- * encodings, neither the key nor R of small order. Never throws on what a creator may send.
+ * True if `signature` is the creator's over `resultHash`, by the rules of the chain: S below the group order, canonical
+ * encodings, neither the key nor R of small order. Never throws, whatever a creator sends.
  */
 export function verifyResultSignature(publicKey: Uint8Array, resultHash: string, signature: string): boolean {
   return isResultHash(resultHash) && verifyMessage(publicKey, resultHash, signature);
@@ -127,7 +128,7 @@ export function signMessage(secretKey: Uint8Array, message: string): string {
   return formatSignature(ed25519.sign(utf8ToBytes(message), seed));
 }
 
-/** Strict verification, as `verifyResultSignature` does it, of a signature over any bytes, or the UTF-8 bytes of a text. */
+/** Verifies a signature over bytes, or over the UTF-8 bytes of a text, as strictly as `verifyResultSignature`. */
 export function verifyMessage(publicKey: Uint8Array, message: string | Uint8Array, signature: string): boolean {
   const bytes = admissibleSignature(publicKey, signature);
   const signed = typeof message === 'string' ? utf8ToBytes(message) : message;
@@ -135,32 +136,15 @@ export function verifyMessage(publicKey: Uint8Array, message: string | Uint8Arra
 }
 
 /**
- * The 64 bytes of a signature text that the chain may accept under this key; null where it refuses whatever was signed.
- * All that is left to check is the equation of RFC 8032.
+ * The 64 bytes of a signature that the chain may accept under this key; null if it refuses the signature for any
+ * message. Only the equation of RFC 8032 is left to check.
  */
 export function admissibleSignature(publicKey: Uint8Array, signature: string): Uint8Array | null {
   const bytes = parseSignature(signature);
   if (!bytes || !isAdmissibleKey(publicKey)) return null;
-  // R must pass the same test as a key, and S must be reduced: otherwise a second signature could be made from a first.
+  // R must pass the same test as a key, and S must be reduced. Otherwise anyone could make a second signature from a
+  // first.
   return isAdmissibleKey(bytes.subarray(0, 32)) && isBelow(bytes.subarray(32), GROUP_ORDER) ? bytes : null;
-}
-
-/**
- * Whether R is the encoding of S B - h A, without the cofactor, as the chain and OpenSSL ask. The library's own `verify`
- * multiplies by the cofactor, and so takes signatures of keys with a part of small order that the chain refuses.
- */
-function satisfiesEquation(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  const { Point } = ed25519;
-  const encodedR = signature.subarray(0, 32);
-  try {
-    const h = Point.Fn.create(fromLittleEndian(sha512(concatBytes(encodedR, publicKey, message))));
-    const hA = Point.fromBytes(publicKey).multiplyUnsafe(h);
-    const expected = Point.BASE.multiplyUnsafe(fromLittleEndian(signature.subarray(32))).subtract(hA);
-    return bytesToHex(expected.toBytes()) === bytesToHex(encodedR);
-  } catch {
-    // The key is no point of the curve.
-    return false;
-  }
 }
 
 /** The text form of a signature's 64 bytes. Throws RangeError on another length. */
@@ -176,9 +160,9 @@ export function parseSignature(signature: string): Uint8Array | null {
 }
 
 /**
- * Whether the program admits `publicKey` as a signing key: 32 bytes, y below the field's prime, not one of the eight
- * points of small order (whose signatures fit almost any message). An encoding that is no point at all passes here and
- * then verifies nothing.
+ * True if the program admits `publicKey` as a signing key: 32 bytes, y below the field's prime, and not one of the
+ * eight points of small order, whose signatures fit almost any message. An encoding that is not a point passes here,
+ * and then verifies nothing.
  */
 export function isAdmissibleKey(publicKey: Uint8Array): boolean {
   if (publicKey.length !== 32) return false;
@@ -189,7 +173,7 @@ export function isAdmissibleKey(publicKey: Uint8Array): boolean {
 }
 
 /**
- * What an `execution_signature` covers: a result bound to one execution of one program. `programId` is base58,
+ * The message of an `execution_signature`: a result bound to one execution of one program. `programId` is base58,
  * `executionId` the UUID, `requestHashHex` 64 hex digits, `resultHash` with its `sha256:` prefix.
  */
 export function executionMessage(
@@ -202,8 +186,8 @@ export function executionMessage(
 }
 
 /**
- * What a wallet signs to have an execution started that it opened itself: the record's address in base58, and the
- * request hash that the record carries in hex.
+ * The message that a wallet signs to start an execution that it opened itself. It has the record's address in base58
+ * and the record's request hash in hex.
  */
 export function startMessage(record: string, requestHashHex: string): string {
   return ['agent-marketplace:start:v1', record, requestHashHex].join(':');
@@ -229,10 +213,6 @@ function isBelow(value: Uint8Array, bound: Uint8Array): boolean {
     if (difference !== 0) return difference < 0;
   }
   return false;
-}
-
-function fromLittleEndian(bytes: Uint8Array): bigint {
-  return BigInt(`0x${bytesToHex(Uint8Array.from(bytes).reverse())}`);
 }
 
 function requireLength(what: string, bytes: Uint8Array, length: number): Uint8Array {

@@ -1,6 +1,6 @@
 /**
- * What the chain has of an execution: its record's account, or the leaf that it became, proven against the account of the
- * tree. From a receipt's own archive nothing is believed: fields make the leaf, leaf and proof the root.
+ * Checks the chain's record of an execution: its account, or its leaf, proven against the account of the tree. A
+ * receipt's own archive is not trusted: the fields give the leaf, and leaf and proof give the root.
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { leafOf, readArchiveRoots, readTreeAccount, rootOf } from '../program/archiveTree.ts';
@@ -16,16 +16,16 @@ import { formatResultHash, formatUuid } from './receipt.ts';
 const SETTLED: readonly string[] = ['completed', 'disputed', 'disputeUpheld'];
 const LAST_ARCHIVE = 2 ** 16 - 1;
 
-/** Asks whoever knows for an archived execution's proof; null where there is none. It need not be believed. */
+/** Asks for the proof of an archived execution; null if there is none. The answer need not be trusted. */
 export type FindArchive = (executionId: string) => Promise<ExecutionArchive | null>;
 
-/** Where a record was found, before anything of it is compared. */
+/** The place of a record, before anything is compared. */
 export type Found =
   | { kind: 'account'; account: NodeAccount }
   | { kind: 'leaf'; archive: ExecutionArchive; archiveAccount: NodeAccount; tree: NodeAccount; treeAddress: string }
   | { kind: 'nothing'; reason: string };
 
-/** Finds the record: by the proof that the receipt carries, else its account, else a proof that somebody else has. */
+/** Finds the record: by the receipt's proof, else by its account, else by a proof from `findArchive`. */
 export async function findRecord(node: SolanaNode, claim: Claim, findArchive?: FindArchive): Promise<Found> {
   try {
     if (claim.archive) return await findLeaf(node, claim.archive);
@@ -34,8 +34,8 @@ export async function findRecord(node: SolanaNode, claim: Claim, findArchive?: F
     const archive = await askForArchive(claim, findArchive);
     if (archive) return await findLeaf(node, archive);
     const reason =
-      'The node has no account at the address of the record: it is on another chain, or was archived or closed since, ' +
-      'and nobody gave a proof of its leaf.';
+      'The node has no account at the address of the record. It is on another chain, or was archived or closed since, ' +
+      'and no proof of its leaf was given.';
     return { kind: 'nothing', reason };
   } catch (error) {
     if (error instanceof Unanswered) return { kind: 'nothing', reason: error.message };
@@ -62,11 +62,11 @@ function treeOf({ data }: NodeAccount): string | null {
 }
 
 async function askForArchive({ execution_id }: Claim, findArchive?: FindArchive): Promise<ExecutionArchive | null> {
-  // Whoever is asked may be gone; the proof is then as unknown as where nobody is asked.
+  // If the request fails, the proof is as unknown as without `findArchive`.
   return (await findArchive?.(execution_id).catch(() => null)) ?? null;
 }
 
-/** Compares the record with what is claimed. `fields` are those that the chain vouches for, null where it does not. */
+/** Compares the record with the claim. `fields` are the record's fields if the chain proves them, else null. */
 export async function checkRecord(node: SolanaNode, claim: Claim, found: Found, findArchive?: FindArchive) {
   const check = startCheck('record', node.rpcUrl);
   let fields: RecordFields | null = null;
@@ -87,7 +87,7 @@ function decodeRecord(check: OpenCheck, decode: () => RecordFields): RecordField
   }
 }
 
-/** The fields in the leaf; null where they could not be proven, and `check` knows why. */
+/** The fields in the leaf. Null if they could not be proven; `check` then has the reason. */
 async function proveLeaf(
   node: SolanaNode,
   claim: Claim,
@@ -109,16 +109,14 @@ async function proveLeaf(
   check.equal('archive.root', archive.root, root);
   const isProven = compareRoot(check, archive, { root, tree });
   if (isProven === null) {
-    // The tree has grown past the roots that its account keeps, and only a proof of now can tell.
+    // The account no longer keeps this root, because the tree has grown. Only a present proof can decide.
     const fresh = await askForArchive(claim, findArchive);
     if (fresh?.fields !== archive.fields) {
-      check.lacks('The tree has grown since: it takes a new proof of the same leaf, and nobody gave one.');
+      check.lacks('The tree has grown since, so a new proof of the leaf is needed. None was given.');
     } else {
       const present = rootFrom(claim, fresh).root;
       if (compareRoot(check, fresh, { root: present, tree }) === null) {
-        check.lacks(
-          'Neither the proof of the receipt nor the one that was asked for leads to a root that the tree has.',
-        );
+        check.lacks('Neither the proof in the receipt nor the new proof gives a root that the tree has.');
       } else await checkArchiving(node, check, found);
       return readRoots(tree).includes(present) ? fields : null;
     }
@@ -128,7 +126,7 @@ async function proveLeaf(
   return isProven ? fields : null;
 }
 
-/** Whether the tree has the root: null where it has had more roots than its account keeps, of which this may be one. */
+/** True if the tree has the root. Null if it has had more roots than its account keeps, so this may be an older one. */
 function compareRoot(
   check: OpenCheck,
   { leaf_index, proof }: ExecutionArchive,
@@ -136,7 +134,7 @@ function compareRoot(
 ): boolean | null {
   const roots = readRoots(tree);
   if (roots.length === 0) {
-    check.lacks('The account of the tree is none.');
+    check.lacks('The account of the tree is not a tree.');
     return false;
   }
   const { count } = readTreeAccount(tree.data);
@@ -146,11 +144,11 @@ function compareRoot(
   }
   const isThere = roots.includes(root);
   if (!isThere && count >= constants.archiveBuffer) return null;
-  check.equal('root that fields and proof lead to', root, isThere ? root : roots[0]);
+  check.equal('root from fields and proof', root, isThere ? root : roots[0]);
   return isThere;
 }
 
-/** As hex, the present one first; none where the data are of no tree. */
+/** Roots as hex, the present one first; empty if the data are not a tree. */
 function readRoots({ data }: NodeAccount): string[] {
   try {
     return readArchiveRoots(data).map(bytesToHex);
@@ -165,13 +163,13 @@ function rootFrom({ record }: Claim, { fields, proof, leaf_index }: ExecutionArc
   return { leaf: bytesToHex(leaf), root: bytesToHex(rootOf(leaf, leaf_index, nodes)) };
 }
 
-/** The transaction that made the leaf proves nothing more; one that is named wrongly is still wrong. */
+/** The transaction that made the leaf proves nothing more. But if the receipt names a wrong one, the check fails. */
 async function checkArchiving(
   node: SolanaNode,
   check: OpenCheck,
   { archive, treeAddress }: Found & { kind: 'leaf' },
 ): Promise<void> {
-  const unknown = 'Whether archive.transaction is the one that archived it was not checked: ';
+  const unknown = 'It was not checked that archive.transaction archived the record: ';
   try {
     const transaction = await node.transaction(archive.transaction);
     const adds = transaction?.instructions.some(
@@ -205,6 +203,6 @@ function compareFields(check: OpenCheck, claim: Claim, fields: RecordFields): vo
   check.equal('settled_at', `${fields.settledAt}`, secondsOf(claim.settled_at));
 }
 
-/** Unix seconds, as the chain has them. */
+/** Unix seconds, as on the chain. */
 const secondsOf = (time: string | undefined): string | undefined =>
   time === undefined ? undefined : `${Date.parse(time) / 1_000}`;

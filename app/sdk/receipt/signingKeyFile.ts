@@ -5,13 +5,13 @@ import nacl from 'tweetnacl';
 
 const LENGTH = 64;
 
-/** The file's text. Throws where the key's halves do not belong together. */
+/** The file's text. Throws if the key's halves do not match. */
 export function encodeSigningKey(signingKey: Uint8Array): string {
   requireSigningKey(signingKey, 'this key');
   return `${JSON.stringify([...signingKey])}\n`;
 }
 
-/** The key in a file's text. Throws, naming the file, where it is no array of 64 bytes or its halves do not fit. */
+/** The key in a file's text. Throws, naming the file, if it is not an array of 64 bytes or its halves do not match. */
 export function parseSigningKey(text: string, file: string): Uint8Array {
   let value: unknown;
   try {
@@ -28,7 +28,7 @@ export function parseSigningKey(text: string, file: string): Uint8Array {
   return signingKey;
 }
 
-/** Signing with a public half of another key would reveal the secret one, so halves that do not fit are refused. */
+/** Signing with another key's public half would reveal the secret half, so halves that do not match are refused. */
 function requireSigningKey(signingKey: Uint8Array, what: string): void {
   if (signingKey.length !== LENGTH) throw new Error(`${what} must be ${LENGTH} bytes, not ${signingKey.length}`);
   const { publicKey } = nacl.sign.keyPair.fromSeed(signingKey.subarray(0, 32));

@@ -1,7 +1,6 @@
 /**
- * Checks a receipt: by itself, then against any Solana node, in a browser as in Node, with nobody to trust. Each check
- * says what it compared. What cannot be known is never held against the receipt, and no node decides about a hash or a
- * signature.
+ * Checks a receipt by itself and then against any Solana node, in a browser or in Node, without trusting anyone. Each
+ * check reports what it compared. Unknown facts never fail a receipt, and no node decides about a hash or a signature.
  */
 import { idl } from '../program/idl/idl.ts';
 import { Receipt } from '../wire/receipt.ts';
@@ -17,19 +16,22 @@ export type { Check, CheckName, Comparison } from './checks.ts';
 export { CHECKS } from './checks.ts';
 
 export interface VerifyOptions {
-  /** JSON-RPC URL of a Solana node that you trust, or trust more than who gave you the receipt; null: no network. */
+  /** JSON-RPC URL of a Solana node that you trust more than the sender of the receipt; null for no network. */
   rpcUrl: string | null;
-  /** Default the platform's own. */
+  /** Default: the platform's own. */
   fetch?: typeof fetch;
-  /** Told each check as soon as it is made. */
+  /** Called with each check as soon as it is made. */
   onCheck?: (check: Check) => void;
-  /** Asked for the proof of an archived execution where the receipt has none, or only one that the tree has outgrown. */
+  /** Returns the proof of an archived execution, if the receipt has none or one of an outdated root. */
   findArchive?: FindArchive;
 }
 
-const NO_NETWORK = 'No node was named, so the chain was not asked.';
+const NO_NETWORK = 'No node was given, so the chain was not read.';
 
-/** Checks a receipt, whatever was given for one. Returns every check of `CHECKS`, in that order; never throws for it. */
+/**
+ * Checks a receipt, which may be any value. Returns every check of `CHECKS` in that order; never throws for a bad
+ * receipt.
+ */
 export async function verifyReceipt(receipt: unknown, options: VerifyOptions): Promise<Check[]> {
   const { checks, add } = collect(options);
   const shape = startCheck('shape', 'receipt');
@@ -37,7 +39,7 @@ export async function verifyReceipt(receipt: unknown, options: VerifyOptions): P
   if (!claim) {
     for (const { path, message } of error.issues) shape.equal(path.join('.') || 'receipt', 'malformed', message);
     add(shape.end());
-    for (const name of CHECKS.slice(1)) add(notChecked(name, 'receipt', 'It is not the shape of a receipt.'));
+    for (const name of CHECKS.slice(1)) add(notChecked(name, 'receipt', 'It does not have the format of a receipt.'));
     return checks;
   }
   shape.equal('version', `${claim.version}`, '1');
@@ -47,14 +49,14 @@ export async function verifyReceipt(receipt: unknown, options: VerifyOptions): P
 }
 
 /**
- * Checks an execution of which there is only the id: what a node says of it fits together, and its money went where it
- * had to. Result and signatures are the receipt's to show, and are not checked.
+ * Checks an execution by its id alone: the node's facts agree, and the money went to the right accounts. Result and
+ * signatures are only in a receipt and are not checked.
  */
 export async function verifyExecution(executionId: string, options: VerifyOptions): Promise<Check[]> {
   const id = parseUuid(executionId);
   if (!id) throw new RangeError('an execution id is a UUID in lower case');
   const { checks, add } = collect(options);
-  add(notChecked('shape', 'receipt', 'There is no receipt, only the id of the execution.'));
+  add(notChecked('shape', 'receipt', 'No receipt was given, only the id of the execution.'));
   await verify({ program_id: PROGRAM, execution_id: executionId, record: recordAddress(id) }, { ...options, add });
   return checks;
 }
@@ -98,20 +100,19 @@ async function checkGenesis(node: SolanaNode, { genesis_hash }: Claim): Promise<
   try {
     const genesis = await node.genesisHash();
     check.equal('genesis_hash', genesis, genesis_hash);
-    if (genesis_hash === undefined)
-      check.lacks(`No receipt says which chain is meant; that of the node is ${genesis}.`);
+    if (genesis_hash === undefined) check.lacks(`No receipt names the chain; the node is on the chain ${genesis}.`);
   } catch (error) {
     check.lacks(reasonOf(error));
   }
   return check.end();
 }
 
-/** That it is our program, that the record is at its place, and that the program owns what stands there. */
+/** Checks that it is our program, that the record's address is right, and that the program owns the account. */
 function checkProgram(claim: Claim, source: string, found: Found): Check {
   const check = startCheck('program', source);
   check.equal('program_id', claim.program_id, idl.address);
   const id = parseUuid(claim.execution_id);
-  check.equal('record', claim.record, id ? recordAddress(id) : 'none: the execution_id is no UUID');
+  check.equal('record', claim.record, id ? recordAddress(id) : 'none: the execution_id is not a UUID');
   if (found.kind === 'account') check.equal("owner of the record's account", found.account.owner, PROGRAM);
   if (found.kind === 'leaf') {
     check.equal("owner of the archive's account", found.archiveAccount.owner, PROGRAM);
@@ -122,13 +123,13 @@ function checkProgram(claim: Claim, source: string, found: Found): Check {
 }
 
 interface Listing {
-  /** Null where the node has none, or does not answer. */
+  /** Null if the node has none, or does not answer. */
   found: { signingKey: string; creator: string } | null;
   reason: string;
 }
 
 async function readListing(node: SolanaNode, address: string | undefined): Promise<Listing> {
-  if (address === undefined) return { found: null, reason: 'Nobody says which listing it was.' };
+  if (address === undefined) return { found: null, reason: 'Neither a receipt nor the record names the listing.' };
   let account: NodeAccount | null;
   try {
     account = await node.account(address);
@@ -138,12 +139,12 @@ async function readListing(node: SolanaNode, address: string | undefined): Promi
   try {
     if (account?.owner === PROGRAM) return { found: decodeInText('AgentListing', account.data), reason: '' };
   } catch {
-    // Data that are of no listing are told as no listing.
+    // Data that are not a listing count as no listing.
   }
   return { found: null, reason: `The node has no listing at ${address}.` };
 }
 
-/** Listings change their keys: the present one will do, or the one that the record was opened with. */
+/** Listings change their keys: the present key is accepted, or the key of the record's open. */
 function checkSigningKey(
   { signing_key }: Claim,
   source: string,
@@ -151,13 +152,13 @@ function checkSigningKey(
 ): Check {
   const check = startCheck('signing_key', source);
   const present = listing.found?.signingKey;
-  if (signing_key === undefined) check.lacks('There is no receipt whose key could be compared.');
+  if (signing_key === undefined) check.lacks('No receipt was given, so there is no key to compare.');
   else if (present === signing_key) check.equal('signing_key of the listing', present, signing_key);
   else if (fields) {
     check.equal('signing_key of the record', fields.signingKey, signing_key);
     check.notes(present === undefined ? listing.reason : `The listing has another key now: ${present}.`);
   } else if (present === undefined) check.lacks(listing.reason);
-  else check.lacks(`The listing has the key ${present} now, and there is no record that says which it had.`);
+  else check.lacks(`The listing has the key ${present} now; no record shows its earlier key.`);
   return check.end();
 }
 

@@ -1,6 +1,6 @@
 /**
- * API keys, as their owner makes and ends them. A key is made here; the wallet signs its limits and the allowance
- * on-chain in one transaction; the marketplace learns the key's hash.
+ * API keys for their owner: create, change, rotate and end. The key is made here. The wallet signs its limits and the
+ * allowance on-chain in one transaction. The marketplace learns only the key's hash.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { TransactionInstruction } from '@solana/web3.js';
@@ -19,18 +19,18 @@ import { ask, managementClient, openSession, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
 export interface CreateKeyOptions extends AllowanceOptions {
-  /** Free text by which the owner knows the key. */
+  /** Free text that helps the owner recognise the key. */
   name: string;
-  /** A key that exists already, for a chain that does not know it yet. */
+  /** An existing key, for a chain that does not know it yet. */
   apiKey?: string;
-  /** Lamports for the wallet's tank, put there by the same transaction. */
+  /** Lamports that the same transaction adds to the wallet's gas balance. */
   gas?: bigint;
-  /** What the marketplace shall allow the key, less than its grant does. */
+  /** Limits at the marketplace, below those of the grant. */
   restrictions?: KeyRestrictions;
   onProgress?: Progress;
 }
 
-/** As the marketplace keeps them; what is not named stays, or is not there. */
+/** As the marketplace stores them. An absent field keeps its value, or is not set. */
 export type KeyRestrictions = Omit<ProcedureInput<'keys.update'>, 'key_id'>;
 
 export interface KeyResult {
@@ -38,16 +38,16 @@ export interface KeyResult {
   key_id: string;
   wallet: string;
   name: string;
-  /** What all keys of the wallet together may spend now. */
+  /** Total that all keys of the wallet may spend now. */
   allowance_usdc: string;
-  /** What the wallet's tank holds then: the network fees of all its keys. */
+  /** The wallet's gas balance afterwards; it pays the network fees of all its keys. */
   gas_sol: string;
   expires_at: string | null;
-  /** Of the transaction. */
+  /** Signature of the transaction. */
   signature: string;
 }
 
-/** Makes a key. `onGranted` is told of it as soon as it can or might spend, before anything else can fail. */
+/** Creates a key. `onGranted` is called as soon as the key can or might spend, before anything else can fail. */
 export async function createKey(
   marketplace: Marketplace,
   options: CreateKeyOptions,
@@ -94,7 +94,7 @@ async function planGas(
   return [depositGas({ from: owner, wallet: owner, lamports })];
 }
 
-/** Tells the marketplace of a key whose grant is on-chain. Repeating it changes nothing. */
+/** Registers a key whose grant is on-chain. Repeating it changes nothing. */
 export async function registerKey(
   service: Service,
   key: { wallet: string; keyHash: string; name: string },
@@ -104,7 +104,7 @@ export async function registerKey(
   return keyIdOfHash(key_hash);
 }
 
-/** With restrictions from its first moment, for which the wallet itself must ask. */
+/** Registers the key with restrictions from the start, which requires the wallet's session. */
 async function registerRestricted(
   marketplace: Marketplace,
   wallet: Signer,
@@ -116,7 +116,7 @@ async function registerRestricted(
   await ask(marketplace, () => session.call('keys.register', input));
 }
 
-/** Changes what the marketplace allows a key; its limits on-chain stay. */
+/** Changes what the marketplace allows a key; its on-chain limits stay. */
 export async function restrictKey(
   marketplace: Marketplace,
   { wallet, keyId, restrictions }: OwnKey & { restrictions: KeyRestrictions },
@@ -126,9 +126,9 @@ export async function restrictKey(
 }
 
 /**
- * A new key in the place of an old one: the same limits on-chain and the same restrictions, and after `graceSeconds`
- * the old one no longer works. The old one changes last, so that whatever fails before leaves it as it was; its grant
- * stays on-chain until it ends by itself or is revoked.
+ * Replaces a key by a new one with the same on-chain limits and restrictions. The old one stops working after
+ * `graceSeconds`. It changes last, so that an earlier failure leaves it unchanged. Its grant stays on-chain until it
+ * expires or is revoked.
  */
 export async function rotateKey(
   marketplace: Marketplace,
@@ -138,7 +138,7 @@ export async function rotateKey(
   const { wallet, keyId, graceSeconds, onProgress = () => {} } = options;
   const limits = await readLimits(marketplace, options);
   const old = (await listKeys(marketplace, wallet)).find((key) => key.key_id === keyId && !key.revoked);
-  if (!old) throw new Refusal(`The wallet ${wallet.publicKey} has no live key ${keyId} at ${marketplace.baseUrl}.`);
+  if (!old) throw new Refusal(`The wallet ${wallet.publicKey} has no valid key ${keyId} at ${marketplace.baseUrl}.`);
   const restrictions = { scopes: old.scopes, allowed_ips: old.allowed_ips };
   const made = await createKey(marketplace, { wallet, name: old.name, limits, restrictions, onProgress }, onGranted);
   const end = new Date(Math.min(Date.now() + graceSeconds * 1_000, Date.parse(old.expires_at ?? made.expires_at!)));
@@ -151,15 +151,15 @@ export async function rotateKey(
   return { ...made, replaces: keyId, replaced_until: end.toISOString() };
 }
 
-/** The wallet's keys as the marketplace knows them, with their use. */
+/** The wallet's keys with their use, as the marketplace knows them. */
 export async function listKeys(marketplace: Marketplace, wallet: Signer) {
   const session = await openSession(marketplace, wallet);
   return (await ask(marketplace, () => session.call('keys.list'))).keys;
 }
 
 /**
- * Ends a key: with the next request at the marketplace, and for good on-chain, where the wallet itself signs if the
- * marketplace could not. Returns the transaction's signature; null where the grant had been revoked before.
+ * Ends a key: at the marketplace from the next request on, and on-chain forever. The wallet signs the on-chain part if
+ * the marketplace could not revoke. Returns the transaction's signature; null if the grant was already revoked.
  */
 export async function revokeKey(
   marketplace: Marketplace,

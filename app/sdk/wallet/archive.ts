@@ -1,6 +1,6 @@
 /**
- * The archive as anyone can check it, with nobody to trust: an execution's proof against the tree's account on any node,
- * and a whole tree made again from its own transactions, or from a file that says what its leaves are.
+ * Checks the archive without trusting anyone: an execution's proof against the tree's account on any node. It can also
+ * rebuild a whole tree from its own transactions, or from a file with its leaves.
  */
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { type Connection, PublicKey, type VersionedTransactionResponse } from '@solana/web3.js';
@@ -27,23 +27,23 @@ import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { ask, restClient, type Service } from './service.ts';
 
-/** Transactions that are asked for at once, which a public node still answers. */
+/** Parallel requests for transactions, which a public node still answers. */
 const AT_ONCE = 8;
 const SIGNATURES_AT_ONCE = 1_000;
 
-/** An archive and its tree's account, as a node has them. */
+/** An archive and its tree's account, as read from a node. */
 export interface ArchiveOnChain {
   address: PublicKey;
   archive: Archive;
   tree: ArchiveTree;
-  /** Of the latest leaves, the present one first, as hex. */
+  /** Roots of the latest leaves as hex, the present one first. */
   roots: string[];
 }
 
-/** Reads an archive by its place in the line. Throws Refusal where there is none. */
+/** Reads an archive by its index. Throws Refusal if it does not exist. */
 export async function readArchive(connection: Connection, index: number): Promise<ArchiveOnChain> {
   const address = findArchive(index);
-  const archive = await readAccount(connection, 'Archive', address, `There is no archive ${index} on this chain.`);
+  const archive = await readAccount(connection, 'Archive', address, `No archive ${index} exists on this chain.`);
   const account = await connection.getAccountInfo(archive.tree);
   if (!account?.owner.equals(PROGRAM_ID)) throw new Refusal(`The tree ${archive.tree} is not on this chain.`);
   const tree = readArchiveTree(account.data);
@@ -51,9 +51,9 @@ export async function readArchive(connection: Connection, index: number): Promis
 }
 
 /**
- * Proves an execution by the chain: its proof comes from the service, or from `given`, and need not be believed, because
- * the fields make the leaf, the leaf and its proof the root, and the root is read from the tree's own account. Throws
- * Refusal where anything of it does not hold.
+ * Proves an execution against the chain. Its proof comes from the service or from `given`, and need not be trusted: the
+ * fields give the leaf, leaf and proof give the root, and the root is read from the tree's own account. Throws Refusal
+ * if any step fails.
  */
 export async function verifyArchived(
   { connection }: Pick<MarketplaceChain, 'connection'>,
@@ -65,7 +65,7 @@ export async function verifyArchived(
   const record = findExecution(executionId);
   const execution = readFields(proof.fields);
   if (proof.record !== record.toBase58() || formatUuid(execution.executionId) !== id) {
-    throw new Refusal(`The proof is of the record ${proof.record}, that of ${id} is ${record}.`);
+    throw new Refusal(`The proof is for the record ${proof.record}, but the record of ${id} is ${record}.`);
   }
   const { address, archive, tree, roots } = await readArchive(connection, proof.archive_index);
   const index = proof.leaf_index;
@@ -74,8 +74,8 @@ export async function verifyArchived(
   const root = bytesToHex(archiveProofRoot({ record, execution, index, proof: nodes }));
   if (nodes.length !== constants.archiveDepth || !roots.includes(root)) {
     throw new Refusal(
-      `The fields and their proof lead to the root ${root}, which the tree ${archive.tree} does not have: ` +
-        `its present one is ${roots[0]}. The service may be some seconds behind; else what it says is not true.`,
+      `The fields and their proof give the root ${root}, which the tree ${archive.tree} does not have: ` +
+        `its present root is ${roots[0]}. Retry in some seconds, in case the service is behind. If it fails again, the proof is wrong.`,
     );
   }
   return {
@@ -94,8 +94,8 @@ export async function verifyArchived(
     leaf_index: index,
     leaf: bytesToHex(archiveLeaf(record, execution)),
     root,
-    /** Whether the tree has it now, or had it before the latest leaves, which only come behind. */
-    root_is: root === roots[0] ? 'the present one' : 'an earlier one of the same tree',
+    /** An earlier root is as good: later leaves were only added after it. */
+    root_is: root === roots[0] ? 'the present root' : 'an earlier root of the same tree',
     fields_and_proof_from: given ? 'what was given' : service.baseUrl,
     root_from: connection.rpcEndpoint,
   };
@@ -109,7 +109,7 @@ function readFields(base64: string) {
   }
 }
 
-/** The leaves of an archive as a service publishes them, in their order. */
+/** The leaves of an archive in order, as a service publishes them. */
 export async function* publishedLeaves(service: Service, index: number): AsyncGenerator<ArchiveLine> {
   for (let first = 0; ; ) {
     const page = await ask(service, () => restClient(service).listLeaves(index, first));
@@ -119,11 +119,11 @@ export async function* publishedLeaves(service: Service, index: number): AsyncGe
   }
 }
 
-/** The root of a tree whose leaves come in order; it keeps no more than the way to the last one. */
+/** Computes the root of a tree from leaves in order; keeps only the path to the last one. */
 export function createArchiveRoot() {
-  /** By level, the whole subtree that waits for its neighbour on the right; null where none does. */
+  /** By level, the complete subtree that waits for its right neighbour; null if none waits. */
   const waiting: (Uint8Array | null)[] = Array(constants.archiveDepth).fill(null);
-  /** Of a tree without room, in which nothing waits any more. */
+  /** Root of a full tree, in which nothing waits any more. */
   let full: Uint8Array | null = null;
   let count = 0;
   return {
@@ -147,7 +147,7 @@ export function createArchiveRoot() {
       let node: Uint8Array | null = null;
       for (const [level, left] of waiting.entries()) {
         const right: Uint8Array = node ?? emptyArchiveNode(level);
-        // A level where nothing waits, with nothing below it, is still empty.
+        // A level without a waiting node, and with nothing below it, is still empty.
         if (left) node = archiveNode(left, right);
         else if (node) node = archiveNode(node, emptyArchiveNode(level));
       }
@@ -157,8 +157,9 @@ export function createArchiveRoot() {
 }
 
 /**
- * Makes an archive's root again from its leaves in their order, those of its own transactions unless others are given,
- * and says whether it is the one on-chain. `onLeaf` is told each. Throws Refusal where leaves are missing or malformed.
+ * Rebuilds an archive's root from its leaves in order, and reports if it equals the one on-chain. The leaves come from
+ * its own transactions unless `leaves` is given. `onLeaf` gets each leaf. Throws Refusal if leaves are missing or
+ * malformed.
  */
 export async function rebuildArchive(
   { connection }: Pick<MarketplaceChain, 'connection'>,
@@ -174,7 +175,7 @@ export async function rebuildArchive(
   const made = createArchiveRoot();
   for await (const leaf of leaves) {
     if (leaf.leaf_index !== made.count)
-      throw new Refusal(`The leaf ${made.count} is missing: ${leaf.leaf_index} came.`);
+      throw new Refusal(`The leaf ${made.count} is missing: got leaf ${leaf.leaf_index}.`);
     made.add(archiveLeaf(new PublicKey(leaf.record), readFields(leaf.fields)));
     options.onLeaf?.(leaf);
   }
@@ -193,8 +194,8 @@ export async function rebuildArchive(
 }
 
 /**
- * So many leaves of a tree, from the calls of the program to itself in the transactions that name the tree; what has
- * come since they were counted is left out.
+ * The first `count` leaves of a tree, from the program's calls to itself in transactions that name the tree. Leaves
+ * added after the count was read are skipped.
  */
 async function readLeaves(
   connection: Connection,
@@ -226,10 +227,10 @@ async function readTransaction(connection: Connection, signature: string): Promi
   const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
   const transaction = await connection.getTransaction(signature, options);
   if (transaction?.meta) return transaction;
-  throw new Refusal(`The node does not have the transaction ${signature}: another may keep a longer history.`);
+  throw new Refusal(`The node does not have the transaction ${signature}. Try a node with a longer history.`);
 }
 
-/** What a transaction made leaves of; anyone can name the tree in a transaction that makes none. */
+/** The leaves that a transaction added. Anyone can name the tree in a transaction that adds none. */
 function leavesOf({ transaction, meta }: VersionedTransactionResponse, tree: PublicKey): ArchiveLine[] {
   const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: meta?.loadedAddresses ?? null });
   const inner = (meta?.innerInstructions ?? []).flatMap(({ instructions }) => instructions);

@@ -1,6 +1,6 @@
 /**
- * The sweeper's work by hand: whoever pays the fees can give everybody's rent back, archive what has settled, close what
- * was refunded and the disputes that have ended. The chain alone says what there is to do.
+ * The sweeper's work by hand: any wallet that pays the fees can archive settled executions, and close refunded ones and
+ * ended disputes. Both return the rent to its sponsors. The chain alone shows what can be done.
  */
 import type { Connection, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -28,12 +28,12 @@ import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 
-/** Closings of one transaction: with a sponsor each, 80 bytes of its 1,232. */
+/** Closings per transaction: with a sponsor each, one takes about 80 of its 1,232 bytes. */
 const CLOSED_AT_ONCE = 12;
-/** A node reads no more accounts at once. */
+/** Limit of accounts per request of a node. */
 const READ_AT_ONCE = 100;
 
-/** An account that can go, and the instruction that names it. */
+/** An account that can be archived or closed, and its instruction. */
 interface Goer {
   address: PublicKey;
   lamports: number;
@@ -41,14 +41,14 @@ interface Goer {
 }
 
 export interface RunArchiveOptions {
-  /** Pays the fees, and a tree where one is needed. Anyone's. */
+  /** Pays the fees, and a tree if one is needed. Any wallet. */
   wallet: Signer;
-  /** Whether it pays for a tree: a third of a SOL, which never comes back. */
+  /** If true, it may pay for a tree: a third of a SOL, which is not returned. */
   makesTree: boolean;
   onProgress?: Progress;
 }
 
-/** Archives and closes everything that can go now, once. Amounts are lamports. */
+/** Archives and closes everything possible now, once. Amounts are lamports. */
 export async function runArchive({ connection }: Pick<MarketplaceChain, 'connection'>, options: RunArchiveOptions) {
   const { wallet, onProgress } = options;
   const done = { archived: 0, closed: 0, returned_lamports: 0, trees_made: 0, transactions: [] as string[] };
@@ -76,7 +76,7 @@ export async function runArchive({ connection }: Pick<MarketplaceChain, 'connect
   const goers = [...(await findRefunded(connection, now)), ...(await findDisputes(connection, now))];
   onProgress?.(`${goers.length} refunded records and ended disputes can be closed.`);
   for (const batch of inBatches(goers, CLOSED_AT_ONCE)) {
-    // One that somebody else has closed meanwhile fails all that are closed with it.
+    // If somebody else has closed one meanwhile, the whole batch fails.
     const together = await attempt(connection, wallet, batch.map(instructionOf), undefined);
     const alone = together ? [] : inBatches(batch, 1);
     const sent = [together];
@@ -89,7 +89,10 @@ export async function runArchive({ connection }: Pick<MarketplaceChain, 'connect
   return done;
 }
 
-/** Sends; null where the chain refuses it, because somebody else was first or an account cannot go. */
+/**
+ * Sends the instructions. Null if the chain refuses them, because somebody else was first or an account cannot be
+ * closed.
+ */
 async function attempt(
   connection: Connection,
   wallet: Signer,
@@ -99,7 +102,7 @@ async function attempt(
   try {
     return await sendTransaction(connection, instructions, wallet);
   } catch (error) {
-    // A wallet without SOL, or one that does not sign, will not do the next ones either.
+    // A wallet without SOL, or one that does not sign, would fail for the next batch too.
     if (!(error instanceof Refusal) || ENDING.includes(error.code ?? '')) throw error;
     onProgress?.(error.message);
     return null;
@@ -108,7 +111,10 @@ async function attempt(
 
 const ENDING = ['funds_missing', 'not_signed', 'outcome_unknown'];
 
-/** The first archive with room, made where there is none. Throws Refusal where it would have to be paid for and is not. */
+/**
+ * The first archive with room, created if there is none. Throws Refusal if it would have to be created and `makesTree`
+ * is false.
+ */
 async function findRoom(
   connection: Connection,
   { wallet, makesTree, onProgress }: RunArchiveOptions,
@@ -121,18 +127,20 @@ async function findRoom(
   const index = archives.length;
   const lamports = await connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes);
   if (!makesTree) {
-    throw new Refusal(`Archive ${index} is to be made first; its tree costs ${lamports} lamports. See --make-tree.`);
+    throw new Refusal(
+      `Archive ${index} must be created first; its tree costs ${lamports} lamports. To create it, use --make-tree.`,
+    );
   }
-  onProgress?.(`Making archive ${index}; its tree costs ${lamports} lamports.`);
+  onProgress?.(`Creating archive ${index}; its tree costs ${lamports} lamports.`);
   const held = await connection.getBalance(findSeededTree(payer, index));
   done.transactions.push(await sendTransaction(connection, makeArchive({ payer, index, lamports, held }), wallet));
   done.trees_made += 1;
   const account = await connection.getAccountInfo(findArchive(index));
-  if (!account) throw new Error(`the node does not show the archive ${index} that was made`);
+  if (!account) throw new Error(`the node does not show archive ${index}, which was created`);
   return decodeAccount('Archive', account.data);
 }
 
-/** All archives, in their order. */
+/** All archives, in order. */
 export async function readArchives(connection: Connection): Promise<Archive[]> {
   const archives: Archive[] = [];
   for (let isLast = false; !isLast; ) {
@@ -162,7 +170,7 @@ async function findDisputes(connection: Connection, now: bigint): Promise<Goer[]
   });
 }
 
-/** The program's accounts of a kind, those with this byte at this place. */
+/** The program's accounts of a kind, optionally only those with this byte at this offset. */
 async function findAccounts<Name extends keyof Accounts & ('ExecutionRecord' | 'Dispute')>(
   connection: Connection,
   name: Name,
@@ -176,7 +184,7 @@ async function findAccounts<Name extends keyof Accounts & ('ExecutionRecord' | '
   });
 }
 
-/** Those whose accounts are gone now. */
+/** The entries whose accounts no longer exist. */
 async function goneOf<Named extends { address: PublicKey }>(connection: Connection, named: Named[]): Promise<Named[]> {
   const accounts = await connection.getMultipleAccountsInfo(named.map(({ address }) => address));
   return named.filter((_, at) => accounts[at] === null);

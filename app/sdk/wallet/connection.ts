@@ -1,18 +1,18 @@
-/** A connection to a Solana node, and reading accounts by it. */
+/** A connection to a Solana node, and readers of accounts. */
 import { type Commitment, Connection, type PublicKey } from '@solana/web3.js';
 import { CLOCK_ADDRESS, decodeClock } from '../program/clock.ts';
 import { type Accounts, decodeAccount, PROGRAM_ID } from '../program/program.ts';
 import { Refusal } from './refusal.ts';
 import { decodeTokenAccount } from './tokenAccount.ts';
 
-/** At which everything here reads, and until which a transaction that was sent is waited for. */
+/** Used for all reads, and to wait for sent transactions. */
 export const COMMITMENT: Commitment = 'confirmed';
-/** A node that takes longer for one answer does not answer. */
+/** Timeout of one request, ms. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * A connection that reads at `confirmed` and sends its requests by `send`. Throws Refusal for what is no URL of a node;
- * its methods throw one where no node answers there.
+ * A connection that reads at `confirmed` and sends its requests with `send`. Throws Refusal if the URL cannot be a
+ * node's. Its methods throw Refusal if no node answers.
  */
 export function connect(rpcUrl: string, send: typeof fetch = globalThis.fetch): Connection {
   const request: typeof fetch = async (url, init) => {
@@ -29,7 +29,7 @@ export function connect(rpcUrl: string, send: typeof fetch = globalThis.fetch): 
   }
 }
 
-/** An account of the program. Throws Refusal with the text `missing` where there is none of this kind. */
+/** An account of the program. Throws Refusal with the text `missing` if there is none of this kind. */
 export async function readAccount<Name extends keyof Accounts>(
   connection: Connection,
   name: Name,
@@ -40,18 +40,18 @@ export async function readAccount<Name extends keyof Accounts>(
   try {
     if (account?.owner.equals(PROGRAM_ID)) return decodeAccount(name, account.data);
   } catch {
-    // An account of another kind is at this address.
+    // The address has an account of another kind.
   }
   throw new Refusal(missing);
 }
 
-/** Base units in a token account; null where there is none. */
+/** Base units in a token account; null if it does not exist. */
 export async function readTokens(connection: Connection, address: PublicKey): Promise<bigint | null> {
   const account = await connection.getAccountInfo(address);
   return account && decodeTokenAccount(address, account).amount;
 }
 
-/** The chain's clock, unix seconds. What the program compares with is this and not the computer's clock. */
+/** The chain's clock, unix seconds. The program compares times with it, not with the computer's clock. */
 export async function readClock(connection: Connection): Promise<bigint> {
   const account = await connection.getAccountInfo(CLOCK_ADDRESS);
   if (!account) throw new Error('the node has no Clock sysvar');

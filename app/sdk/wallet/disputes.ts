@@ -1,5 +1,5 @@
 /**
- * Disputes: a caller claims that a settled result is not what was paid for, the admin answers, the creator's collateral
+ * Disputes: a caller claims that a settled result is not what was paid for, the admin decides, the creator's collateral
  * pays. One per execution, ever.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -26,7 +26,7 @@ import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 import { readCollateral, readListing } from './upkeep.ts';
 
-/** The marketplace's promise; nothing happens by itself when it passes. */
+/** The marketplace's promise; nothing happens automatically when it passes. */
 const ANSWER_SECONDS = 259_200n;
 
 interface ByWallet {
@@ -66,7 +66,7 @@ export async function disputeExecution(
   };
 }
 
-/** A dispute as it stands, and what its answer can draw on. */
+/** A dispute's state, and the collateral that can pay for it. */
 export async function showDispute({ connection }: MarketplaceChain, executionId: Uint8Array) {
   const found = await readDispute(connection, executionId);
   const collateral = await readCollateral(connection, found.listing);
@@ -96,7 +96,9 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
 
 export type Verdict = { upheld: false } | { upheld: true; amount: bigint };
 
-/** Answers a dispute, as the admin. `amount` is base units of collateral to take; the caller gets at most the price. */
+/**
+ * Resolves a dispute, as the admin. `amount` is base units of collateral to take; the caller gets at most the price.
+ */
 export async function answerDispute(
   { connection, config }: MarketplaceChain,
   options: ByWallet & { verdict: Verdict; reasonHash: Uint8Array },
@@ -124,7 +126,7 @@ export async function answerDispute(
     NotAdmin: `The admin is ${config.admin}; this wallet is ${wallet.publicKey}.`,
     DisputeNotOpen: `Its outcome is ${outcome}.`,
     SlashAboveCollateral: `${left}.`,
-    OtherDisputesStarved: `${left}; ${formatUsdc(others > 0n ? others : 0n)} USDC of it is for other open disputes.`,
+    OtherDisputesStarved: `${left}; ${formatUsdc(others > 0n ? others : 0n)} USDC of it is reserved for other open disputes.`,
   });
   return {
     execution_id: formatUuid(executionId),
@@ -135,7 +137,10 @@ export async function answerDispute(
   };
 }
 
-/** Pays an award that the caller's account could not receive before. Anyone can; only the caller chooses an account. */
+/**
+ * Pays an award that the caller's account could not receive before. Anyone can do it; only the caller can choose
+ * another account.
+ */
 export async function claimAward(
   { connection, config }: MarketplaceChain,
   options: ByWallet & { destination?: PublicKey },
@@ -158,7 +163,7 @@ export async function claimAward(
   };
 }
 
-/** Ends a dispute that nobody answered for 30 days. Anyone can. */
+/** Ends a dispute that was not resolved for 30 days. Anyone can do it. */
 export async function endUnansweredDispute({ connection }: MarketplaceChain, { wallet, executionId }: ByWallet) {
   const found = await readDispute(connection, executionId);
   const { listing, rentSponsor, outcome } = found;
@@ -170,7 +175,9 @@ export async function endUnansweredDispute({ connection }: MarketplaceChain, { w
   return { execution_id: formatUuid(executionId), outcome: 'lapsed', bond_to: rentSponsor.toBase58(), signature };
 }
 
-/** Removes an ended dispute, whose record can have no other; its rent goes to whoever paid it. Anyone can. */
+/**
+ * Removes an ended dispute, whose record can have no other. Its rent goes to the wallet that paid it. Anyone can do it.
+ */
 export async function removeDispute({ connection }: MarketplaceChain, { wallet, executionId }: ByWallet) {
   const found = await readDispute(connection, executionId);
   const { rentSponsor, outcome, owed } = found;
@@ -184,7 +191,7 @@ export async function removeDispute({ connection }: MarketplaceChain, { wallet, 
 }
 
 function readDispute(connection: Connection, executionId: Uint8Array): Promise<Dispute> {
-  const missing = `There is no dispute of execution ${formatUuid(executionId)} on this chain.`;
+  const missing = `No dispute of execution ${formatUuid(executionId)} exists on this chain.`;
   return readAccount(connection, 'Dispute', findDispute(findExecution(executionId)), missing);
 }
 

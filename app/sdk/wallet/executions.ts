@@ -1,6 +1,6 @@
 /**
- * Executions without the service: a wallet opens one itself, anyone reads it, takes an unanswered one back when its time
- * is up, and clears away a refunded one. All of it is between the person and the chain, but for having one run.
+ * Executions without the service: a wallet opens one itself, anyone reads it, refunds it when it expires, and closes a
+ * refunded one. Only running it needs the service.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
@@ -26,9 +26,9 @@ import { askOnce, restClient } from './service.ts';
 import type { Signer } from './signer.ts';
 import { readListing } from './upkeep.ts';
 
-/** An open that has not landed by then must not surprise anyone later; longer than any blockhash lives. */
+/** After this time an open fails, so that it cannot surprise anyone later. Longer than any blockhash is valid. */
 const OPEN_WITHIN_SECONDS = 120n;
-/** Two signatures' fees: what the service needs for the settle, and as much again for priority. */
+/** Fees of two signatures: one for the service's settle, and as much again for priority. */
 const GAS_LAMPORTS = 10_000;
 
 export interface OpenByWalletOptions {
@@ -36,17 +36,17 @@ export interface OpenByWalletOptions {
   agentId: PublicKey;
   /** 32 bytes: `requestHash(task, parameters)`. */
   requestHash: Uint8Array;
-  /** Base units; default what the agent asks now. */
+  /** Base units; default: the agent's present price. */
   maxPrice?: bigint;
-  /** Default the agent's own. */
+  /** Default: the agent's own. */
   timeoutSeconds?: number;
-  /** 12 bytes, never used by this wallet on the same day before; random by default. */
+  /** 12 bytes that this wallet has not used on the same day; random by default. */
   nonceTail?: Uint8Array;
-  /** Lamports for the service's settle, which come back where it does not run: default 10,000. */
+  /** Lamports for the service's settle, returned if it does not run: default 10,000. */
   gasLamports?: number;
-  /** A USDC account of the wallet; default its associated token account. */
+  /** A USDC account of the wallet; default: its associated token account. */
   source?: PublicKey;
-  /** Told the execution's id and nonce before anything is sent: whoever never learns the outcome can look for it. */
+  /** Called with the execution's id and nonce before anything is sent, so that a lost outcome can be looked up. */
   onProgress?: Progress;
 }
 
@@ -80,10 +80,10 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenByWalle
     gasLamports: options.gasLamports ?? GAS_LAMPORTS,
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
-    PriceAboveMax: `The agent asks ${formatUsdc(listing.price)} USDC.`,
+    PriceAboveMax: `The agent's price is ${formatUsdc(listing.price)} USDC.`,
     TimeoutOutOfRange: `The agent accepts ${listing.minTimeoutSeconds} to ${listing.timeoutSeconds} seconds.`,
     ListingNotActive: `The agent is ${listing.status}.`,
-    InsufficientBalance: `The price is ${formatUsdc(listing.price)} USDC, to be paid by ${source}.`,
+    InsufficientBalance: `The price is ${formatUsdc(listing.price)} USDC, paid from ${source}.`,
   });
   return {
     execution_id: id,
@@ -97,8 +97,8 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenByWalle
 }
 
 /**
- * Has the marketplace run an execution that the wallet opened itself, and waits for its end. The wallet's signature
- * stands for an API key: over this record and its request, so that it is good for nothing else.
+ * Lets the marketplace run an execution that the wallet opened itself, and waits for its end. The wallet's signature
+ * replaces an API key. It covers this record and its request, so it is valid for nothing else.
  */
 export async function startByWallet(
   marketplace: Marketplace,
@@ -110,11 +110,11 @@ export async function startByWallet(
   const message = startMessage(findExecution(executionId).toBase58(), hash);
   const signature = bs58.encode(await signText(wallet, message));
   const body = { task, parameters, wallet_signature: `ed25519:${signature}` };
-  // The client repeats it by itself.
+  // The client retries by itself.
   return askOnce(marketplace, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
 }
 
-/** The record of an execution and what its escrow holds. */
+/** An execution's record, and the balance of its escrow. */
 export async function showExecution({ connection }: MarketplaceChain, executionId: Uint8Array) {
   const record = await readRecord(connection, executionId);
   const address = findExecution(executionId);
@@ -131,7 +131,7 @@ export async function showExecution({ connection }: MarketplaceChain, executionI
     key_id: formatBytes(record.keyId),
     rent_sponsor: record.rentSponsor.toBase58(),
     price_usdc: formatUsdc(record.price),
-    /** Null: closed, its money is paid out. */
+    /** Null if closed: its money is paid out. */
     escrow_usdc: escrow === null ? null : formatUsdc(escrow),
     fee_bps: record.feeBps,
     listing_version: record.listingVersion,
@@ -140,7 +140,7 @@ export async function showExecution({ connection }: MarketplaceChain, executionI
     opened_at: formatTime(record.openedAt),
     deadline: formatTime(record.deadline),
     refund_at: formatTime(record.refundAt),
-    /** A refund's time, too. */
+    /** Also set by a refund. */
     settled_at: formatTime(record.settledAt),
     disputable_until: wasSettled ? formatTime(disputableUntil(record)) : null,
     execution_time_ms: record.executionTimeMs,
@@ -149,14 +149,14 @@ export async function showExecution({ connection }: MarketplaceChain, executionI
 }
 
 export interface RefundOptions {
-  /** Anyone's, once the time is up. */
+  /** Any wallet, once the execution has expired. */
   wallet: Signer;
   executionId: Uint8Array;
-  /** Default the caller's associated token account; another only when the caller signs. */
+  /** Default: the caller's associated token account; another only if the caller signs. */
   destination?: PublicKey;
 }
 
-/** Sends an escrow back to its caller. */
+/** Returns an escrow to its caller. */
 export async function refund({ connection, config }: MarketplaceChain, options: RefundOptions) {
   const { wallet, executionId } = options;
   const record = await readRecord(connection, executionId);
@@ -171,7 +171,7 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
     keyId,
     destination,
     rentSponsor,
-    // Counts for a relay authority alone, who comes here when the relay cannot serve.
+    // The reason counts only for a relay authority, who refunds here when the relay cannot serve.
     reason: 'unserved',
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
@@ -188,7 +188,7 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
   };
 }
 
-/** Removes the record of an ended execution; its rent goes to whoever lent it. */
+/** Removes the record of an ended execution. Its rent goes to the wallet that lent it. */
 export async function closeRecord(
   { connection }: MarketplaceChain,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
@@ -204,19 +204,19 @@ export async function closeRecord(
   return { execution_id: formatUuid(executionId), rent_sponsor: rentSponsor.toBase58(), signature };
 }
 
-/** An execution's record. Throws Refusal where there is none. */
+/** An execution's record. Throws Refusal if it does not exist. */
 export function readRecord(connection: Connection, executionId: Uint8Array): Promise<ExecutionRecord> {
-  const missing = `There is no execution ${formatUuid(executionId)} on this chain.`;
+  const missing = `No execution ${formatUuid(executionId)} exists on this chain.`;
   return readAccount(connection, 'ExecutionRecord', findExecution(executionId), missing);
 }
 
-/** From this moment on an ended execution's record can be closed without a leaf, unix seconds. */
+/** Unix seconds from which an ended execution's record can be closed without a leaf. */
 function closableFrom({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint {
   const unarchived = disputeWindowSeconds + constants.unarchivedRecordSeconds;
   return settledAt + BigInt(status === 'refunded' ? constants.endedRecordSeconds : unarchived);
 }
 
-/** From this moment on a settled execution can no longer be disputed, unix seconds. */
+/** Unix seconds from which a settled execution can no longer be disputed. */
 export function disputableUntil(record: ExecutionRecord): bigint {
   return record.settledAt + BigInt(record.disputeWindowSeconds);
 }

@@ -1,4 +1,4 @@
-/** Values of the chain in the form in which the answers of this library show them. */
+/** Formats values of the chain for this library's answers. */
 import { bytesToHex } from '@noble/hashes/utils.js';
 
 /** Unix seconds as ISO 8601 in UTC; null for 0, which on-chain means never. */
@@ -11,5 +11,5 @@ export function formatBytes(bytes: Uint8Array): string | null {
   return bytes.every((byte) => byte === 0) ? null : bytesToHex(bytes);
 }
 
-/** One line about what happens now, for the person who waits. */
+/** Receives a line about the present step, for a waiting person. */
 export type Progress = (line: string) => void;

@@ -1,6 +1,6 @@
 /**
- * The tank of a wallet: lamports at its spender address, from which the service is paid the network fees of all the
- * wallet's keys, and lent rent where nobody else lends it. Anyone fills it; only the wallet takes out.
+ * The gas balance of a wallet: lamports at its spender address. It pays the network fees of all the wallet's keys, and
+ * lends deposits that nobody else lends. Anyone can add to it; only the wallet can withdraw.
  */
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { depositGas, findSpender, withdrawGas } from '../program/program.ts';
@@ -12,12 +12,12 @@ import type { Signer } from './signer.ts';
 
 type Connected = Pick<MarketplaceChain, 'connection'>;
 
-/** What a wallet's tank holds. */
+/** A wallet's gas balance. */
 export async function showGas({ connection }: Connected, wallet: PublicKey) {
   return describe(wallet, await readGas(connection, wallet));
 }
 
-/** Adds lamports to the tank of any wallet, by default the signing one's. */
+/** Adds lamports to the gas balance of any wallet, by default the signing one's. */
 export async function addGas(
   { connection }: Connected,
   { wallet, lamports, of = wallet.publicKey }: { wallet: Signer; lamports: bigint; of?: PublicKey },
@@ -28,7 +28,7 @@ export async function addGas(
   return { ...describe(of, await readGas(connection, of)), added_sol: formatSol(lamports), signature };
 }
 
-/** Takes lamports out of the signing wallet's tank; null takes all. */
+/** Withdraws lamports from the signing wallet's gas balance; null withdraws all. */
 export async function takeGas(
   { connection }: Connected,
   { wallet, lamports }: { wallet: Signer; lamports: bigint | null },
@@ -36,25 +36,25 @@ export async function takeGas(
   const owner = wallet.publicKey;
   const held = await readGas(connection, owner);
   const amount = lamports ?? held;
-  if (amount === 0n) throw new Refusal(`The tank ${findSpender(owner)} of wallet ${owner} is empty.`);
+  if (amount === 0n) throw new Refusal(`The gas balance of wallet ${owner} (${findSpender(owner)}) is empty.`);
   const rest = held > amount ? held - amount : 0n;
   const signature = await sendTransaction(connection, [withdrawGas({ wallet: owner, lamports: amount })], wallet, {
-    InvalidAmount: `The tank holds ${formatSol(held)} SOL.`,
-    TankBelowRent: `It would hold ${formatSol(rest)} SOL; take all of it, or leave at least ${await leastOf(connection)} SOL.`,
+    InvalidAmount: `The gas balance is ${formatSol(held)} SOL.`,
+    TankBelowRent: `${formatSol(rest)} SOL would be left. Take all of it, or leave at least ${await leastOf(connection)} SOL.`,
   });
   return { ...describe(owner, await readGas(connection, owner)), taken_sol: formatSol(amount), signature };
 }
 
-/** Lamports in a wallet's tank. */
+/** Lamports in a wallet's gas balance. */
 export async function readGas(connection: Connection, wallet: PublicKey): Promise<bigint> {
   return BigInt(await connection.getBalance(findSpender(wallet)));
 }
 
-/** Throws Refusal where a tank with this much could not exist: the chain keeps no account below its rent. */
+/** Throws Refusal if a gas balance of this amount cannot exist: the chain keeps no account below its rent. */
 export async function requireTank(connection: Connection, lamports: bigint): Promise<void> {
   const least = BigInt(await connection.getMinimumBalanceForRentExemption(0));
   if (lamports >= least) return;
-  throw new Refusal(`A tank must hold at least ${formatSol(least)} SOL; it would hold ${formatSol(lamports)}.`);
+  throw new Refusal(`A gas balance must be at least ${formatSol(least)} SOL; it would be ${formatSol(lamports)}.`);
 }
 
 async function leastOf(connection: Connection): Promise<string> {

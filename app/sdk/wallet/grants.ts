@@ -1,6 +1,6 @@
 /**
- * The on-chain half of API keys: what a key may spend, and the allowance that all keys of a wallet live on. A wallet
- * does all of it alone, whether or not the service runs.
+ * The on-chain half of API keys: each key's limits, and the allowance that all keys of a wallet share. A wallet does
+ * all of it alone, with or without the service.
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { TransactionInstruction } from '@solana/web3.js';
@@ -31,12 +31,12 @@ export interface OwnKey {
   keyId: string;
 }
 
-/** The limits of a key's grant. Throws Refusal where the wallet has no such key. */
+/** The limits of a key's grant. Throws Refusal if the wallet has no such key. */
 export async function readLimits(connected: Connected, key: OwnKey): Promise<GrantLimits> {
   return limitsOf(await readGrant(connected, key));
 }
 
-/** Ends a key's grant by the wallet's signature alone, without the marketplace. Null where it is revoked already. */
+/** Ends a key's grant with the wallet's signature alone, without the marketplace. Null if it is already revoked. */
 export async function revokeOnChain(connected: Connected, { wallet, keyId }: OwnKey): Promise<string | null> {
   const { revoked } = await readGrant(connected, { wallet, keyId });
   if (revoked) return null;
@@ -45,7 +45,7 @@ export async function revokeOnChain(connected: Connected, { wallet, keyId }: Own
   return sendTransaction(connected.connection, [instruction], wallet);
 }
 
-/** Gives a key other limits; those not named stay. What it has spent stays counted. */
+/** Changes the given limits of a key and keeps the others. The spent amount stays counted. */
 export async function updateKey(
   connected: Connected,
   { wallet, keyId, change }: OwnKey & { change: Partial<GrantLimits> },
@@ -55,7 +55,7 @@ export async function updateKey(
   const instruction = updateGrant({ wallet: wallet.publicKey, keyId: hexToBytes(keyId), limits });
   const now = formatTime(await readClock(connected.connection));
   const signature = await sendTransaction(connected.connection, [instruction], wallet, {
-    GrantExpiryOutOfBounds: `It would end at ${formatTime(limits.expiresAt)}; the chain's clock shows ${now}.`,
+    GrantExpiryOutOfBounds: `The key would expire at ${formatTime(limits.expiresAt)}; the chain's clock shows ${now}.`,
   });
   return {
     key_id: keyId,
@@ -70,7 +70,7 @@ export async function updateKey(
   };
 }
 
-/** Removes a key's grant, and with it its right to spend; the rent goes to whoever paid it. */
+/** Removes a key's grant, and so its right to spend. The rent goes to the wallet that paid it. */
 export async function closeKey(connected: Connected, { wallet, keyId }: OwnKey) {
   const { rentSponsor } = await readGrant(connected, { wallet, keyId });
   const instruction = closeGrant({ wallet: wallet.publicKey, keyId: hexToBytes(keyId), rentSponsor });
@@ -78,22 +78,22 @@ export async function closeKey(connected: Connected, { wallet, keyId }: OwnKey) 
   return { key_id: keyId, closed: true, rent_sponsor: rentSponsor.toBase58(), signature };
 }
 
-/** What a new key does to the allowance of its wallet. */
+/** How a new key changes the allowance of its wallet. */
 export interface AllowanceOptions {
   wallet: Signer;
   limits: GrantLimits;
   /**
-   * Base units that the wallet's spender may take, all keys of the wallet together. Default: the present allowance,
-   * raised to this key's total limit where it is less.
+   * Base units that the wallet's spender may take for all keys together. Default: the present allowance, raised to this
+   * key's total limit if that is more.
    */
   allowance?: bigint;
-  /** Take the place of another delegate of the wallet's USDC account, which loses its allowance. */
+  /** Replace another delegate of the wallet's USDC account, which then loses its allowance. */
   replaceDelegate?: boolean;
 }
 
 /**
- * One SPL delegate and one amount exist per token account, and approving replaces both: so an allowance that other keys
- * live on is only ever raised, unless the owner names an amount. Throws Refusal where another's delegate is in the way.
+ * A token account has one SPL delegate with one amount, and approving replaces both. Other keys share the allowance, so
+ * it is only raised, unless the owner names an amount. Throws Refusal if the account has another delegate.
  */
 export async function planAllowance(
   chain: MarketplaceChain,
@@ -123,8 +123,8 @@ export async function planAllowance(
 }
 
 /**
- * Sets what all keys of the wallet together may spend from now on, base units. Whatever delegate its USDC account has
- * loses its allowance by it.
+ * Sets the total that all keys of the wallet may spend from now on, base units. Any other delegate of its USDC account
+ * loses its allowance.
  */
 export async function changeAllowance(
   chain: MarketplaceChain,

@@ -1,4 +1,4 @@
-/** `@agent-marketplace/sdk/wallet`: what a wallet does on the marketplace, over anything that can sign for it. */
+/** `@agent-marketplace/sdk/wallet`: a wallet's actions on the marketplace, with any signer. */
 export * from './apiKeys.ts';
 export * from './archive.ts';
 export * from './archiving.ts';

@@ -1,6 +1,6 @@
 /**
- * A creator's description of one agent, as JSON: what `createListing` and `updateListing` publish. It holds the metadata
- * document's fields and, beside them, the terms that go on-chain.
+ * A creator's JSON description of one agent, which `createListing` and `updateListing` publish. It holds the fields of
+ * the metadata document and the on-chain terms.
  */
 import { z } from 'zod';
 import { type Config, constants } from '../program/program.ts';
@@ -29,20 +29,23 @@ const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
     .refine((tags) => tags.some(isStandardTag), 'must hold at least one standard tag')
     .refine((tags) => tags.filter(isStandardTag).length <= constants.maxTags, 'must hold at most 5 standard tags'),
   price_usdc: Price,
-  /** Longest wait that a caller can ask for, and the default. */
+  /** Longest timeout that a caller can ask for, and the default. */
   timeout_seconds: Seconds,
   min_timeout_seconds: Seconds.default(1),
-  /** Where the document can be found, besides at the marketplace; at most 200 bytes. */
+  /** A second URL of the document, besides the marketplace's; at most 200 bytes. */
   metadata_uri: z.string().default(''),
-  /** Keypair file of the key that signs results. Only who has files can follow it; here it is passed on as it is. */
+  /**
+   * Keypair file of the key that signs results. Only a reader with access to files can use it; here it is passed on
+   * unchanged.
+   */
   signing_key: z.string().optional(),
-  /** A request that the agent completes, for the test before it is listed. */
+  /** A request that the agent completes, for the test before listing. */
   test: z
     .strictObject({ task: z.string().min(1), parameters: z.record(z.string(), z.unknown()).default({}) })
     .optional(),
 });
 
-/** The description as its writer gives it. */
+/** The description as written. */
 export type ListingDraftInput = z.input<typeof ListingDraftSchema>;
 
 /** The description, parsed. */
@@ -54,13 +57,13 @@ export interface ListingDraft {
   minTimeoutSeconds: number;
   tagMask: number;
   metadataUri: string;
-  /** As it was written; null where it was not. */
+  /** As written; null if absent. */
   signingKeyPath: string | null;
-  /** Null where there is none. */
+  /** Null if absent. */
   test: { task: string; parameters: Record<string, unknown> } | null;
 }
 
-/** Checks a description. `what` names it in the refusal, which names every field that is wrong. Throws Refusal. */
+/** Checks a description. Throws Refusal, which names every wrong field; `what` names the description. */
 export function parseListingDraft(content: unknown, what: string): ListingDraft {
   const parsed = ListingDraftSchema.safeParse(content);
   if (!parsed.success) throw new Refusal(`${what} does not describe an agent:\n${z.prettifyError(parsed.error)}`);
@@ -81,19 +84,20 @@ export function parseListingDraft(content: unknown, what: string): ListingDraft 
   };
 }
 
-/** The deposit that the chain takes for this price, from the config's tiers. Throws Refusal where it takes none. */
+/**
+ * The chain's deposit for this price, from the config's tiers. Throws Refusal if the chain accepts no listing at this
+ * price.
+ */
 export function depositFor(
   price: bigint,
   { minPrice, tiers, tierCount }: Pick<Config, 'minPrice' | 'tiers' | 'tierCount'>,
 ): bigint {
   if (price < minPrice) {
-    throw new Refusal(
-      `The price ${formatUsdc(price)} USDC is below the lowest that is allowed, ${formatUsdc(minPrice)} USDC.`,
-    );
+    throw new Refusal(`The price ${formatUsdc(price)} USDC is below the minimum, ${formatUsdc(minPrice)} USDC.`);
   }
   const used = tiers.slice(0, tierCount);
   const tier = used.find(({ maxPrice }) => price <= maxPrice);
   if (tier) return tier.deposit;
   const highest = formatUsdc(used.at(-1)?.maxPrice ?? 0n);
-  throw new Refusal(`The price ${formatUsdc(price)} USDC is above the highest that is allowed, ${highest} USDC.`);
+  throw new Refusal(`The price ${formatUsdc(price)} USDC is above the maximum, ${highest} USDC.`);
 }

@@ -1,6 +1,6 @@
 /**
- * Publishing an agent, as creators do it: describe it, have its endpoint tested, deposit the collateral, sign. The
- * local network lists its demo agents through these very functions.
+ * Publishes an agent for its creator: describe it, test its endpoint, deposit the collateral, sign. The local network
+ * lists its demo agents with the same functions.
  */
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import type { PublicKey } from '@solana/web3.js';
@@ -17,19 +17,21 @@ import { ask, askOnce, openSession, restClient } from './service.ts';
 import type { Signer } from './signer.ts';
 import { proveSigningKey, readOwnListing, type SigningKey } from './upkeep.ts';
 
-/** How long the service may take to show what is confirmed, and how often it is asked. */
+/** How long the service may take to show a confirmed listing, and how often it is asked. */
 const SHOWN_WITHIN_MS = 10_000;
 const POLL_MS = 100;
-/** What is sent where the description has no test of its own. */
+/** Sent if the description has no test of its own. */
 const NO_TEST = { task: 'test', parameters: {} };
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
   wallet: Signer;
-  /** The key that will sign this agent's results, and no other's. Without its secret half, `listingId` must be given. */
+  /**
+   * The key that will sign this agent's results, and no other's. Without its secret half, `listingId` must be given.
+   */
   signingKey: SigningKey;
   draft: ListingDraft;
-  /** USDC account that settlements pay; default the wallet's associated token account. */
+  /** USDC account that receives settlements; default: the wallet's associated token account. */
   payout?: PublicKey;
   /** 16 bytes; random by default. The same wallet and id always give the same agent_id. */
   listingId?: Uint8Array;
@@ -42,11 +44,11 @@ export interface ListingResult {
   signing_key: string;
   price_usdc: string;
   metadata_hash: string;
-  /** Of the transaction. */
+  /** Signature of the transaction. */
   signature: string;
 }
 
-/** Lists an agent. Throws Refusal, before anything is paid, when the endpoint fails its test or money is missing. */
+/** Lists an agent. If the endpoint fails its test or money is missing, throws Refusal before anything is paid. */
 export async function createListing(
   marketplace: Marketplace,
   options: CreateListingOptions,
@@ -58,7 +60,7 @@ export async function createListing(
   const source = await readUsdcAccount(marketplace, creator);
   if (source.amount < deposit) {
     throw new Refusal(
-      `A price of ${formatUsdc(draft.price)} USDC takes ${formatUsdc(deposit)} USDC of collateral; ` +
+      `A price of ${formatUsdc(draft.price)} USDC needs ${formatUsdc(deposit)} USDC of collateral; ` +
         `${source.address} of wallet ${creator} holds ${formatUsdc(source.amount)} USDC.`,
       { code: 'funds_missing', wallet: creator.toBase58(), rpcUrl: connection.rpcEndpoint },
     );
@@ -94,12 +96,12 @@ export async function createListing(
   };
 }
 
-/** Whether the service, which follows the chain by a moment, shows the agent within ten seconds. */
+/** True if the service shows the agent within ten seconds. It follows the chain with a short delay. */
 export async function untilShown(marketplace: Marketplace, agentId: string): Promise<boolean> {
   const end = performance.now() + SHOWN_WITHIN_MS;
   while (performance.now() < end) {
     const agent = restClient(marketplace).getAgent(agentId);
-    // Whatever goes wrong here, the listing is made.
+    // The listing exists, whatever fails here.
     if (await agent.then(Boolean, () => false)) return true;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
@@ -129,7 +131,7 @@ export async function updateListing(marketplace: Marketplace, options: UpdateLis
   return resultOf(agentId, wallet.publicKey, signingKey, draft, metadataHash, signature);
 }
 
-/** Hands the document to the marketplace and has it send the test request. Returns the document's hash. */
+/** Posts the document to the marketplace and lets it send the test request. Returns the document's hash. */
 async function publishMetadata(
   marketplace: Marketplace,
   wallet: Signer,
@@ -150,7 +152,7 @@ async function publishMetadata(
   await ask(marketplace, () => restClient(marketplace).postMetadata(bytes, session.token));
   onProgress(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
   onProgress(`Testing ${draft.metadata.endpoint} ...`);
-  // Not repeated: it has the endpoint work.
+  // Not retried: a test makes the endpoint work.
   const { ok, checks } = await askOnce(marketplace, () =>
     session.call('listings.test', {
       metadata_hash: metadataHash,
@@ -164,9 +166,9 @@ async function publishMetadata(
     const failed = checks.filter((check) => !check.ok).map(({ name, detail }) => `${name}: ${detail}`);
     const isUnfit = draft.test === null && failed[0]?.startsWith('metadata: parameters');
     const hint = isUnfit
-      ? ' Give the description a `"test": {"task": ..., "parameters": {...}}` that fits its input_schema.'
+      ? ' Add `"test": {"task": ..., "parameters": {...}}` to the description, with parameters that fit its input_schema.'
       : '';
-    throw new Refusal(`The endpoint did not pass its test, so nothing was signed. ${failed.join('; ')}.${hint}`);
+    throw new Refusal(`The endpoint failed its test, so nothing was signed. ${failed.join('; ')}.${hint}`);
   }
   return hexToBytes(metadataHash);
 }

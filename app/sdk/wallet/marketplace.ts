@@ -1,6 +1,6 @@
 /**
- * What everything here stands on: a marketplace's chain, and its service where that is needed. The mint, the limits and
- * the collateral tiers are read from the chain and not from the service, because money moves by them.
+ * The base of all functions here: a marketplace's chain, and its service if needed. Mint, limits and collateral tiers
+ * are read from the chain and not from the service, because they decide how money moves.
  */
 import type { Connection, PublicKey } from '@solana/web3.js';
 import { type Config, findConfig, findTokenAccount, PROGRAM_ID } from '../program/program.ts';
@@ -10,7 +10,7 @@ import { Refusal } from './refusal.ts';
 import { ask, managementClient, type Service } from './service.ts';
 import { decodeTokenAccount, type TokenAccount } from './tokenAccount.ts';
 
-/** The chain alone: what everybody can use, whether or not a service runs. */
+/** The chain alone, which everybody can use with or without a service. */
 export interface MarketplaceChain {
   connection: Connection;
   /** As it is on-chain. */
@@ -28,8 +28,8 @@ export interface MarketplaceOptions extends Service {
 }
 
 /**
- * Finds the chain. The service is asked for a node only where none is named. Throws Refusal where no node answers, or
- * its chain has no marketplace.
+ * Opens the chain. Asks the service for a node only if none is given. Throws Refusal if no node answers, or if its
+ * chain has no marketplace.
  */
 export async function openChain(options: MarketplaceOptions): Promise<MarketplaceChain> {
   const url = options.rpcUrl ?? (await findNode(options));
@@ -38,14 +38,14 @@ export async function openChain(options: MarketplaceOptions): Promise<Marketplac
   return { connection, config };
 }
 
-/** Finds service and chain, and that the service speaks of the program that this library is made for. */
+/** Finds service and chain. Checks that the service uses the program that this library is made for. */
 export async function openMarketplace(options: MarketplaceOptions): Promise<Marketplace> {
   const { rpcUrl, ...service } = options;
   const { environment, rpc_url } = await findService(service);
   return { ...service, environment, ...(await openChain({ ...service, rpcUrl: rpcUrl ?? rpc_url })) };
 }
 
-/** URL of the Solana node that the service names. Throws Refusal where the service names none. */
+/** URL of the Solana node that the service names. Throws Refusal if it names none. */
 export async function findNode(service: Service): Promise<string> {
   try {
     return (await findService(service)).rpc_url;
@@ -61,7 +61,7 @@ async function findService(service: Service) {
   throw new Refusal(`${service.baseUrl} runs on program ${found.program_id}; this client is made for ${PROGRAM_ID}.`);
 }
 
-/** The wallet's USDC account. Throws Refusal when there is none: nobody but its owner should pay for it. */
+/** The wallet's USDC account. Throws Refusal if it does not exist: only its owner should pay for its creation. */
 export async function readUsdcAccount(
   { connection, config }: MarketplaceChain,
   wallet: PublicKey,

@@ -1,4 +1,4 @@
-/** Receipts: the caller takes one from the service, and whoever has it checks it with nobody to trust. */
+/** Receipts: the caller gets one from the service, and any holder checks it without trusting anyone. */
 import { createClient } from '../client/client.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { type Check, verifyExecution, verifyReceipt } from '../receipt/verify.ts';
@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 import { ask, openSession, restClient, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
-/** The receipt of a settled execution of the wallet's own. Throws Refusal where there is none. */
+/** The receipt of a settled execution of this wallet. Throws Refusal if there is none. */
 export async function fetchReceipt(
   service: Service,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
@@ -18,16 +18,16 @@ export async function fetchReceipt(
 }
 
 export interface ProveOptions {
-  /** A receipt as anyone gave it, or the id of an execution. */
+  /** A receipt from any source, or the id of an execution. */
   subject: { receipt: unknown } | { executionId: Uint8Array };
-  /** Null: the node that the service names, or without a service none. */
+  /** Null: the node that the service names, or none if the service does not answer. */
   rpcUrl: string | null;
   onCheck?: (check: Check) => void;
 }
 
 /**
- * Checks a receipt, or what the chain has of an execution. The service is asked for a node where none is named, and for
- * the proof of what was archived since; neither is believed, and both may be missing.
+ * Checks a receipt, or the chain's facts about an execution. If no node is given, the service is asked for one. It is
+ * also asked for the proof of an execution archived later. Neither answer is trusted, and both may be missing.
  */
 export async function prove(service: Service, { subject, rpcUrl, onCheck }: ProveOptions): Promise<Check[]> {
   const { baseUrl, fetch } = service;
@@ -47,7 +47,7 @@ async function nodeOf(service: Service): Promise<string | null> {
     return await findNode(service);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    service.onProgress?.(`No node is named, and the marketplace names none: ${error.message}`);
+    service.onProgress?.(`No node was given, and the marketplace does not name one: ${error.message}`);
     return null;
   }
 }

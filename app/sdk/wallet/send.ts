@@ -1,6 +1,6 @@
 /**
- * Sending what a wallet signs. The blockhash is fresh, the node simulates the transaction before it is sent, and what the
- * program refuses is told in the program's own words.
+ * Sends what a wallet signs. The blockhash is fresh, and the node simulates the transaction before sending. A refusal
+ * by the program has the program's own message.
  */
 import {
   type Connection,
@@ -15,19 +15,21 @@ import { COMMITMENT } from './connection.ts';
 import { Refusal, UnknownOutcome } from './refusal.ts';
 import type { Signer } from './signer.ts';
 
-/** About half of today's slot: soon enough to notice, rare enough for a public node. */
+/** About half a slot: soon enough to notice, rare enough for a public node. */
 const POLL_MS = 200;
-/** How long a node may be silent about a transaction that was sent before its outcome is called unknown. */
+/** How long a node may fail to report a sent transaction before its outcome counts as unknown. */
 const SILENCE_MS = 15_000;
 const SIGNATURE_BYTES = 64;
+/** The same bytes were sent before: they have landed, or soon will. */
+const ALREADY = /already been processed/i;
 
-/** What a person should know beside the program's message, by the name of the program's error. */
+/** Facts to add to the program's message, by the name of the program's error. */
 export type Facts = Record<string, string>;
 
 /**
- * Has `wallet` sign, which also pays the fee, sends and waits until confirmed. Returns the signature. Throws Refusal when
- * the wallet does not sign, when the chain refuses the transaction or when it is certain that it never landed, and
- * UnknownOutcome when nothing is certain because the node has gone silent.
+ * Lets `wallet` sign and pay the fee, sends, and waits until confirmed. Returns the signature. Throws Refusal if the
+ * wallet does not sign, if the chain refuses the transaction, or if it certainly never landed. Throws UnknownOutcome if
+ * the node stops answering and nothing is certain.
  */
 export async function sendTransaction(
   connection: Connection,
@@ -41,14 +43,17 @@ export async function sendTransaction(
   try {
     await connection.sendRawTransaction(bytes, { preflightCommitment: COMMITMENT });
   } catch (error) {
-    // The node's own refusal is an answer. Any other error leaves open whether it took the transaction: we ask.
-    if (error instanceof SendTransactionError) throw refusalOf(error, connection, wallet, facts);
+    // The node's own refusal is final, unless it already has these bytes. After any other error the node may have the
+    // transaction, so its status is read.
+    if (error instanceof SendTransactionError && !ALREADY.test(error.message)) {
+      throw refusalOf(error, connection, wallet, facts);
+    }
   }
   await confirm(connection, signature, lastValidBlockHeight, facts);
   return signature;
 }
 
-/** The wallet's signature over a text, 64 bytes. Throws Refusal when the wallet gives none. */
+/** The wallet's signature over a text, 64 bytes. Throws Refusal if the wallet gives none. */
 export async function signText(wallet: Signer, text: string): Promise<Uint8Array> {
   try {
     const signature = await wallet.signMessage(new TextEncoder().encode(text));
@@ -62,7 +67,7 @@ export async function signText(wallet: Signer, text: string): Promise<Uint8Array
 async function sign(transaction: Transaction, wallet: Signer): Promise<{ signature: string; bytes: Uint8Array }> {
   try {
     const signed = await wallet.signTransaction(transaction);
-    // Throws where a signature is missing, or does not fit what is to be sent.
+    // Throws if a signature is missing, or does not match the transaction.
     const bytes = signed.serialize();
     return { signature: bs58.encode(signed.signature as Uint8Array), bytes };
   } catch (error) {
@@ -85,7 +90,7 @@ async function confirm(
   let heardAt = performance.now();
   for (;;) {
     try {
-      // The finalized height is asked first: a transaction that landed in the last valid block must still be seen.
+      // Read the finalized height first: a transaction that landed in the last valid block must still be seen.
       const height = await connection.getBlockHeight('finalized');
       const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
       heardAt = performance.now();
@@ -104,10 +109,10 @@ async function confirm(
   }
 }
 
-/** An outcome that is certain, as distinct from a question that was not answered. */
+/** A certain failure, as opposed to a request without an answer. */
 class Failed extends Refusal {}
 
-/** The chain's refusal in words; a program error by its name and message, with what `facts` say of it. */
+/** The chain's refusal in words: a program error by its name and message, with the text from `facts`. */
 function failed(what: string, error: TransactionError | string, facts: Facts): Failed {
   const text = typeof error === 'string' ? error : JSON.stringify(error);
   const known = programErrorIn(text);
@@ -124,12 +129,12 @@ function programErrorIn(text: string): ProgramError | null {
 
 function refusalOf(error: SendTransactionError, connection: Connection, wallet: Signer, facts: Facts): Refusal {
   if (/no record of a prior credit|insufficient (lamports|funds for rent)/i.test(error.message)) {
-    const message = `The wallet ${wallet.publicKey} has too little SOL for fees and rent.`;
+    const message = `The wallet ${wallet.publicKey} has too little SOL for fees and refundable deposits.`;
     return new Refusal(message, {
       code: 'funds_missing',
       wallet: wallet.publicKey.toBase58(),
       rpcUrl: connection.rpcEndpoint,
     });
   }
-  return failed('The chain refuses the transaction:', error.transactionError.message, facts);
+  return failed('The chain rejected the transaction:', error.transactionError.message, facts);
 }

@@ -1,4 +1,4 @@
-/** The marketplace's settings, and the hands they are in: what the admin's own signature does, and the pending admin's. */
+/** The marketplace's settings and authorities: what the admin signs, and what the pending admin signs. */
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   acceptAdmin,
@@ -19,10 +19,10 @@ import type { MarketplaceChain } from './marketplace.ts';
 import { type Facts, sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 
-/** The settings that are given stay as given; the others stay as they are. */
+/** Given settings change; the others stay. */
 export type SettingsChange = Omit<UpdateConfigInput, 'admin'>;
 
-/** Every setting, every authority and what the treasury holds. */
+/** Every setting, every authority and the treasury's balance. */
 export async function showConfig({ connection, config }: MarketplaceChain) {
   const treasury = await readTokens(connection, findTreasury());
   const isPending = !config.pendingAdmin.equals(PublicKey.default);
@@ -55,22 +55,22 @@ export function changeSettings(chain: MarketplaceChain, admin: Signer, settings:
   return sendAsAdmin(chain, admin, updateConfig({ admin: admin.publicKey, ...settings }));
 }
 
-/** Names who may become admin by accepting; null withdraws the proposal. */
+/** Proposes an admin, who must accept; null withdraws the proposal. */
 export function proposeNextAdmin(chain: MarketplaceChain, admin: Signer, next: PublicKey | null): Promise<string> {
   const pendingAdmin = next ?? PublicKey.default;
   return sendAsAdmin(chain, admin, proposeAdmin({ admin: admin.publicKey, pendingAdmin }));
 }
 
-/** Becomes admin, as the one who was proposed. */
+/** Accepts the proposal to become admin. */
 export function becomeAdmin({ connection, config }: MarketplaceChain, wallet: Signer): Promise<string> {
   const { pendingAdmin } = config;
-  const proposed = pendingAdmin.equals(PublicKey.default) ? 'Nobody is proposed' : `${pendingAdmin} is proposed`;
+  const proposed = pendingAdmin.equals(PublicKey.default) ? 'No next admin is proposed' : `${pendingAdmin} is proposed`;
   return sendTransaction(connection, [acceptAdmin({ pendingAdmin: wallet.publicKey })], wallet, {
     NotPendingAdmin: `${proposed}; this wallet is ${wallet.publicKey}.`,
   });
 }
 
-/** Gives the relay's rights to these keys, 1 to 8; those that are not among them lose theirs at once. */
+/** Gives the relay's rights to these 1 to 8 keys; all other keys lose theirs at once. */
 export function changeRelayAuthorities(
   chain: MarketplaceChain,
   admin: Signer,
@@ -79,7 +79,7 @@ export function changeRelayAuthorities(
   return sendAsAdmin(chain, admin, setRelayAuthorities({ admin: admin.publicKey, relayAuthorities }));
 }
 
-/** Takes collected fees out, to any USDC account; default the admin's associated one. `amount` in base units. */
+/** Withdraws collected fees to any USDC account; default: the admin's associated one. `amount` in base units. */
 export async function withdrawFees(
   chain: MarketplaceChain,
   admin: Signer,

@@ -1,19 +1,19 @@
 /**
- * The wallet as this library sees it: an address, and somebody who signs. A keypair, a browser's wallet and a custody
- * service can each be one; nothing here asks for a secret key of a wallet.
+ * A wallet for this library: an address and a signer. It can be a keypair, a browser's wallet or a custody service.
+ * Nothing here needs a wallet's secret key.
  */
 import type { Keypair, PublicKey, Transaction, VersionedTransaction } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 
 /**
- * Who signs for a wallet. Both methods may take as long as a person needs, and throw where the signature is refused;
- * then nothing is sent. A wallet of the Wallet Standard takes and returns bytes: give it `transaction.serialize(
- * {requireAllSignatures: false})` and return `Transaction.from(signed)`. A transaction must be sent within about a
- * minute after it was made, so a signer that waits longer sees it expire.
+ * Signs for a wallet. Both methods may wait for a person. They throw if the signature is refused, and then nothing is
+ * sent. A wallet of the Wallet Standard takes and returns bytes: give it `transaction.serialize({requireAllSignatures:
+ * false})` and return `Transaction.from(signed)`. A transaction must be sent within about a minute, so a signer that
+ * waits longer sees it expire.
  */
 export interface Signer {
   readonly publicKey: PublicKey;
-  /** The transaction with this wallet's signature in its place. Signatures of others that it carries stay. */
+  /** Returns the transaction with this wallet's signature. It keeps other signatures. */
   signTransaction<T extends Transaction | VersionedTransaction>(transaction: T): Promise<T>;
   /** The wallet's Ed25519 signature over exactly these bytes: 64 bytes. */
   signMessage(message: Uint8Array): Promise<Uint8Array>;

@@ -1,4 +1,4 @@
-/** SPL token accounts, as far as a wallet must read them. */
+/** Reads SPL token accounts, as far as a wallet needs them. */
 import { type AccountInfo, PublicKey } from '@solana/web3.js';
 import { TOKEN_PROGRAM_ID } from '../program/token.ts';
 
@@ -18,10 +18,10 @@ export interface TokenAccount {
   delegatedAmount: bigint;
 }
 
-/** Reads the account's bytes. Throws where the account is none of the token program's. */
+/** Reads the account's bytes. Throws if it is not an account of the token program. */
 export function decodeTokenAccount(address: PublicKey, account: AccountInfo<Uint8Array>): TokenAccount {
   const { data, owner } = account;
-  if (!owner.equals(TOKEN_PROGRAM_ID) || data.length !== LENGTH) throw new Error(`${address} is no token account`);
+  if (!owner.equals(TOKEN_PROGRAM_ID) || data.length !== LENGTH) throw new Error(`${address} is not a token account`);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const hasDelegate = view.getUint32(HAS_DELEGATE_OFFSET, true) === 1;
   return {

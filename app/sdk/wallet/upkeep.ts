@@ -1,6 +1,6 @@
 /**
- * An agent once it is listed: what its creator's wallet does by its signature alone, from pausing to leaving with the
- * collateral. Nothing here needs the service.
+ * Manages a listed agent with its creator's signature alone, from pausing to the return of the collateral. Nothing here
+ * needs the service.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection } from '@solana/web3.js';
@@ -29,7 +29,7 @@ import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 
 export interface UpkeepOptions {
-  /** The creator's; `sendCollateralBack` accepts anybody's. Pays fee and rent. */
+  /** The creator's wallet; `sendCollateralBack` accepts any wallet. Pays fee and rent. */
   wallet: Signer;
   agentId: PublicKey;
 }
@@ -49,7 +49,7 @@ export async function changeStatus(
   });
 }
 
-/** Gives an agent another signing key, for executions opened from then on. */
+/** Replaces an agent's signing key for executions opened from then on. */
 export async function replaceSigningKey(
   chain: MarketplaceChain,
   { wallet, agentId, signingKey }: UpkeepOptions & { signingKey: SigningKey },
@@ -73,7 +73,7 @@ export async function topUp(chain: MarketplaceChain, { wallet, agentId, amount }
   return { agent_id: agentId.toBase58(), amount_usdc: formatUsdc(amount), signature };
 }
 
-/** Takes an agent off the marketplace for ever. Its collateral's `returnableAt` is set by this. */
+/** Removes an agent from the marketplace forever, and sets its collateral's `returnableAt`. */
 export async function delist(chain: MarketplaceChain, { wallet, agentId }: UpkeepOptions) {
   const listing = await readOwnListing(chain, agentId, wallet);
   const instruction = delistAgent({ creator: wallet.publicKey, listing: agentId });
@@ -108,7 +108,7 @@ export async function sendCollateralBack({ connection, config }: MarketplaceChai
   return { agent_id: agentId.toBase58(), destination: destination.toBase58(), amount_usdc: amount, signature };
 }
 
-/** What the chain holds of an agent: its terms, its payout account, its collateral. */
+/** The chain's facts about an agent: its terms, its payout account, its collateral. */
 export async function showListing({ connection }: MarketplaceChain, agentId: PublicKey) {
   const listing = await readListing(connection, agentId);
   const collateral = await readCollateral(connection, agentId);
@@ -125,7 +125,7 @@ export async function showListing({ connection }: MarketplaceChain, agentId: Pub
     listing_version: listing.listingVersion,
     metadata_hash: bytesToHex(listing.metadataHash),
     listed_at: formatTime(listing.listedAt),
-    /** What is left for disputes: deposited less slashed. */
+    /** Collateral left for disputes: deposited less slashed. */
     collateral_usdc: formatUsdc(collateral.deposited - collateral.slashed),
     deposited_usdc: formatUsdc(collateral.deposited),
     slashed_usdc: formatUsdc(collateral.slashed),
@@ -137,12 +137,12 @@ export async function showListing({ connection }: MarketplaceChain, agentId: Pub
   };
 }
 
-/** The listing as it is on-chain. Throws Refusal where there is none. */
+/** The listing on-chain. Throws Refusal if it does not exist. */
 export function readListing(connection: Connection, agentId: PublicKey): Promise<AgentListing> {
-  return readAccount(connection, 'AgentListing', agentId, `There is no agent ${agentId} on this chain.`);
+  return readAccount(connection, 'AgentListing', agentId, `No agent ${agentId} exists on this chain.`);
 }
 
-/** The listing, if this wallet is its creator's. Throws Refusal where it is not. */
+/** The listing, if this wallet is its creator's. Otherwise throws Refusal. */
 export async function readOwnListing(
   { connection }: MarketplaceChain,
   agentId: PublicKey,
@@ -159,10 +159,10 @@ export function readCollateral(connection: Connection, agentId: PublicKey): Prom
   return readAccount(connection, 'CreatorCollateral', address, `The agent ${agentId} has no collateral account.`);
 }
 
-/** A signing key: its 64-byte secret, or its public half with what `provePossession` gave whoever holds the secret. */
+/** A signing key: its 64-byte secret, or its public half with the result of `provePossession`. */
 export type SigningKey = Uint8Array | { publicKey: PublicKey; possession: Uint8Array };
 
-/** The public half, and the proof for this listing. Throws Refusal for a proof that is none. */
+/** The public half, and the proof for this listing. Throws Refusal for an invalid proof. */
 export function proveSigningKey(listing: PublicKey, key: SigningKey): { publicKey: PublicKey; possession: Uint8Array } {
   if (key instanceof Uint8Array) {
     return { publicKey: new PublicKey(key.subarray(32)), possession: provePossession(listing, key) };
@@ -172,10 +172,10 @@ export function proveSigningKey(listing: PublicKey, key: SigningKey): { publicKe
     possession.length === nacl.sign.signatureLength &&
     nacl.sign.detached.verify(registerMessage(listing), possession, publicKey.toBytes());
   if (isProof) return key;
-  throw new Refusal(`The proof is no signature of the key ${publicKey} for the listing ${listing}.`);
+  throw new Refusal(`The proof is not a signature of the key ${publicKey} for the listing ${listing}.`);
 }
 
-/** Shows the chain that the creator holds the signing key, so that nobody can list another's: 64 bytes. */
+/** Proves to the chain that the creator holds the signing key, so that nobody can list another's: 64 bytes. */
 export function provePossession(listing: PublicKey, signingKey: Uint8Array): Uint8Array {
   return nacl.sign.detached(registerMessage(listing), signingKey);
 }

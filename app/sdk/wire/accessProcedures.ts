@@ -16,12 +16,12 @@ const KeyScopes = z
 const IpBlock = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], { error: IP_RULE });
 
 /**
- * What a key's wallet may ask of the service on top of the grant, which the chain enforces. Null takes a restriction
- * away; what is not named stays as it is, for a new key both scopes and nothing else.
+ * Restrictions that the service enforces on top of the grant, which the chain enforces. Null removes a restriction. An
+ * absent field stays as it is; a new key has both scopes and no restriction.
  */
 const restrictions = {
   scopes: KeyScopes.optional(),
-  /** From then on the service refuses the key, though its grant may live longer. */
+  /** The service refuses the key from then on, although its grant may last longer. */
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
   /** The key is accepted only from these addresses and CIDR blocks. */
   allowed_ips: z.array(IpBlock).min(1, 'must name at least one address').max(32).nullable().optional(),
@@ -32,7 +32,7 @@ export const KeySummary = z.strictObject({
   name: z.string(),
   created_at: Time,
   last_used_at: Time.nullable(),
-  /** When it ends at the service: the earlier of the grant's end and its own. */
+  /** When the service stops accepting it: the earlier of the grant's end and the key's own. */
   expires_at: Time.nullable(),
   scopes: z.array(z.enum(KEY_SCOPES)),
   /** Null: from any address. */
@@ -44,8 +44,8 @@ export const KeySummary = z.strictObject({
 export type KeySummary = z.infer<typeof KeySummary>;
 
 /**
- * The input of the wallet feature `solana:signIn`, every field named, so that what a wallet shows and signs is the
- * challenge's `message` to the letter.
+ * The input of the wallet feature `solana:signIn`. Every field is given, so that the wallet shows and signs exactly the
+ * challenge's `message`.
  */
 export const SignInInput = z.strictObject({
   domain: z.string(),
@@ -60,18 +60,18 @@ export const SignInInput = z.strictObject({
 });
 export type SignInInput = z.infer<typeof SignInInput>;
 
-/** A challenge's message with the wallet's base58 Ed25519 over its UTF-8 bytes. */
+/** A challenge's message, and the wallet's base58 Ed25519 signature over its UTF-8 bytes. */
 const SignedChallenge = z.strictObject({ wallet: Address, message: z.string().max(1000), signature: Signature });
 
 export const accessProcedures = {
-  /** What a wallet signs to prove itself, as fields and as text; it names this deployment, and expires. */
+  /** The message that a wallet signs to prove itself, as fields and as text. It names this deployment, and expires. */
   'auth.challenge': {
     kind: 'mutation',
     access: 'public',
     input: z.strictObject({ wallet: Address }),
     output: z.strictObject({ message: z.string(), sign_in: SignInInput, expires_at: Time }),
   },
-  /** For programs. The token lasts 15 minutes. */
+  /** For programs. The token is valid for 15 minutes. */
   'auth.verify': {
     kind: 'mutation',
     access: 'public',
@@ -79,8 +79,8 @@ export const accessProcedures = {
     output: z.strictObject({ token: z.string(), expires_at: Time }),
   },
   /**
-   * For pages of the service's own origin: the session is a cookie that no script can read. It ends 15 minutes after its
-   * last use, and 12 hours after it began.
+   * For pages of the service's own origin: the session is a cookie that scripts cannot read. It ends 15 minutes after
+   * its last use, and at most 12 hours after its start.
    */
   'auth.signIn': {
     kind: 'mutation',
@@ -88,7 +88,7 @@ export const accessProcedures = {
     input: SignedChallenge,
     output: z.strictObject({ wallet: z.string(), is_admin: z.boolean(), expires_at: Time }),
   },
-  /** Whose session the request carries; null where none that is good. */
+  /** The wallet of the request's session; null without a valid session. */
   'auth.session': {
     kind: 'query',
     access: 'public',
@@ -103,8 +103,8 @@ export const accessProcedures = {
     output: z.strictObject({ signed_out: z.boolean() }),
   },
   /**
-   * The live grant on-chain is the proof, so no session is needed, except for restrictions: whoever knows a key could
-   * otherwise choose them. Repeating it changes nothing.
+   * The live grant on-chain is the proof, so no session is needed. Restrictions need one: otherwise anyone who knows a
+   * key could choose them. Repeating it changes nothing.
    */
   'keys.register': {
     kind: 'mutation',
@@ -127,7 +127,7 @@ export const accessProcedures = {
     input: z.void(),
     output: z.strictObject({ keys: z.array(KeySummary) }),
   },
-  /** Changes what a key may do, from its next request on. */
+  /** Changes a key's restrictions, from its next request on. */
   'keys.update': {
     kind: 'mutation',
     access: 'session',
@@ -135,9 +135,9 @@ export const accessProcedures = {
     output: KeySummary,
   },
   /**
-   * The key ends with this call; the grant on-chain is revoked too, and `on_chain` says whether that was possible. Its
-   * `error` is for people: the chain did not answer, or the operator pays for no more revocations today. The wallet can
-   * then revoke by a transaction of its own.
+   * Ends the key with this call, and tries to revoke its grant on-chain; `on_chain` reports if that succeeded. `error`
+   * is for people: the chain did not answer, or the operator pays for no more revocations today. The wallet can then
+   * revoke with its own transaction.
    */
   'keys.revoke': {
     kind: 'mutation',

@@ -1,9 +1,9 @@
 /**
- * The words that fields and filters choose from. Apart from the schemas, so that a page can read its address before it has
- * loaded them.
+ * The values of enumerated fields and filters. Separate from the schemas, so that the web page can read its URL before
+ * it has loaded them.
  */
 
-/** The standard taxonomy in the order of the bits of a listing's tag_mask. */
+/** The standard taxonomy, in the order of the bits of a listing's tag_mask. */
 export const STANDARD_TAGS = [
   'research',
   'code',

@@ -1,8 +1,8 @@
-/** Amounts as decimal text: whole base units inside, and never rounded. Both units fit the u64 of the chain. */
+/** Decimal text for amounts of whole base units, without rounding. Both units fit the chain's u64. */
 
 const U64_MAX = 2n ** 64n - 1n;
 
-/** A unit with its name in error messages, and how many decimal places it has. */
+/** A unit: its name in error messages, and its decimal places. */
 export interface Unit {
   name: string;
   decimals: number;
@@ -18,8 +18,8 @@ export function formatUnits({ name, decimals }: Unit, baseUnits: bigint): string
 }
 
 /**
- * A decimal amount as base units. Nothing is rounded: an amount that is negative, not plain decimal notation, finer than
- * its unit's places or beyond u64 throws a RangeError that names the rule.
+ * Parses a decimal amount into base units, without rounding. Throws a RangeError that names the rule if the amount is
+ * negative, not plain decimal notation, too fine for its unit, or beyond u64.
  */
 export function parseUnits(unit: Unit, text: string): bigint {
   const { name, decimals } = unit;
@@ -30,7 +30,7 @@ export function parseUnits(unit: Unit, text: string): bigint {
   if (fraction.length > decimals) {
     throw new RangeError(`${name} amount must have at most ${decimals} decimal places: ${shown(text)}`);
   }
-  // Twenty digits hold every u64, and converting far longer text would cost time before it could be refused.
+  // Twenty digits hold every u64. Converting a far longer text would cost time before it is refused.
   const baseUnits = whole.length > 20 ? U64_MAX + 1n : BigInt(whole + fraction.padEnd(decimals, '0'));
   if (baseUnits > U64_MAX) {
     throw new RangeError(`${name} amount must be at most ${formatUnits(unit, U64_MAX)}: ${shown(text)}`);
@@ -38,7 +38,7 @@ export function parseUnits(unit: Unit, text: string): bigint {
   return baseUnits;
 }
 
-/** The refused text as it may stand in an error message: quoted and short. */
+/** The refused text for an error message: quoted and short. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
 }

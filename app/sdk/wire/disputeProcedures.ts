@@ -1,4 +1,4 @@
-/** Procedures of disputes: their evidence and reasons, whose hashes are on the chain, and the lists of them. */
+/** Procedures of disputes: their evidence and reasons, whose hashes are on the chain, and lists of disputes. */
 import { z } from 'zod';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from './choices.ts';
 import { Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
@@ -7,7 +7,7 @@ import { ExecutionFull } from './wire.ts';
 
 export { DISPUTE_OUTCOMES, type DisputeOutcome };
 
-/** Largest file of evidence, bytes, and the body that carries it in base64. */
+/** Largest evidence file, bytes, and the request body that carries it in base64. */
 export const MAX_EVIDENCE_BYTES = 256 * 1024;
 const MAX_EVIDENCE_BODY_BYTES = 384 * 1024;
 const MAX_EVIDENCE_TEXT = Math.ceil(MAX_EVIDENCE_BYTES / 3) * 4;
@@ -31,25 +31,25 @@ export const DisputeSummary = z.strictObject({
   creator: z.string(),
   price_usdc: Usdc,
   evidence_hash: z.string(),
-  /** Where the caller says that the evidence is; null where that is not known, or empty. */
+  /** URL of the evidence, from the caller; null if unknown or empty. */
   evidence_uri: z.string().nullable(),
-  /** Whether this service keeps the bytes of that hash. */
+  /** True if this service stores the evidence with that hash. */
   has_evidence: z.boolean(),
   outcome: z.enum(DISPUTE_OUTCOMES),
   /** Held by the dispute: 0 once paid out. */
   bond_lamports: Lamports,
   opened_at: Time,
-  /** When the admin has promised to have answered. */
+  /** The admin promises to decide by then. */
   answer_due_at: Time,
-  /** From when on anybody may end it unanswered. */
+  /** From then on anyone may end an unresolved dispute. */
   lapses_at: Time,
   resolved_at: Time.nullable(),
   amount_to_caller_usdc: Usdc,
   amount_to_treasury_usdc: Usdc,
-  /** What of the caller's still waits for an account that can receive it. */
+  /** The part of the caller's amount that waits for an account that can receive it. */
   owed_usdc: Usdc,
   reason_hash: z.string().nullable(),
-  /** The text whose SHA-256 `reason_hash` is, where this service has it. */
+  /** The text with the SHA-256 `reason_hash`, if this service has it. */
   reason: z.string().nullable(),
 });
 export type DisputeSummary = z.infer<typeof DisputeSummary>;
@@ -57,14 +57,14 @@ export type DisputeSummary = z.infer<typeof DisputeSummary>;
 const DisputePage = z.strictObject({ disputes: z.array(DisputeSummary), total: Count });
 
 export const disputeProcedures = {
-  /** Those of executions that the wallet paid for, and of its listings; newest first. */
+  /** Disputes of executions that the wallet paid for, and of its listings; newest first. */
   'disputes.mine': {
     kind: 'query',
     access: 'session',
     input: z.strictObject(page).prefault({}),
     output: DisputePage,
   },
-  /** All of them: open ones by when they are due, the others after them, newest first. */
+  /** All disputes: open ones by due time, then the others, newest first. */
   'disputes.queue': {
     kind: 'query',
     access: 'admin',
@@ -72,8 +72,9 @@ export const disputeProcedures = {
     output: DisputePage,
   },
   /**
-   * Keeps the caller's evidence, before or after the dispute that names its hash. Only of a completed or disputed
-   * execution of the session's wallet. What no dispute names is forgotten after 24 hours, and the oldest of too many.
+   * Stores the caller's evidence, before or after the dispute that names its hash. Only for a completed or disputed
+   * execution of the session's wallet. Evidence that no dispute names is deleted after 24 hours; if there is too much,
+   * the oldest goes first.
    */
   'disputes.putEvidence': {
     kind: 'mutation',
@@ -86,7 +87,7 @@ export const disputeProcedures = {
     }),
     output: z.strictObject({ evidence_hash: z.string() }),
   },
-  /** The bytes that a dispute's hash names: a stranger's, so nothing that a page may run. */
+  /** The evidence bytes of a dispute's hash. A stranger wrote them, so a page must never run them. */
   'disputes.evidence': {
     kind: 'query',
     access: 'admin',
@@ -97,7 +98,7 @@ export const disputeProcedures = {
       evidence_hash: z.string(),
     }),
   },
-  /** What the admin decides by. Task and parameters are null where the execution was never started here. */
+  /** The facts for the admin's decision. Task and parameters are null if the execution was never started here. */
   'disputes.case': {
     kind: 'query',
     access: 'admin',
@@ -107,11 +108,11 @@ export const disputeProcedures = {
       task: z.string().nullable(),
       parameters: z.record(z.string(), z.unknown()).nullable(),
       dispute: DisputeSummary,
-      /** As its caller can have it; null where the result is lost. */
+      /** As its caller can get it; null if the result is lost. */
       receipt: Receipt.nullable(),
     }),
   },
-  /** Keeps the reason of an outcome; caller and creator see it once the dispute carries its hash. */
+  /** Stores the reason of an outcome. Caller and creator see it once the dispute has its hash. */
   'disputes.putReason': {
     kind: 'mutation',
     access: 'admin',

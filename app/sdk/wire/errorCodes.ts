@@ -1,6 +1,6 @@
 /**
- * The one table of errors: each code with its HTTP status, the shape of its `details`, what it means and what its reader
- * should do. The relay answers by it, /openapi.json and /docs are written from it, clients read the answers with it.
+ * The one table of errors: each code with its HTTP status, the shape of its `details`, its meaning and its remedy. The
+ * relay answers by it, clients read answers with it, and /openapi.json and /docs are generated from it.
  */
 import { z } from 'zod';
 import { KEY_SCOPES } from './keyScopes.ts';
@@ -9,30 +9,30 @@ const Nothing = z.null();
 const Usdc = z.number().min(0);
 const Lamports = z.int().min(0);
 
-/** One thing that is wrong with a request. */
+/** One error in a request. */
 export const RequestIssue = z.strictObject({
-  /** The part of the request it is in. */
+  /** The part of the request. */
   in: z.enum(['body', 'query', 'header']),
-  /** Names and indices from there, joined by dots; empty for the whole part. */
+  /** Names and indices within that part, joined by dots; empty for the whole part. */
   path: z.string(),
   expected: z.string(),
-  /** What came instead: a short value as JSON, the kind of a longer one, or `nothing`. */
+  /** The received value: a short one as JSON, the type of a longer one, or `nothing`. */
   got: z.string(),
 });
 export type RequestIssue = z.infer<typeof RequestIssue>;
 
-/** The limits that can refuse a payment, in the order in which they are checked. */
+/** The limits that can refuse a payment, in the order of their checks. */
 export const SPENDING_LIMITS = ['balance', 'allowance', 'per_execution', 'period', 'total', 'gas'] as const;
 export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
-/** Those of the price: all but gas, which is SOL. */
+/** The limits on the price: all but gas, which is SOL. */
 const PRICE_LIMITS = SPENDING_LIMITS.filter((limit) => limit !== 'gas') as Exclude<SpendingLimit, 'gas'>[];
 
 interface ErrorEntry {
   status: number;
-  /** What `details` is. */
+  /** The shape of `details`. */
   details: z.ZodType;
   meaning: string;
-  /** For the caller. */
+  /** Advice for the caller. */
   remedy: string;
 }
 
@@ -43,34 +43,34 @@ export const ERRORS = {
   invalid_request: {
     status: 400,
     details: z.strictObject({ issues: z.array(RequestIssue) }).nullable(),
-    meaning: 'The request is malformed, or a field, parameter or header is missing or not allowed.',
-    remedy: `Correct what \`details.issues\` names; the same request will fail again. ${NEVER_CHARGED}`,
+    meaning: 'The request is malformed, or a field, parameter or header is missing, invalid or unknown.',
+    remedy: `Correct each entry of \`details.issues\`, then send the request again. ${NEVER_CHARGED}`,
   },
   unauthorized: {
     status: 401,
     details: Nothing,
-    meaning: 'The API key, or the session of a wallet, is missing, malformed, unknown, revoked or expired.',
-    remedy: `Send \`Authorization: Bearer <API key>\` with a live key; make a new one if it was revoked or has expired. ${NEVER_CHARGED}`,
+    meaning: 'The API key or session token is missing, malformed, unknown, revoked or expired.',
+    remedy: `Send \`Authorization: Bearer <API key>\` with a valid key. If the key was revoked or has expired, create a new one. ${NEVER_CHARGED}`,
   },
   wrong_environment: {
     status: 401,
     details: Nothing,
     meaning:
-      'The API key belongs to the other environment: live keys to mainnet, test keys to devnet and local networks.',
-    remedy: `Use a key of this environment, or the base URL of the key's. ${NEVER_CHARGED}`,
+      'The API key belongs to the other environment. Live keys are for mainnet; test keys are for devnet and local networks.',
+    remedy: `Use a key of this environment, or the base URL of the key's environment. ${NEVER_CHARGED}`,
   },
   insufficient_balance: {
     status: 402,
-    // Null where a call that was interrupted is answered from the journal; so below.
+    // Null if an interrupted call is answered from the journal; also below.
     details: z
       .discriminatedUnion('limit', [
         z.strictObject({
           limit: z.enum(PRICE_LIMITS),
           wallet: z.string(),
-          /** What the limit has left; null where only the program knew. */
+          /** The remaining amount; null if only the program knew it. */
           have_usdc: Usdc.nullable(),
           need_usdc: Usdc,
-          /** When the key's period begins again; null for the other limits, and where only the program knew. */
+          /** When the key's period starts again; null for other limits, and if only the program knew it. */
           renews_at: z.iso.datetime().nullable().optional(),
         }),
         z.strictObject({
@@ -78,89 +78,89 @@ export const ERRORS = {
           wallet: z.string(),
           /** The address to send lamports to. */
           tank: z.string(),
-          /** Null where only the program knew; so the next. */
+          /** Null if only the program knew it; also the next field. */
           have_lamports: Lamports.nullable(),
           need_lamports: Lamports.nullable(),
         }),
       ])
       .nullable(),
     meaning:
-      'The wallet or its key cannot pay the price, or the gas of the two transactions; `details.limit` names the limit that is too small.',
-    remedy: `Fund the wallet (balance), raise its delegated allowance or the key's caps, or send SOL to the wallet's tank (gas); then call again. ${NEVER_CHARGED}`,
+      'The wallet or its key cannot pay the price or the network fees. `details.limit` names the limit that is too small.',
+    remedy: `Depending on the limit: send USDC to the wallet, raise its allowance or the key's limits, or add SOL to its gas balance. Then call again. ${NEVER_CHARGED}`,
   },
   insufficient_scope: {
     status: 403,
     details: z.strictObject({ needs: z.enum(KEY_SCOPES), has: z.array(z.enum(KEY_SCOPES)) }),
-    meaning: 'The API key is good, and its owner has not allowed it to do this.',
-    remedy: `Use a key that has the scope \`details.needs\`. ${NEVER_CHARGED}`,
+    meaning: 'The API key is valid but does not have the scope that this request needs.',
+    remedy: `Use a key with the scope \`details.needs\`. ${NEVER_CHARGED}`,
   },
   address_not_allowed: {
     status: 403,
     details: z.strictObject({ address: z.string() }),
-    meaning: 'The API key is good, and its owner allows it only from other addresses.',
-    remedy: `Call from an allowed address, or let the wallet add \`details.address\` to the key's list. ${NEVER_CHARGED}`,
+    meaning: 'The API key is valid but may not be used from this IP address.',
+    remedy: `Call from an allowed address, or have the wallet add \`details.address\` to the key's allowed addresses. ${NEVER_CHARGED}`,
   },
   not_admin: {
     status: 403,
     details: Nothing,
-    meaning: "The session is good, and its wallet is not the marketplace's admin.",
+    meaning: "The session is valid, but its wallet is not the marketplace's admin.",
     remedy: 'Sign in with the wallet that `config.get` names as `admin`.',
   },
   foreign_origin: {
     status: 403,
     details: z.strictObject({ expected: z.string() }),
     meaning:
-      "The request carries the cookie of a session, or would set one, and its `Origin` is missing or another site's, or `Sec-Fetch-Site` is `cross-site`.",
+      'The request uses or sets a session cookie, but does not come from a page of this service: its `Origin` is missing or different, or `Sec-Fetch-Site` is `cross-site`.',
     remedy:
-      'Send it from a page of `details.expected`. A program sends the token of `auth.verify` as `Authorization: Bearer <token>`, and no cookie.',
+      'Send it from a page of `details.expected`. From a program, send the token of `auth.verify` as `Authorization: Bearer <token>` and no cookie.',
   },
   agent_not_found: {
     status: 404,
     details: Nothing,
-    meaning: 'There is no agent with this agent_id, or it was delisted.',
-    remedy: 'Look the agent up with `GET /v1/agents`.',
+    meaning: 'No agent has this agent_id, or the agent was delisted.',
+    remedy: 'List the agents with `GET /v1/agents`.',
   },
   execution_not_found: {
     status: 404,
     details: Nothing,
-    meaning: "There is no execution with this execution_id, or it is another wallet's.",
+    meaning: 'No execution has this execution_id, or it belongs to another wallet.',
     remedy: 'Use a key of the wallet that paid for the execution.',
   },
   not_found: {
     status: 404,
     details: Nothing,
-    meaning: 'There is nothing at this address.',
-    remedy: 'Compare the path with this document; paths have no trailing slash.',
+    meaning: 'No route has this path.',
+    remedy: 'Compare the path with this document. Paths have no trailing slash.',
   },
   method_not_allowed: {
     status: 405,
     details: z.strictObject({ allowed: z.array(z.string()) }),
-    meaning: 'The address exists and does not know this method.',
-    remedy: 'Use a method of `details.allowed`, which the header `Allow` repeats.',
+    meaning: 'The path exists but does not support this method.',
+    remedy: 'Use a method of `details.allowed`; the header `Allow` lists the same.',
   },
   execution_timeout: {
     status: 408,
     details: Nothing,
-    meaning: 'The agent did not answer within the timeout. The escrow is refunded, in full.',
-    remedy: 'Call again if you like, as a new execution; a longer `timeout_seconds` may help.',
+    meaning: 'The agent did not answer within the timeout. The escrow is refunded in full.',
+    remedy: 'To try again, make a new call. A longer `timeout_seconds` may help.',
   },
   price_changed: {
     status: 409,
     details: z
       .strictObject({
-        /** The present price; null where the listing changed while the call was made. */
+        /** The present price; null if the listing changed during the call. */
         price_usdc: Usdc.nullable(),
         max_cost_usdc: Usdc,
       })
       .nullable(),
-    meaning: 'The agent costs more than `max_cost_usdc`, or its listing changed while the call was made.',
-    remedy: `Read the agent again and decide whether to pay the new price. ${NEVER_CHARGED}`,
+    meaning: 'The agent costs more than `max_cost_usdc`, or its listing changed during the call.',
+    remedy: `Read the agent again and decide if you want to pay the new price. ${NEVER_CHARGED}`,
   },
   request_in_progress: {
     status: 409,
     details: Nothing,
-    meaning: 'The request that came first with this `Idempotency-Key`, or for this execution, has not ended.',
-    remedy: 'Repeat it after `Retry-After` seconds, or read `execution_id`: the first answer will be given again.',
+    meaning: 'An earlier request with this `Idempotency-Key`, or for this execution, is still in progress.',
+    remedy: 'Repeat it after `Retry-After` seconds to get the answer of the first request, or read the execution.',
   },
   not_startable: {
     status: 409,
@@ -169,27 +169,28 @@ export const ERRORS = {
       z.strictObject({ reason: z.literal('gas'), have_lamports: Lamports, need_lamports: Lamports }),
     ]),
     meaning:
-      'The execution cannot be started: it has ended, it was not opened by its wallet itself, too little of its time is left, or its record holds less gas than settling it costs.',
+      'The execution cannot be started. It has ended, the wallet did not open it itself, too little time is left, or its record holds too little gas to settle it.',
     remedy:
-      'An open escrow goes back to the wallet: anyone can send `refund_execution` once its `refund_at` has come. Open a new one, and start it at once.',
+      'Open a new execution and start it at once. An open escrow can be refunded from its `refund_at` on: anyone can send `refund_execution`.',
   },
   not_settled: {
     status: 409,
     details: z.strictObject({ status: z.enum(['pending', 'running', 'failed']) }),
-    meaning: 'The execution has no receipt: it has not been settled yet, or it was refunded and never will be.',
+    meaning: 'The execution has no receipt, because it is not settled yet or was refunded.',
     remedy:
-      'Where `details.status` is `pending` or `running`, read the execution until it has ended; where it is `failed`, the money is back or on its way, and there is nothing to show.',
+      'If `details.status` is `pending` or `running`, read the execution until it has ended. If it is `failed`, the execution was or will be refunded and never gets a receipt.',
   },
   result_unavailable: {
     status: 410,
     details: Nothing,
-    meaning: 'The execution was completed and paid, and this service keeps its result no longer, or has lost it.',
-    remedy: 'The record on-chain shows the `result_hash`. A new call is a new execution with its own charge.',
+    meaning: 'The execution was completed and paid, but this service no longer has its result.',
+    remedy:
+      'Read the `result_hash` from the record on-chain. To get a result again, make a new call, which is charged again.',
   },
   payload_too_large: {
     status: 413,
     details: z.strictObject({ max_bytes: z.int() }),
-    meaning: 'The body is larger than this address takes.',
+    meaning: 'The body is larger than this route accepts.',
     remedy: 'Send at most `details.max_bytes` bytes.',
   },
   unsupported_media_type: {
@@ -202,46 +203,48 @@ export const ERRORS = {
     status: 422,
     details: Nothing,
     meaning: 'The creator has paused the agent.',
-    remedy: `Call again when the agent's \`status\` is \`active\`, or use another. ${NEVER_CHARGED}`,
+    remedy: `Call again when the agent's \`status\` is \`active\`, or use another agent. ${NEVER_CHARGED}`,
   },
   idempotency_key_reused: {
     status: 422,
     details: Nothing,
-    meaning: 'The `Idempotency-Key` came before with another agent or another body.',
-    remedy: `Use a new key for a new call, and the same body to repeat one. ${NEVER_CHARGED}`,
+    meaning: 'The `Idempotency-Key` was used before with another agent or another body.',
+    remedy: `For a new call, use a new key. To repeat a call, send the same body. ${NEVER_CHARGED}`,
   },
   rate_limited: {
     status: 429,
     details: Nothing,
     meaning:
-      'More requests without an API key came from this address, or more tests of an endpoint were asked for, than are answered.',
-    remedy: `Wait for \`Retry-After\` seconds and repeat. ${NEVER_CHARGED}`,
+      'Too many requests without a valid API key came from this IP address, or an endpoint was tested too often.',
+    remedy: `Repeat the request after \`Retry-After\` seconds. ${NEVER_CHARGED}`,
   },
   execution_failed: {
     status: 500,
     details: Nothing,
     meaning:
-      "The creator's service failed or answered with something that is not a valid signed result. The escrow is refunded, in full.",
-    remedy: 'The message says what was wrong. Call again, as a new execution, if the cause may pass.',
+      "The creator's server reported a failure, or its answer was not a valid signed result. The escrow is refunded in full.",
+    remedy: 'Read the message for the cause. If the cause may be temporary, make a new call.',
   },
   internal_error: {
     status: 500,
     details: Nothing,
-    meaning: 'A fault of this service; it was logged under the X-Request-Id.',
+    meaning: 'This service has an internal fault, logged under the X-Request-Id.',
     remedy:
-      'Treat the outcome as unknown: look at your executions, or repeat the call with the same `Idempotency-Key`.',
+      'Treat the outcome as unknown. Look at your executions, or repeat the call with the same `Idempotency-Key`.',
   },
   service_unavailable: {
     status: 503,
     details: Nothing,
-    meaning: 'The service cannot do this now: the chain does not answer, or it is stopping or protecting itself.',
-    remedy: 'Wait for `Retry-After` seconds and repeat, with the same `Idempotency-Key` if money is involved.',
+    meaning:
+      'The service cannot do this now. The message says why: for example, the Solana node does not answer, or the service is stopping or overloaded.',
+    remedy: 'Repeat the request after `Retry-After` seconds. Repeat a paid call with the same `Idempotency-Key`.',
   },
   metadata_missing: {
     status: 503,
     details: Nothing,
-    meaning: "The agent's description has not reached this service, so the agent cannot be shown or called.",
-    remedy: 'Wait for `Retry-After` seconds, or send the description to `POST /v1/metadata` if you have it.',
+    meaning: "This service does not have the agent's description, so it cannot show or call the agent.",
+    remedy:
+      'Repeat the request after `Retry-After` seconds. If you have the description, send it to `POST /v1/metadata`.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 
@@ -249,7 +252,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export const ERROR_CODES = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]];
 export type ErrorDetails<Code extends ErrorCode = ErrorCode> = z.infer<(typeof ERRORS)[Code]['details']>;
 
-/** The body of every error; `execution_id` is null where there is no execution, `details` where there are none. */
+/** The body of every error. `execution_id` is null without an execution, `details` without details. */
 export const ErrorBody = z.strictObject({
   error: z.strictObject({
     code: z.enum(ERROR_CODES),
@@ -262,7 +265,7 @@ export type ErrorBody = z.infer<typeof ErrorBody>;
 
 const bodies = new Map<ErrorCode, z.ZodType<ErrorBody>>();
 
-/** The body of the errors with this code, its `details` as the table has them. */
+/** The body of errors with this code, with its `details` from the table. */
 export function errorBodyOf(code: ErrorCode): z.ZodType<ErrorBody> {
   const known = bodies.get(code);
   if (known) return known;

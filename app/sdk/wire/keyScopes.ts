@@ -1,4 +1,4 @@
-/** What an API key may be used for. Apart from procedures.ts, so that a command line can name the scopes without its schemas. */
+/** Scopes of an API key. Separate from procedures.ts, so that a command line can list them without loading schemas. */
 
 /** `execute` spends and starts executions, `read` reads them. */
 export const KEY_SCOPES = ['execute', 'read'] as const;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Address, Count, Hash, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 
-/** One finding of the Test Execution tool, in the order in which they are made. */
+/** One check of the Test Execution tool, in order. */
 export const ListingCheck = z.strictObject({
   name: z.enum(['metadata', 'reachable', 'json', 'execution_id', 'status', 'result_hash', 'signature']),
   ok: z.boolean(),
@@ -11,7 +11,7 @@ export const ListingCheck = z.strictObject({
 });
 export type ListingCheck = z.infer<typeof ListingCheck>;
 
-/** How an execution ended: `failed` counts against the creator, `refunded` does not. */
+/** An execution's end: `failed` counts against the creator, `refunded` does not. */
 export const AgentOutcome = z.strictObject({
   outcome: z.enum(['completed', 'failed', 'refunded', 'disputed', 'dispute_upheld']),
   ended_at: Time,
@@ -22,20 +22,20 @@ export type AgentOutcome = z.infer<typeof AgentOutcome>;
 /** A listing as its creator sees it. */
 export const OwnListing = z.strictObject({
   agent_id: z.string(),
-  /** Null while its description has not been posted; so `metadata`. */
+  /** Null until its description is posted; also `metadata`. */
   name: z.string().nullable(),
   status: z.enum(['active', 'paused', 'delisted']),
   price_usdc: Usdc,
   timeout_seconds: Count,
   min_timeout_seconds: Count,
-  /** The standard ones, which the listing carries itself. */
+  /** The standard tags, which the listing itself carries. */
   tags: z.array(z.string()),
   signing_key: z.string(),
   metadata_hash: z.string(),
   metadata_uri: z.string(),
   listing_version: Count,
   listed_at: Time,
-  /** The description as it was posted, byte for byte, with its endpoint. */
+  /** The description as posted, byte for byte, with its endpoint. */
   metadata: z.string().nullable(),
   collateral: z.strictObject({
     deposited_usdc: Usdc,
@@ -46,7 +46,7 @@ export const OwnListing = z.strictObject({
   }),
   total_executions: Count,
   success_rate: z.number().min(0).max(1),
-  /** The creator's share of all that was settled; what disputes took is in `collateral`. */
+  /** The creator's share of all settled executions; `collateral` has what disputes took. */
   earned_usdc: Usdc,
   open_disputes: Count,
 });
@@ -58,7 +58,7 @@ export const ListingDay = z.strictObject({
   completed: Count,
   failed: Count,
   earned_usdc: Usdc,
-  /** Of the completed ones; null where there are none. */
+  /** Of completed executions; null if there are none. */
   p50_ms: Count.nullable(),
   p95_ms: Count.nullable(),
 });
@@ -69,12 +69,12 @@ export type ListingFailure = z.infer<typeof ListingFailure>;
 
 export const CreatorSummary = z.strictObject({
   wallet: z.string(),
-  /** As the newest of its descriptions has it. */
+  /** From the newest of the creator's descriptions. */
   display_name: z.string().nullable(),
   verified: z.boolean(),
-  /** When the badge was given or taken last. */
+  /** Time of the last change of the badge. */
   verified_at: Time.nullable(),
-  /** Those that are not delisted. */
+  /** Listings that are not delisted. */
   listings: Count,
   total_executions: Count,
   earned_usdc: Usdc,
@@ -89,14 +89,14 @@ export const listingProcedures = {
     input: z.strictObject({ agent_id: Address }),
     output: z.strictObject({ outcomes: z.array(AgentOutcome) }),
   },
-  /** Those of the session's wallet, delisted ones too, newest first. */
+  /** Listings of the session's wallet, including delisted ones, newest first. */
   'listings.mine': {
     kind: 'query',
     access: 'session',
     input: z.void(),
     output: z.strictObject({ listings: z.array(OwnListing) }),
   },
-  /** Every day of the range, the oldest first, today last; failures the most frequent first. Only for the creator. */
+  /** Every day of the range, oldest first, ending today. Failures are sorted by frequency. Only for the creator. */
   'listings.statistics': {
     kind: 'query',
     access: 'session',
@@ -104,10 +104,10 @@ export const listingProcedures = {
     output: z.strictObject({ days: z.array(ListingDay), failures: z.array(ListingFailure) }),
   },
   /**
-   * Sends one synthetic execution to the endpoint of a metadata document; no transaction, no money. Only for the creator
-   * of a listing that carries the document, and for the wallet whose session posted it for a listing that is not made
-   * yet: for everybody else the check `metadata` fails, as for a document that is not there. At most 10 tests of one
-   * endpoint and 30 of one wallet in 10 minutes; beyond, `rate_limited` with `Retry-After`.
+   * Sends one synthetic execution to the endpoint of a metadata document, without transaction or money. Allowed for the
+   * creator of a listing with this document, and before listing for the wallet whose session posted it. For everybody
+   * else the check `metadata` fails, as for an unknown document. At most 10 tests of one endpoint and 30 of one wallet
+   * in 10 minutes; then `rate_limited` with `Retry-After`.
    */
   'listings.test': {
     kind: 'mutation',
@@ -117,12 +117,12 @@ export const listingProcedures = {
       signing_key: Address,
       task: z.string().min(1).max(10_000).default('test'),
       parameters: z.record(z.string(), z.unknown()).default({}),
-      /** How long to wait, up to `max_timeout_seconds`: the listing's own timeout, or 30 where it is not made yet. */
+      /** Seconds to wait, up to `max_timeout_seconds`. Default: the listing's own timeout, or 30 before listing. */
       timeout_seconds: z.int().min(1).optional(),
     }),
     output: z.strictObject({ ok: z.boolean(), checks: z.array(ListingCheck) }),
   },
-  /** Everybody who ever listed or had the badge; `q` are words of a display name, or a wallet. */
+  /** Every wallet that ever listed or had the badge. `q` are words of a display name, or a wallet. */
   'creators.list': {
     kind: 'query',
     access: 'admin',

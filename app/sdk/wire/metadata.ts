@@ -1,7 +1,7 @@
 /**
- * A listing's metadata: one JSON document that describes the agent, kept off the chain. The SHA-256 of its bytes as the
- * creator wrote them is the listing's metadata_hash (receipt/metadataHash.ts), so that the order of a schema's properties
- * is kept. Creators make it here, the relay checks it here.
+ * A listing's metadata: one JSON document that describes the agent, stored off the chain. The listing's metadata_hash
+ * is the SHA-256 of the bytes that the creator wrote (receipt/metadataHash.ts), which keeps the order of a schema's
+ * properties. Creators write it with this module, and the relay checks it here.
  */
 import { z } from 'zod';
 import { STANDARD_TAGS, type StandardTag } from './choices.ts';
@@ -17,7 +17,7 @@ export function isStandardTag(tag: string): tag is StandardTag {
   return (STANDARD_TAGS as readonly string[]).includes(tag);
 }
 
-/** The mask that a listing carries for these standard tags. */
+/** The tag_mask of a listing with these standard tags. */
 export function tagMask(tags: readonly StandardTag[]): number {
   return tags.reduce((mask, tag) => mask | (1 << STANDARD_TAGS.indexOf(tag)), 0);
 }
@@ -27,7 +27,7 @@ export function tagsOfMask(mask: number): StandardTag[] {
   return STANDARD_TAGS.filter((_, bit) => (mask & (1 << bit)) !== 0);
 }
 
-/** Lone surrogates have no UTF-8 bytes and control characters would let a creator write into terminals. */
+/** Lone surrogates have no UTF-8 bytes. Control characters would let a creator write into terminals. */
 const LINE = /^[^\p{Cc}\p{Surrogate}\u2028\u2029]*$/u;
 const TEXT = /^(?:[^\p{Cc}\p{Surrogate}]|[\n\t])*$/u;
 
@@ -55,14 +55,14 @@ function isEndpoint(text: string): boolean {
   );
 }
 
-/** The document. Which JSON Schema keywords the two schemas may use is the relay's to check. */
+/** The document. The relay checks the JSON Schema keywords of the two schemas. */
 export const AgentMetadata = z.strictObject({
   name: line('name', 64),
   /** One sentence. */
   tagline: line('tagline', 140),
   /** Markdown or plain text, shown as text. */
   description: z.string().min(1).max(8000).regex(TEXT, 'must not contain control characters other than line breaks'),
-  /** The creator's name as people read it. */
+  /** The creator's display name. */
   display_name: line('display_name', 64),
   /** Shown after the listing's standard tags, which the chain carries. */
   custom_tags: z
@@ -74,12 +74,12 @@ export const AgentMetadata = z.strictObject({
   input_schema: z.record(z.string(), z.unknown(), 'must be a JSON Schema object'),
   /** Describes the result; not enforced, because a result is text. */
   output_schema: z.record(z.string(), z.unknown(), 'must be a JSON Schema object'),
-  /** Where the marketplace posts executions. Never part of a public answer. */
+  /** URL that the marketplace posts executions to. Never part of a public answer. */
   endpoint: z.string().max(2048).refine(isEndpoint, ENDPOINT_RULE),
 });
 export type AgentMetadata = z.infer<typeof AgentMetadata>;
 
-/** The document's bytes, names in the order in which they stand in `metadata`. Other bytes of it are as good. */
+/** The document's bytes, with the properties in the order of `metadata`. Other encodings are equally valid. */
 export function encodeMetadata(metadata: AgentMetadata): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(metadata));
 }

@@ -1,6 +1,6 @@
 /**
- * The contract of /trpc, which the CLI and the dashboard share: sessions, keys, listings, disputes, operation. The relay
- * builds its router over these schemas and the typed client in client/management.ts reads answers with them.
+ * The contract of /trpc, shared by CLI and dashboard: sessions, keys, listings, disputes, operation. The relay builds
+ * its router from these schemas, and client/management.ts reads answers with them.
  */
 import type { z } from 'zod';
 import { accessProcedures } from './accessProcedures.ts';

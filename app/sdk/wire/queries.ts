@@ -1,13 +1,14 @@
 /**
- * The schemas of the REST API's queries: text in, typed values out; every parameter is optional and none is clamped. What
- * `.meta()` says of them is for the published document, where a number is a number.
+ * The schemas of the REST API's queries: text in, typed values out. Every parameter is optional and none is clamped.
+ * `.meta()` describes them for the published document, where a number is a number.
  */
 import { z } from 'zod';
 import { AGENT_SORTS, EXECUTION_STATUSES, type ExecutionStatus } from './choices.ts';
+import { ADDRESS } from './fields.ts';
 
 export { EXECUTION_STATUSES, type ExecutionStatus };
 
-/** `what` and its range stand in the message, because whoever reads it sees only that. */
+/** The message contains `what` and its range, because its reader sees nothing else. */
 function integerText(minimum: number, maximum: number) {
   const rule = `must be an integer from ${minimum} to ${maximum}`;
   return z
@@ -29,7 +30,7 @@ const Q_RULE = 'must be 1 to 100 characters, none of them control characters';
 const TIME_RULE =
   'must be an ISO 8601 time with its zone, such as 2026-01-31T12:00:00Z (in a URL the + of an offset is written %2B)';
 
-/** A time as what unix seconds can be compared with: the whole second before it and the one after it. */
+/** A time to compare with unix seconds: the whole second before it and the one after it. */
 export interface Instant {
   floorSeconds: number;
   ceilSeconds: number;
@@ -37,7 +38,7 @@ export interface Instant {
 
 const InstantText = z
   .string()
-  // ISO 8601 lets seconds be left out.
+  // ISO 8601 allows a time without seconds.
   .transform((text) => text.replace(/^([0-9-]{10}T[0-9]{2}:[0-9]{2})(?=[Z+-])/, '$1:00'))
   .pipe(z.iso.datetime({ offset: true, error: TIME_RULE }))
   .transform((text): Instant => {
@@ -69,17 +70,16 @@ export const AgentsQuery = z.strictObject({
     .transform((text) => text === 'true')
     .meta({ type: 'boolean', enum: [true, false] })
     .default(false),
-  /** Words that all stand in its name, tagline, tags or creator's name, in any case; or an agent_id or a wallet. */
+  /**
+   * Words that must all occur in its name, tagline, tags or creator's name, in any case; or an agent_id or a wallet.
+   */
   q: z
     .string()
     .min(1, Q_RULE)
     .max(100, Q_RULE)
     .refine((text) => !/\p{Cc}/u.test(text), Q_RULE)
     .optional(),
-  creator: z
-    .string()
-    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be a creator's wallet, a base58 address of 32 to 44 characters")
-    .optional(),
+  creator: z.string().regex(ADDRESS, "must be a creator's wallet, a base58 address of 32 to 44 characters").optional(),
   sort: z.enum(AGENT_SORTS, { error: `must be one of ${AGENT_SORTS.join(', ')}` }).default('total_executions'),
 });
 export type AgentsQuery = z.output<typeof AgentsQuery>;
@@ -92,10 +92,7 @@ export type LeavesQuery = z.output<typeof LeavesQuery>;
 export const ExecutionsQuery = z.strictObject({
   ...Page,
   status: z.enum(EXECUTION_STATUSES, { error: `must be one of ${EXECUTION_STATUSES.join(', ')}` }).optional(),
-  agent_id: z
-    .string()
-    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be an agent's id, a base58 address of 32 to 44 characters")
-    .optional(),
+  agent_id: z.string().regex(ADDRESS, "must be an agent's id, a base58 address of 32 to 44 characters").optional(),
   from: InstantText.optional(),
   to: InstantText.optional(),
 });

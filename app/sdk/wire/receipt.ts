@@ -1,19 +1,20 @@
 /**
- * A receipt: all that shows to anyone that an execution was asked for, answered and paid, in one document that its holder
- * keeps. `@agent-marketplace/sdk/receipt` checks it, by itself and against any Solana node.
+ * A receipt: one document that proves to anyone that an execution was requested, answered and paid.
+ * `@agent-marketplace/sdk/receipt` checks it, by itself and against any Solana node.
  */
 import { z } from 'zod';
+import { ADDRESS } from './fields.ts';
 import { isUsdc } from './usdc.ts';
 import { ExecutionArchive } from './wire.ts';
 
-const Address = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/);
+const Address = z.string().regex(ADDRESS);
 const Signature = z.string().regex(/^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}$/);
 const TransactionId = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
 /** The chain has whole seconds. */
 const Time = z.iso.datetime();
 const USDC_RULE = 'must be an amount of USDC, a number with at most 6 decimal places';
 
-/** GET /v1/executions/{execution_id}/receipt. There is one of settled executions only. */
+/** GET /v1/executions/{execution_id}/receipt. Exists for settled executions only. */
 export const Receipt = z.strictObject({
   version: z.literal(1),
   program_id: Address,
@@ -24,7 +25,7 @@ export const Receipt = z.strictObject({
   caller: Address,
   signing_key: Address,
   request_hash: z.string().regex(/^[0-9a-f]{64}$/),
-  /** What was asked: absent where the service does not know it, and its holder may leave it out. */
+  /** The request: absent if the service does not know it. The holder may remove it. */
   task: z.string().optional(),
   parameters: z.record(z.string(), z.unknown()).optional(),
   result: z.string(),
@@ -35,9 +36,9 @@ export const Receipt = z.strictObject({
   fee_bps: z.int().min(0).max(10_000),
   opened_at: Time,
   settled_at: Time,
-  /** Null where this service read the outcome from accounts, and so does not know the transaction. */
+  /** Null if this service read the outcome from accounts, and so does not know the transaction. */
   transactions: z.strictObject({ open: TransactionId.nullable(), settle: TransactionId.nullable() }),
-  /** Null while the record's account was there. */
+  /** Null if the record's account still existed. */
   archive: ExecutionArchive.nullable(),
 });
 export type Receipt = z.infer<typeof Receipt>;

@@ -1,10 +1,10 @@
 /**
- * Which JSON Schema a listing's input_schema and output_schema may be written in: what pydantic 2, zod 4 and OpenAI's
- * function schemas emit. The list stands here alone; the relay checks by it, and /docs, the OpenAPI document and the
- * command line show it.
+ * The JSON Schema subset of a listing's input_schema and output_schema: what pydantic 2, zod 4 and OpenAI's function
+ * schemas emit. It is defined only here. The relay checks by it, and /docs, the OpenAPI document and the command line
+ * show it.
  */
 
-/** Every keyword, by what it speaks of. Those that are checked come first. */
+/** Every keyword, grouped by subject. Keywords that are checked come first. */
 export const SCHEMA_KEYWORDS = {
   'any value': ['type', 'enum', 'const'],
   combinations: ['anyOf', 'oneOf', 'allOf', 'not', '$ref', '$defs', 'definitions'],
@@ -40,7 +40,7 @@ export const SCHEMA_KEYWORDS = {
 } as const;
 export type SchemaKeyword = (typeof SCHEMA_KEYWORDS)[keyof typeof SCHEMA_KEYWORDS][number];
 
-/** Formats that are checked; every other one is an annotation. */
+/** Formats that are checked; all others are annotations. */
 export const CHECKED_FORMATS = [
   'date',
   'time',
@@ -56,16 +56,18 @@ export const CHECKED_FORMATS = [
 
 /** Bytes of one schema as JSON. */
 export const MAX_SCHEMA_BYTES = 32 * 1024;
-/** Schemas within each other, `$ref` followed. Hand-written ones have 3 to 8. */
+/** Nesting depth of schemas, following `$ref`. Hand-written ones have 3 to 8. */
 export const MAX_SCHEMA_DEPTH = 32;
-/** Schemas in one as it is written, which bounds the time to compile it: half a second. A model of 100 fields has about 200. */
+/**
+ * Number of schemas in one as written. Bounds its compile time to half a second. A model of 100 fields has about 200.
+ */
 export const MAX_SCHEMAS = 1_000;
-/** The same with each `$ref` counted as what it names: unions of unions would grow without bound. */
+/** The same with each `$ref` counted as its target: unions of unions would grow without bound. */
 export const MAX_SCHEMAS_FOLLOWED = 10_000;
 /** Schemas in one `anyOf`, `oneOf`, `allOf` or `prefixItems`. */
 export const MAX_FORMS = 200;
 
-/** The list and its limits in sentences, one a line; keywords stand between backticks. */
+/** The list and its limits in sentences, one per line; keywords are in backticks. */
 export function describeSchemaRules(): string[] {
   const list = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(', ');
   const groups = Object.entries(SCHEMA_KEYWORDS).map(([group, keywords]) => `${group}: ${list(keywords)}`);

@@ -1,4 +1,4 @@
-/** SOL amounts: integers of lamports inside, decimals for people. One SOL is 1,000,000,000 lamports. */
+/** SOL amounts: integer lamports inside, decimals for people. One SOL is 1,000,000,000 lamports. */
 import { formatUnits, parseUnits, type Unit } from './decimal.ts';
 
 const SOL: Unit = { name: 'SOL', decimals: 9 };

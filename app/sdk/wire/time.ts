@@ -1,4 +1,4 @@
-/** Times as answers have them. */
+/** The time format of answers. */
 
 /** Unix seconds as ISO 8601 in UTC, with milliseconds. */
 export function toTime(seconds: bigint): string {

@@ -1,7 +1,7 @@
 /**
- * Everything that crosses the REST API: the schema of each query, body and answer. The relay parses requests and answers
- * with these schemas, clients read the answers with them, so neither can drift; the errors are in errorCodes.ts.
- * Amounts are decimal USDC with at most 6 places, times ISO 8601 in UTC, durations whole numbers with their unit.
+ * The schema of each query, body and answer of the REST API. The relay parses requests and answers with these schemas
+ * and clients read answers with them, so neither can drift. errorCodes.ts has the errors. Amounts are decimal USDC with
+ * at most 6 places, times ISO 8601 in UTC, durations whole numbers with their unit.
  */
 import { z } from 'zod';
 import { ERROR_CODES } from './errorCodes.ts';
@@ -18,7 +18,10 @@ const Count = z.int().min(0);
 const Usdc = z.number().min(0);
 const Time = z.iso.datetime();
 
-/** How an agent's last 50 ended executions went: `degraded` below 80 % successful, or refused. Null where there are none. */
+/**
+ * Health from an agent's last 50 ended executions. `degraded`: below 80 % successful, or refused. Null if there are
+ * none.
+ */
 export const AgentHealth = z.strictObject({
   status: z.enum(['ok', 'degraded']),
   success_rate_recent: z.number().min(0).max(1).nullable(),
@@ -68,7 +71,7 @@ export type AgentFull = z.infer<typeof AgentFull>;
 
 const COST_RULE = 'must be an amount of USDC, a number with at most 6 decimal places';
 
-/** POST /v1/agents/{agent_id}/execute. Unknown fields are refused: a misspelt limit must not be taken for none. */
+/** POST /v1/agents/{agent_id}/execute. Unknown fields are refused, so that a misspelt limit is not ignored. */
 export const ExecuteBody = z.strictObject({
   task: z.string('must be a string of at least one character').min(1, 'must have at least one character'),
   parameters: z.record(z.string(), z.unknown(), 'must be an object').default({}),
@@ -84,9 +87,9 @@ export type ExecuteBody = z.output<typeof ExecuteBody>;
 export type ExecuteInput = z.input<typeof ExecuteBody>;
 
 /**
- * POST /v1/executions/{execution_id}/start: what the wallet opened the escrow for. `wallet_signature` (`ed25519:` and
- * base58) stands for an API key: the wallet's over `agent-marketplace:start:v1:` + the record's address + `:` + the
- * request hash that the record carries, in hex.
+ * POST /v1/executions/{execution_id}/start: the request that the wallet opened the escrow for. `wallet_signature`
+ * (`ed25519:` and base58) replaces an API key. It is the wallet's signature over `agent-marketplace:start:v1:` + the
+ * record's address + `:` + the record's request hash in hex.
  */
 export const StartBody = z.strictObject({
   task: ExecuteBody.shape.task,
@@ -114,7 +117,7 @@ export const ExecuteCompleted = z.strictObject({
 });
 export type ExecuteCompleted = z.infer<typeof ExecuteCompleted>;
 
-/** `pending` is the 200 of an asynchronous execute, `running` a 202: ask GET /v1/executions/{execution_id}. */
+/** `pending` is the 200 of an asynchronous execute, `running` a 202: poll GET /v1/executions/{execution_id}. */
 export const ExecuteAccepted = z.strictObject({ execution_id: z.string(), status: z.enum(['pending', 'running']) });
 export type ExecuteAccepted = z.infer<typeof ExecuteAccepted>;
 
@@ -123,8 +126,8 @@ export type ExecuteAccepted = z.infer<typeof ExecuteAccepted>;
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * What proves an archived execution: the bytes of its record's fields, and the nodes beside its leaf's way to the root in
- * the tree's account. GET /v1/executions/{execution_id}/archive, and part of the execution.
+ * The proof of an archived execution: the bytes of its record's fields, and the sibling nodes on its leaf's path to the
+ * root. GET /v1/executions/{execution_id}/archive, and part of the execution.
  */
 export const ExecutionArchive = z.strictObject({
   archive: z.string(),
@@ -140,11 +143,11 @@ export const ExecutionArchive = z.strictObject({
 });
 export type ExecutionArchive = z.infer<typeof ExecutionArchive>;
 
-/** A line of GET /v1/archives/{archive_index}/leaves: all that a leaf is made of. */
+/** A line of GET /v1/archives/{archive_index}/leaves: everything that a leaf is made of. */
 export const ArchiveLine = ExecutionArchive.pick({ leaf_index: true, record: true, fields: true });
 export type ArchiveLine = z.infer<typeof ArchiveLine>;
 
-/** Lines of one answer of that route; a page that is full never changes. */
+/** Lines of one answer of that route; a full page never changes. */
 export const ARCHIVE_PAGE = 256;
 
 // Executions: every field is present, null where there is no value
@@ -181,32 +184,35 @@ export const ExecutionFull = z.strictObject({
   tokens_used: Count.nullable(),
   execution_time_ms: Count.nullable(),
   ipfs_url: z.url().nullable(),
-  /** The creator's over `result_hash`, as the program saw it; and the optional one that also names the execution. */
+  /**
+   * The creator's signature over `result_hash`, as the program saw it; and the optional one that also names the
+   * execution.
+   */
   signature: z.string().nullable(),
   execution_signature: z.string().nullable(),
-  /** The creator's reasoning trace, where it gave one. */
+  /** The creator's reasoning trace, if it gave one. */
   steps: z.array(z.unknown()).nullable(),
   /** Why it failed; null unless `failed`. */
   error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string() }).nullable(),
-  /** Where the money of a failed one is: waiting for a missing or frozen account, or back. */
+  /** State of a failed execution's money: waiting for a missing or frozen account, or returned. */
   refund: z.enum(['claimable', 'blocked', 'done']).nullable(),
   /** Null unless `disputed`. */
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
-  /** Null while the record's account is there, and where it was closed without a leaf. */
+  /** Null while the record's account exists, and if it was closed without a leaf. */
   archive: ExecutionArchive.nullable(),
 });
 export type ExecutionFull = z.infer<typeof ExecutionFull>;
 
 // The rest
 
-/** POST /v1/metadata takes `AgentMetadata` as JSON and answers the hash of its very bytes. */
+/** POST /v1/metadata takes `AgentMetadata` as JSON and returns the hash of exactly these bytes. */
 export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
 export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
 export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from './errorCodes.ts';
 export * from './queries.ts';
 export { AgentMetadata };
 
-/** GET /.well-known/http-message-signatures-directory: the keys that calls to creators are signed with, as RFC 8037 has them. */
+/** GET /.well-known/http-message-signatures-directory: the keys that sign calls to creators, as in RFC 8037. */
 export const KeyDirectory = z.strictObject({
   keys: z.array(
     z.strictObject({
@@ -220,11 +226,11 @@ export const KeyDirectory = z.strictObject({
 });
 export type KeyDirectory = z.infer<typeof KeyDirectory>;
 
-/** GET /: where everything about this deployment is. */
+/** GET /: links of this deployment. */
 export const Directory = z.strictObject({ docs: z.url(), openapi: z.url(), idl: z.url() });
 export type Directory = z.infer<typeof Directory>;
 
-/** GET /health: this process answers. Whether it can serve is asked at /ready. */
+/** GET /health: this process answers. /ready shows if it can serve. */
 export const Health = z.strictObject({
   status: z.literal('ok'),
   environment: z.enum(['live', 'test']),
@@ -232,7 +238,7 @@ export const Health = z.strictObject({
 });
 export type Health = z.infer<typeof Health>;
 
-/** What keeps the service from taking or showing executions. */
+/** Problems that keep the service from taking or showing executions. */
 export const PROBLEMS = [
   'chain_unreachable',
   'index_behind',
@@ -246,11 +252,13 @@ export const PROBLEMS = [
 ] as const;
 export type Problem = (typeof PROBLEMS)[number];
 
-/** GET /ready: 200 when `ready`, else 503. Lag in milliseconds; null when the indexer has not looked yet. */
+/** GET /ready: 200 when `ready`, else 503. Lag in milliseconds; null before the indexer's first look. */
 export const Ready = z.strictObject({
   status: z.enum(['ready', 'not_ready']),
   /** Empty when ready. */
   problems: z.array(z.enum(PROBLEMS)),
+  /** Actions for a person; empty if the problems end without one. */
+  advice: z.array(z.string()),
   environment: z.enum(['live', 'test']),
   indexer: z.strictObject({ slot: Count.nullable(), lag_ms: Count.nullable() }),
   executions_in_flight: Count,

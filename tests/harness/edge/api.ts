@@ -14,7 +14,7 @@ import { createKeyUse } from '../../../app/relay/access/auth.ts';
 import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
-import { createListedAgents } from '../../../app/relay/agents/listed/listedAgents.ts';
+import { createListedAgents } from '../../../app/relay/agents/listed.ts';
 import { USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
@@ -73,7 +73,7 @@ export async function startWorld(
   databaseUrl?: string,
 ) {
   const tables = await openTables(folder, databaseUrl);
-  const { index, ledger, views } = tables;
+  const { index, ledger, views, writes } = tables;
   const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
   const creators = createCreatorPool({ allowPrivate: true, sign: callKeys.sign });
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
@@ -82,6 +82,7 @@ export async function startWorld(
     nowMs: EPOCH * 1000,
     chainAnswers: true,
     obstacles: [] as Obstacle[],
+    advice: [] as string[],
     executed: [] as { principal: Principal; agentId: string; input: PaidCall }[],
     execute: async (): Promise<ExecuteOutcome> => ({ kind: 'pending', executionId: newExecutionId() }),
     grants: new Map<string, KeyGrant>(),
@@ -103,7 +104,7 @@ export async function startWorld(
     ledger: ledger.db,
     views: views.db,
     documents: createDocuments(views.db),
-    listed: createListedAgents({ views: views.db, ledger: ledger.db, now: () => state.nowMs, log }),
+    listed: createListedAgents({ views: views.db, ledger: ledger.db, writes, now: () => state.nowMs, log }),
     readText: createReadText(createReadPieces(views.db), null, log),
     findKey: createKeyReader(views),
     keyUse,
@@ -142,7 +143,7 @@ export async function startWorld(
     limits: ownLimits(),
     readKeyDirectory: async () => callKeys.directory,
     agentHealth: createAgentHealth(ledger, 10, 30),
-    gate: { obstacles: () => state.obstacles },
+    gate: { obstacles: () => state.obstacles, advice: () => state.advice },
     operator: {
       authority: CONFIG.admin.toBase58(),
       async readBalances(addresses) {

@@ -28,8 +28,9 @@ const STATISTICS = sql.raw(`
 
 /** Each execution under its listing, and under all. */
 const CALLERS = (listing: 'listing' | "''") =>
-  sql.raw(`INSERT INTO caller_totals (caller, listing, status, hour, executions)
-    SELECT caller, ${listing}, status, opened_at / 3600, count(*) FROM executions GROUP BY 1, 2, 3, 4`);
+  sql.raw(`INSERT INTO caller_totals (caller, listing, status, day, executions)
+    SELECT caller, ${listing}, status, opened_at / 86400, count(*) FROM executions WHERE status <> 'open'
+    GROUP BY 1, 2, 3, 4`);
 
 /** Makes all figures anew, and counts every listing as changed. */
 export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void> {

@@ -25,3 +25,21 @@ export async function until(
     await sleep(LOOK_MS);
   }
 }
+
+/** The same until there is something, which it returns. */
+export async function untilFound<T>(
+  what: string,
+  look: () => Promise<T | null> | T | null,
+  limitMs?: number,
+): Promise<T> {
+  let found: T | null = null;
+  await until(
+    what,
+    async () => {
+      found = await look();
+      return found !== null;
+    },
+    limitMs,
+  );
+  return found!;
+}

@@ -335,6 +335,18 @@ export async function startMarketplace(
       const account = await connection.getAccountInfo(findExecution(parseUuid(executionId)!), 'confirmed');
       return account ? decodeAccount('ExecutionRecord', account.data) : null;
     },
+    /** How many of these executions' records on-chain have the status, in one question for each hundred. */
+    async countRecords(executionIds: string[], status: ExecutionRecord['status']): Promise<number> {
+      const addresses = executionIds.map((id) => findExecution(parseUuid(id)!));
+      let count = 0;
+      for (let at = 0; at < addresses.length; at += 100) {
+        const accounts = await connection.getMultipleAccountsInfo(addresses.slice(at, at + 100), 'confirmed');
+        for (const account of accounts) {
+          if (account && decodeAccount('ExecutionRecord', account.data).status === status) count += 1;
+        }
+      }
+      return count;
+    },
     async escrowExists(executionId: string): Promise<boolean> {
       const escrow = findEscrow(findExecution(parseUuid(executionId)!));
       return (await connection.getAccountInfo(escrow, 'confirmed')) !== null;

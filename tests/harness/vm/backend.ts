@@ -1,7 +1,7 @@
 /** What a VM must do for us, and what both of them begin with; the rest is built on top (vm.ts). */
 import { type Address, address } from '@solana/kit';
 import { PublicKey, SystemProgram, type VersionedTransaction } from '@solana/web3.js';
-import { PROGRAMS, programAccounts, readProgram } from './deployment.ts';
+import { programAccounts, readProgram } from './deployment.ts';
 import { namedKeypair } from './keys.ts';
 import type { RawCall, RawFailure } from './outcome.ts';
 
@@ -42,10 +42,10 @@ export const DEFAULT_RENT = 6_960n;
 
 export const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };
 
-/** Both programs, upgradeable by the harness. */
-export function deployment() {
+/** These programs, upgradeable by the harness. */
+export function deployment(programs: readonly [PublicKey, string][]) {
   const authority = namedKeypair('upgrade authority').publicKey;
-  return PROGRAMS.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
+  return programs.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
 }
 
 const addresses = new WeakMap<PublicKey, Address>();

@@ -7,10 +7,14 @@ import {
   start,
 } from 'solana-bankrun';
 import { addressOf, type Backend, deployment, NO_ACCOUNT, type RawAccount } from './backend.ts';
+import { bankrunBinary, PROGRAMS } from './deployment.ts';
 import { readDisplayError } from './outcome.ts';
 
-/** Bankrun activates direct account mapping, which mainnet does not have and which removes the gaps between frames. */
-const DIRECT_MAPPING = new PublicKey('EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33');
+/**
+ * Both programs as bankrun runs them. It leaves no gaps between stack frames, because it activates direct account mapping
+ * (EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33); sbpf-linker relies on that.
+ */
+const bankrunPrograms = () => deployment(PROGRAMS.map(([id, path]) => [id, bankrunBinary(path)]));
 /** Native programs, sysvars and the token programs, which come with the VM. */
 const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
 
@@ -33,14 +37,14 @@ export class BankBackend implements Backend {
     }
     // The VM would print every log line; outcomes carry them.
     process.env.RUST_LOG ??= 'off';
-    const accounts = deployment().map(({ address, account }) => ({ address, info: toAccountInfo(account) }));
-    BankBackend.shared = new BankBackend(await start([], accounts, undefined, undefined, [DIRECT_MAPPING]));
+    const accounts = bankrunPrograms().map(({ address, account }) => ({ address, info: toAccountInfo(account) }));
+    BankBackend.shared = new BankBackend(await start([], accounts));
     return BankBackend.shared;
   }
 
   /** Back to the first state: what is not of the runtime or a program goes, and programs are as they were. */
   private empty(): void {
-    const programs = new Map(deployment().map(({ address, account }) => [address.toBase58(), account]));
+    const programs = new Map(bankrunPrograms().map(({ address, account }) => [address.toBase58(), account]));
     for (const [text, address] of this.touched) {
       if (BUILT_IN.test(text)) continue;
       this.context.setAccount(address, toAccountInfo(programs.get(text) ?? NO_ACCOUNT));

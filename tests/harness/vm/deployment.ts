@@ -1,16 +1,22 @@
 /** The marketplace and the test caller as the upgradeable loader keeps them, ready to be written into a VM. */
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { TEST_CALLER_ID } from './outcome.ts';
 
 export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
 
-/** The programs of every VM and their binaries, paths from the repository's root. */
+/** The programs of every VM and their binaries as clusters run them, paths from the repository's root. */
 export const PROGRAMS: [PublicKey, string][] = [
   [PROGRAM_ID, process.env.PROGRAM_SO ?? 'programs/marketplace/artifact/marketplace.so'],
   [TEST_CALLER_ID, 'tests/program/caller/artifact/test_caller.so'],
 ];
+
+/** bankrun executes SBPF v0 only, so it has a build of its own. */
+export function bankrunBinary(path: string): string {
+  return `tests/program/bankrun/${basename(path)}`;
+}
 
 const binaries = new Map<string, Buffer>();
 

@@ -15,7 +15,7 @@ export class LiteBackend implements Backend {
       this.svm.addProgramWithLoader(address(programId.toBase58()), readProgram(path), address(LOADER));
     }
     // The loader's own ProgramData has no upgrade authority.
-    for (const { address, account } of deployment()) if (!account.executable) this.setAccount(address, account);
+    for (const { address, account } of deployment(PROGRAMS)) if (!account.executable) this.setAccount(address, account);
   }
 
   snapshot(): Uint8Array {

@@ -16,9 +16,6 @@ import { ReplayedChain } from './chain.ts';
 import { type Databases, type Ground, makeGround } from './ground.ts';
 import type { Recorded } from './record.ts';
 
-/** Of so many schedules one has backfills so long that a thread writes them. */
-const THREADED_EVERY = 10;
-
 /** The process ends here. */
 class Crash extends Error {}
 
@@ -52,8 +49,7 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
   const chain = new ReplayedChain(history, random() < 0.5 ? 1 : 6);
   const run: ScheduleRun = { seed, slotsApart: chain.slotsApart, hash: '', crashes: 0, forks: 0, faults: 0 };
   const signaturePage = [3, 10, 1_000][whole(3)]!;
-  // Now and then a thread writes, which takes a moment to start.
-  const backfillPage = seed % THREADED_EVERY === 0 ? 4 : 8_000;
+  const pageSize = [2, 100][whole(2)]!;
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
   let clock = 0;
   let troubled = true;
@@ -111,7 +107,7 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
   let keeper: Keeper;
   const begin = () => {
     notices = createNotices();
-    const source = { connection: chain.connection(), programId: PROGRAM_ID, notices, signaturePage, backfillPage };
+    const source = { connection: chain.connection(), programId: PROGRAM_ID, notices, signaturePage, pageSize };
     const db = opened.db.withPlugin(crashing) as Kysely<IndexDatabase>;
     keeper = createKeeper({
       ingest: { ...source, db },

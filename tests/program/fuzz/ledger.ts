@@ -180,7 +180,7 @@ export class Ledger {
   change<Name extends StateName>(name: Name, address: Address, fields: Partial<StateOf<Name>>): void {
     const entry = this.get(address);
     if (entry.state?.name !== name) throw new Error(`the model has no ${name} at ${address}`);
-    const value = { ...(entry.state.value as StateOf<Name>), ...fields };
+    const value = { ...(entry.state.value as object), ...fields };
     this.set(address, { ...entry, state: { ...entry.state, value } });
   }
 

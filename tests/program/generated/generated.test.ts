@@ -23,12 +23,12 @@ const cases = suites.flatMap((suite) => suite.cases);
 const attacks = cases.reduce((sum, { variants }) => sum + variants.length, 0);
 
 describe(`generated attacks: ${attacks} transactions in ${cases.length} tests`, () => {
-  it('know a moment of success for every instruction of the IDL', () => {
+  it('have a successful case for every instruction of the IDL', () => {
     const known = new Set(SCENARIOS.map(({ instruction }) => instruction));
     expect(program.idl.instructions.map(({ name }) => name).filter((name) => !known.has(name))).to.deep.equal([]);
   });
 
-  it('have no stale and no double exception', () => {
+  it('have no outdated or duplicate exception', () => {
     const uses = new Map(EXCEPTIONS.flatMap((exception) => labels(exception)).map((label) => [label, 0]));
     for (const { target, mutation, variants } of cases) {
       for (const { name } of variants) {
@@ -69,7 +69,7 @@ function attack(scenario: Scenario, cases: Case[]): void {
     });
   }
 
-  it('untouched, it succeeds for either user', async () => {
+  it('succeeds unchanged for either user', async () => {
     expect(await succeed(scene, scene.mine)).to.deep.equal(gains);
     await succeed(scene, scene.theirs);
   });

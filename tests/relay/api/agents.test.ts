@@ -131,7 +131,7 @@ describe('GET /v1/agents', () => {
     }
   });
 
-  it('gives 20 from offset 0, most executed first, when nothing is asked', async () => {
+  it('returns 20 from offset 0, most executed first, without parameters', async () => {
     const { json } = await world.get('/v1/agents');
     expect(json).to.include({ total: 23, limit: 20, offset: 0 });
     const ids = json.agents.map((agent: { agent_id: string }) => agent.agent_id);
@@ -164,7 +164,7 @@ describe('GET /v1/agents', () => {
   ];
   for (const sort of SORTS) {
     for (const [filter, kept] of FILTERS) {
-      it(`pages completely by ${sort} with ${filter || 'no filter'}`, async () => {
+      it(`returns every agent once over all pages, by ${sort} with ${filter || 'no filter'}`, async () => {
         const expected = idsBy(sort, kept);
         expect(await allPages(`${filter}&sort=${sort}`, 4)).to.deep.equal(expected);
         expect(await allPages(`${filter}&sort=${sort}`, 100)).to.deep.equal(expected);
@@ -172,7 +172,7 @@ describe('GET /v1/agents', () => {
     }
   }
 
-  it('gives an empty page past the end, with the total', async () => {
+  it('returns an empty page and the total past the end', async () => {
     const { status, json } = await world.get('/v1/agents?offset=9007199254740991');
     expect(status).to.equal(200);
     expect(json).to.deep.equal({ agents: [], total: 23, limit: 20, offset: Number.MAX_SAFE_INTEGER });
@@ -214,7 +214,7 @@ describe('GET /v1/agents', () => {
     ['Limit=5', 'Limit'],
   ];
   for (const [query, parameter] of REFUSED) {
-    it(`rejects: ?${query}, naming ${parameter}`, async () => {
+    it(`rejects: ?${query} with an error that names ${parameter}`, async () => {
       const { status, json } = await world.get(`/v1/agents?${query}`);
       expect(status).to.equal(400);
       expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
@@ -267,7 +267,7 @@ describe('GET /v1/agents/{agent_id}', () => {
     });
   });
 
-  it('gives zeros for an agent that was never called', async () => {
+  it('returns zeros for an agent that was never called', async () => {
     const { json } = await world.get(`/v1/agents/${await world.addListing()}`);
     const zeros = {
       total_executions: 0,
@@ -285,7 +285,7 @@ describe('GET /v1/agents/{agent_id}', () => {
     expect(json.status).to.equal('paused');
   });
 
-  it('shows new metadata and a new price as soon as the listing carries them', async () => {
+  it('returns new metadata and a new price as soon as the listing has them', async () => {
     const listing = await world.addListing({}, { name: 'before' });
     expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('before');
     const other = await world.addListing({}, { name: 'after' });
@@ -305,7 +305,7 @@ describe('GET /v1/agents/{agent_id}', () => {
     });
   });
 
-  it('answers 503 metadata_missing for a listing whose document has not come', async () => {
+  it('returns 503 metadata_missing while the document of a listing is unknown', async () => {
     const listing = await world.addListing({ metadata_hash: 'cd'.repeat(32) }, null);
     const { status, json, headers } = await world.get(`/v1/agents/${listing}`);
     expect(status).to.equal(503);
@@ -313,7 +313,7 @@ describe('GET /v1/agents/{agent_id}', () => {
     expect(headers.get('retry-after')).to.equal('30');
   });
 
-  it('rejects: ids that are unknown, delisted or garbage with 404 agent_not_found', async () => {
+  it('rejects: unknown, delisted and malformed ids with 404 agent_not_found', async () => {
     const delisted = await world.addListing({ status: 'delisted' });
     const garbage = ['x', '0'.repeat(44), '%00', '%ZZ', '%FF%FE', '..%2f..', 'a'.repeat(5000), "'--", '%20'];
     for (const id of [delisted, newAddress(), ...garbage]) {
@@ -323,7 +323,7 @@ describe('GET /v1/agents/{agent_id}', () => {
     }
   });
 
-  it('rejects: a query parameter, because there is none', async () => {
+  it('rejects: any query parameter', async () => {
     const { status, json } = await world.get(`/v1/agents/${await world.addListing()}?verbose=true`);
     expect(status).to.equal(400);
     expect(json.error.message).to.include('"verbose"');

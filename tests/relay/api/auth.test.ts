@@ -12,7 +12,7 @@ import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
 describe('sdk/apiKey', () => {
-  it('makes keys of the promised form, all different, that read back', () => {
+  it('creates keys of the documented form, all different, and parses them again', () => {
     const keys = Array.from({ length: 500 }, () => createApiKey('test'));
     expect(new Set(keys).size).to.equal(500);
     for (const key of keys) {
@@ -33,7 +33,7 @@ describe('sdk/apiKey', () => {
     }
   });
 
-  it('names the grant by the first 16 bytes of the SHA-256 of the whole key', () => {
+  it('derives the grant id from the first 16 bytes of the SHA-256 of the whole key', () => {
     const key = 'crtx_test_00000000_0000000000000000000000000000000000000000000000000';
     // $ printf %s crtx_test_00000000_000...  | sha256sum
     const hash = '6ff6e1525116bc0ed5976a143e5b9bca3803e5ea71da57114f7202f3d0b13829';
@@ -92,7 +92,7 @@ describe('routes that need a key', () => {
     return executionId;
   }
 
-  it('are known to this suite', () => {
+  it('are all covered by this suite', () => {
     expect(CLOSED.map(({ path }) => path)).to.include.members(['/v1/executions', '/v1/agents/{agent_id}/execute']);
   });
 
@@ -107,7 +107,7 @@ describe('routes that need a key', () => {
         return answer.json.error.message;
       }
 
-      it('lets a good key in', async () => {
+      it('accepts a valid key', async () => {
         expect((await call(world, (await world.addKey()).apiKey)).status).to.be.oneOf([200, 404]);
       });
 
@@ -115,7 +115,7 @@ describe('routes that need a key', () => {
         expect(await refuses(undefined)).to.include('Authorization: Bearer');
       });
 
-      it('rejects: malformed, unknown, revoked and expired keys with one and the same message', async () => {
+      it('rejects: malformed, unknown, revoked and expired keys with the same message', async () => {
         const revokedHere = await world.addKey();
         await world.ledger
           .updateTable('api_keys')
@@ -133,10 +133,13 @@ describe('routes that need a key', () => {
           (await world.addKey({ expiresAt: EPOCH })).apiKey,
           (await world.addKey({ indexed: false })).apiKey,
         ];
-        for (const key of keys) expect(await refuses(key)).to.equal('The API key is not valid');
+        for (const key of keys)
+          expect(await refuses(key)).to.equal(
+            'The API key is not valid. It is malformed, unknown, revoked or expired.',
+          );
       });
 
-      it('rejects: a key of the other environment, saying so, whatever follows its prefix', async () => {
+      it('rejects: a key of the other environment with a message that says so, whatever follows its prefix', async () => {
         for (const key of [createApiKey('live'), 'crtx_live_', 'crtx_live_garbage']) {
           expect(await refuses(key, 'wrong_environment')).to.match(/test environment.*crtx_test_/);
         }
@@ -150,7 +153,7 @@ describe('routes that need a key', () => {
         await refuses(apiKey);
       });
 
-      it('reads the chain where the index does not have the grant yet, and says 503 where it cannot', async () => {
+      it('reads the chain when the index does not have the grant yet, and returns 503 when it cannot', async () => {
         const key = await world.addKey({ indexed: false });
         world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key));
         expect((await call(world, key.apiKey)).status).to.be.oneOf([200, 404]);
@@ -163,7 +166,7 @@ describe('routes that need a key', () => {
         }
       });
 
-      it('rejects: a key without its scope, naming it', async () => {
+      it('rejects: a key without the required scope, and names the scope', async () => {
         const needs = route.access === 'read' ? 'read' : 'execute';
         const has = needs === 'read' ? 'execute' : 'read';
         const { apiKey, keyHash } = await world.addKey();
@@ -173,15 +176,15 @@ describe('routes that need a key', () => {
         expect((await call(world, apiKey)).json.error.details).to.deep.equal({ needs, has: [has] });
       });
 
-      it('rejects: a key from an address that its wallet does not allow, telling it', async () => {
+      it('rejects: a key from an address that its wallet does not allow, and names the address', async () => {
         const { apiKey, keyHash } = await world.addKey();
         const allowed_ips = '203.0.113.0/24';
         await world.ledger.updateTable('api_keys').set({ allowed_ips }).where('key_hash', '=', keyHash).execute();
         const message = await refuses(apiKey, 'address_not_allowed', 403);
-        expect(message).to.equal('This API key may not be used from the address 127.0.0.1');
+        expect(message).to.equal('This API key may not be used from the IP address 127.0.0.1');
       });
 
-      it("rejects: another wallet's record, in the words for one that is not there", async () => {
+      it('rejects: the record of another wallet with the message for a missing record', async () => {
         const owner = await world.addKey();
         const executionId = await addExecution(owner.wallet);
         const { apiKey } = await world.addKey();
@@ -194,7 +197,7 @@ describe('routes that need a key', () => {
         expect((await call(world, owner.apiKey, ids)).status).to.equal(200);
       });
 
-      it("takes only the key's row and grant of one wallet together", async () => {
+      it("accepts a key's row and a grant only when both belong to one wallet", async () => {
         const key = await world.addKey({ indexed: false });
         const other = await world.addKey();
         // A stranger's live grant under the same key id gives this wallet nothing.
@@ -223,7 +226,7 @@ describe('routes that need a key', () => {
       return { wallet, token: (await world.deps.sessions.verify({ wallet, message, signature })).token };
     }
 
-    it("reads the wallet's own executions, one and all, and no other's", async () => {
+    it('reads all executions of its own wallet, and none of another', async () => {
       const { wallet, token } = await signIn();
       const listing = await world.addListing();
       const own = await world.addJournal({ wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 3) });
@@ -238,7 +241,7 @@ describe('routes that need a key', () => {
       expect((await world.get(`/v1/executions/${others}`, token)).status).to.equal(404);
     });
 
-    it('rejects: one that has expired or never was, as any bad key', async () => {
+    it('rejects: an expired or unknown session like any invalid key', async () => {
       const { token } = await signIn();
       world.state.nowMs += 15 * 60 * 1000;
       for (const bad of [token, `${token}x`]) {
@@ -246,12 +249,12 @@ describe('routes that need a key', () => {
         expect([status, json.error.code, json.error.message]).to.deep.equal([
           401,
           'unauthorized',
-          'The API key is not valid',
+          'The API key is not valid. It is malformed, unknown, revoked or expired.',
         ]);
       }
     });
 
-    it('rejects: spending by it', async () => {
+    it('rejects: any payment with a session', async () => {
       const { token } = await signIn();
       const agent = await world.addListing();
       const { status } = await world.post(`/v1/agents/${agent}/execute`, { task: 'x' }, { key: token });
@@ -259,20 +262,20 @@ describe('routes that need a key', () => {
     });
   });
 
-  it('takes the scheme in any case, as RFC 9110 says', async () => {
+  it('accepts the scheme in any case, as RFC 9110 requires', async () => {
     const { apiKey } = await world.addKey();
     const { status } = await world.call('/v1/executions', { headers: { authorization: `bearer  ${apiKey}` } });
     expect(status).to.equal(200);
   });
 
-  it('needs no key for agents, results, metadata and health, and ignores a bad one', async () => {
+  it('need no key for agents, results, metadata and health, and ignore an invalid key there', async () => {
     for (const path of ['/v1/agents', `/v1/agents/${await world.addListing()}`]) {
       expect((await world.get(path)).status).to.equal(200);
       expect((await world.get(path, 'crtx_live_x')).status).to.equal(200);
     }
   });
 
-  it('writes down when a key was last used, without making the request wait', async () => {
+  it('record the last use of a key without delaying the request', async () => {
     const { apiKey, keyHash } = await world.addKey();
     world.state.nowMs = EPOCH * 1000 + 123;
     await world.get('/v1/executions', apiKey);

@@ -11,7 +11,7 @@ import { postTo, sessionsOf } from './sessions.ts';
 const ENTRIES = Object.entries(PROCEDURES) as [string, ProcedureEntry][];
 const OF_PAGES = ['auth.signIn', 'auth.signOut'];
 
-describe('who may call a procedure', () => {
+describe('access to procedures', () => {
   let world: World;
   const tokens: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
   const cookies: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
@@ -43,7 +43,7 @@ describe('who may call a procedure', () => {
   const ownPage = (name: string): Record<string, string> => (OF_PAGES.includes(name) ? { origin: world.url } : {});
   const isTurnedAway = ([status]: unknown[]) => status === 401 || status === 403;
 
-  it('covers procedures of every kind', () => {
+  it('is tested for procedures of every access kind', () => {
     const kinds = new Set(ENTRIES.map(([, { kind, access }]) => `${access} ${kind}`));
     expect([...kinds].sort()).to.deep.equal(
       ['admin mutation', 'admin query', 'public mutation', 'public query', 'session mutation', 'session query'].sort(),
@@ -54,11 +54,11 @@ describe('who may call a procedure', () => {
     const [name, { kind, access }] = entry;
     describe(`${name} (${access})`, () => {
       if (access === 'public') {
-        it('is open to everybody', async () => {
+        it('is open to every client', async () => {
           expect(isTurnedAway(await call(entry, ownPage(name)))).to.equal(false);
         });
       } else {
-        it('rejects: no session, one that never was, one that has ended', async () => {
+        it('rejects: a missing, unknown or ended session', async () => {
           const sent = [
             {},
             bearer('x'),
@@ -79,7 +79,7 @@ describe('who may call a procedure', () => {
           }
         });
       }
-      it('takes the right session, as token and as cookie', async () => {
+      it('accepts the right session as token and as cookie', async () => {
         const who = access === 'admin' ? 'admin' : 'stranger';
         // What belongs to pages asks for their origin, whatever else is sent.
         const byToken = { ...bearer(tokens[who]), ...ownPage(name) };
@@ -90,7 +90,7 @@ describe('who may call a procedure', () => {
       });
 
       if (kind === 'mutation') {
-        it('rejects: a cookie from a page of another origin, or of no known one', async () => {
+        it('rejects: a cookie from a page of another or unknown origin', async () => {
           const cookie = access === 'admin' ? cookies.admin : cookies.stranger;
           const foreign: Record<string, string>[] = [
             { cookie },
@@ -105,7 +105,7 @@ describe('who may call a procedure', () => {
           }
         });
 
-        it('takes a program with a token from anywhere', async () => {
+        it('accepts a program with a token from any origin', async () => {
           if (OF_PAGES.includes(name)) return;
           const token = access === 'admin' ? tokens.admin : tokens.stranger;
           const headers = { ...bearer(token), origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
@@ -113,7 +113,7 @@ describe('who may call a procedure', () => {
         });
       }
 
-      it('lets no other origin read it with a cookie', async () => {
+      it('does not let another origin read it with a cookie', async () => {
         const headers = { cookie: cookies.admin, origin: 'https://evil.example' };
         const answer = await world.call(`/trpc/${name}`, { headers });
         for (const [header] of answer.headers) expect(header).to.not.match(/^access-control/);
@@ -122,7 +122,7 @@ describe('who may call a procedure', () => {
   }
 
   for (const name of OF_PAGES) {
-    it(`rejects: ${name} from a foreign page or a program, with no cookie at all`, async () => {
+    it(`rejects: ${name} from a foreign page or a program, without any cookie`, async () => {
       const entry = [name, PROCEDURES[name as 'auth.signIn']] as [string, ProcedureEntry];
       const sent: Record<string, string>[] = [{}, { origin: 'https://evil.example' }, bearer(tokens.stranger)];
       for (const headers of sent) {
@@ -131,14 +131,14 @@ describe('who may call a procedure', () => {
     });
   }
 
-  it('takes a page that was opened by another name of this computer', async () => {
+  it('accepts a page that was opened under another name of this computer', async () => {
     const host = `localhost:${world.port}`;
     const headers = { cookie: cookies.stranger, origin: `http://${host}` };
     const { status, json } = await postTo(world, host, '/trpc/keys.update', {}, headers);
     expect([status, json.error.data.code]).to.deep.equal([400, 'invalid_request']);
   });
 
-  it('rejects: a page of a name that is not of this computer, which anybody may point here', async () => {
+  it('rejects: a page under a name that does not belong to this computer', async () => {
     const headers = { cookie: cookies.stranger, origin: 'http://evil.example' };
     const { status, json } = await postTo(world, 'evil.example', '/trpc/keys.update', {}, headers);
     expect([status, json.error.data.code]).to.deep.equal([403, 'foreign_origin']);

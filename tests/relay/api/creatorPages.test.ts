@@ -39,7 +39,7 @@ describe('pages of creators', () => {
   });
 
   describe('agents.outcomes', () => {
-    it('are the newest 50 ends, each by whose fault it was', async () => {
+    it('returns the newest 50 outcomes, each with the party at fault', async () => {
       const listing = await world.addListing();
       const settledAt = (index: number) => ({ settled_at: BigInt(EPOCH + index) });
       const short = { deadline: BigInt(EPOCH + 5), listing_timeout_seconds: 60n };
@@ -71,7 +71,7 @@ describe('pages of creators', () => {
       expect(newest.outcomes.at(-1)?.ended_at).to.equal(timeOf(EPOCH + 100));
     });
 
-    it('rejects: agents that are not there, or not any more', async () => {
+    it('rejects: unknown and delisted agents', async () => {
       for (const agent_id of [newAddress(), await world.addListing({ status: 'delisted' })]) {
         const error = await refusal(anonymous().call('agents.outcomes', { agent_id }));
         expect(error).to.include({ status: 404, code: 'agent_not_found' });
@@ -80,7 +80,7 @@ describe('pages of creators', () => {
   });
 
   describe('listings.mine', () => {
-    it("has the wallet's own, delisted ones too, with the very bytes of their descriptions", async () => {
+    it("returns the wallet's own listings, also delisted ones, with the exact bytes of their descriptions", async () => {
       const creator = Keypair.generate();
       const mine = { creator: creator.publicKey.toBase58() };
       const listing = await world.addListing(
@@ -133,7 +133,7 @@ describe('pages of creators', () => {
       expect((await (await signIn(Keypair.generate())).call('listings.mine')).listings).to.deep.equal([]);
     });
 
-    it("keeps a creator's endpoint from whoever lists a copy of the description afterwards", async () => {
+    it("hides a creator's endpoint from a wallet that lists a copy of the description", async () => {
       const endpoint = 'https://secret.example/execute';
       const [first, copier] = [Keypair.generate(), Keypair.generate()];
       await world.addListing({ creator: first.publicKey.toBase58() }, { endpoint });
@@ -147,7 +147,7 @@ describe('pages of creators', () => {
   });
 
   describe('listings.statistics', () => {
-    it('has every day, the oldest first, and why calls failed', async () => {
+    it('returns every day, oldest first, with the reasons of failed calls', async () => {
       const creator = Keypair.generate();
       const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
       for (const ms of [10n, 20n, 30n, 40n]) await ended(listing, 1, { execution_time_ms: ms });
@@ -183,7 +183,7 @@ describe('pages of creators', () => {
       expect(month.failures.map(({ message }) => message)).to.include('Old');
     });
 
-    it("rejects: another wallet's listing, in the words for one that is not there, and other ranges", async () => {
+    it('rejects: the listing of another wallet like a missing one, and invalid ranges', async () => {
       const creator = Keypair.generate();
       const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
       const stranger = await signIn(Keypair.generate());
@@ -201,7 +201,7 @@ describe('pages of creators', () => {
   });
 
   describe('creators.list', () => {
-    it('has all who listed or had the badge, by words, badge and page', async () => {
+    it('returns all creators with a listing or badge, filtered by words and badge, in pages', async () => {
       const wallet = newAddress();
       const listing = await world.addListing(
         { creator: wallet, listed_at: BigInt(EPOCH + 1_000) },

@@ -36,7 +36,7 @@ describe('disputes at /trpc', () => {
   });
 
   describe('the lists', () => {
-    it('show a dispute to its caller, to its creator, and to no other wallet', async () => {
+    it('show a dispute to its caller and its creator, and to no other wallet', async () => {
       const { caller, creator, listing, execution_id, dispute } = await addDisputed({
         evidence_uri: 'https://evidence.example/1',
       });
@@ -71,7 +71,7 @@ describe('disputes at /trpc', () => {
       expect(none).to.deep.equal({ disputes: [], total: 0 });
     });
 
-    it('put before the admin what is due first, and then what has ended, by page and outcome', async () => {
+    it('show the admin open disputes by due date, then ended ones, filtered by outcome and page', async () => {
       const openedAt = (seconds: number) => ({ opened_at: BigInt(EPOCH + seconds) });
       const over = { resolved_at: BigInt(EPOCH + 900), bond: 0n };
       const later = await addDisputed(openedAt(300));
@@ -104,7 +104,7 @@ describe('disputes at /trpc', () => {
       expect(lapses).to.deep.equal({ disputes: [all.disputes[2]], total: 1 });
     });
 
-    it('are counted as far as the page and a little on, so that who walks on comes to the end', async () => {
+    it('count at most a little past the page, and still lead a reader through every page', async () => {
       const { caller, creator, listing } = await addDisputed();
       const wallet = caller.publicKey.toBase58();
       for (const opened_at of [1n, 2n, 2n]) {
@@ -132,7 +132,7 @@ describe('disputes at /trpc', () => {
   });
 
   describe('evidence', () => {
-    it('is kept before the dispute that names it, for the admin alone', async () => {
+    it('is accepted before the dispute that names it, and readable by the admin alone', async () => {
       const caller = Keypair.generate();
       const wallet = caller.publicKey.toBase58();
       const listing = await world.addListing();
@@ -153,7 +153,7 @@ describe('disputes at /trpc', () => {
       expect((await session.call('disputes.mine')).disputes[0]).to.deep.include({ has_evidence: true });
     });
 
-    it('may come after the dispute too, if it is what the dispute names', async () => {
+    it('is accepted after the dispute when the dispute names it', async () => {
       const { caller, execution_id } = await addDisputed({ evidence_hash: sha256('after') });
       const session = await signIn(caller);
       const other = await refusal(session.call('disputes.putEvidence', { execution_id, ...file('other') }));
@@ -163,7 +163,7 @@ describe('disputes at /trpc', () => {
       expect((await session.call('disputes.mine')).disputes[0]?.has_evidence).to.equal(true);
     });
 
-    it("rejects: another wallet's execution, as none; the creator's; and what cannot be disputed", async () => {
+    it("rejects: another wallet's execution like a missing one, the creator, and executions that cannot be disputed", async () => {
       const { creator, execution_id } = await addDisputed();
       for (const stranger of [creator, Keypair.generate(), ADMIN]) {
         const session = await signIn(stranger);
@@ -183,7 +183,7 @@ describe('disputes at /trpc', () => {
       expect(await world.ledger.selectFrom('evidence').selectAll().execute()).to.deep.equal([]);
     });
 
-    it('takes 256 KiB and not a byte more, and only what is base64 of a known kind', async () => {
+    it('accepts at most 256 KiB of base64 in a known format', async () => {
       const caller = Keypair.generate();
       const execution_id = await world.addRecord({
         caller: caller.publicKey.toBase58(),
@@ -210,7 +210,7 @@ describe('disputes at /trpc', () => {
       expect([huge.status, huge.json.error.data.details]).to.deep.equal([413, { max_bytes: 384 * 1024 }]);
     });
 
-    it('is no way for strangers to send so much: who has no session is refused before the body is read', async () => {
+    it('is refused without a session before the body is read', async () => {
       const body = `{"content":"${'A'.repeat(300 * 1024)}`;
       const { status } = await world.post('/trpc/disputes.putEvidence', body);
       expect(status).to.equal(401);
@@ -218,7 +218,7 @@ describe('disputes at /trpc', () => {
       expect([reason.status, reason.json.error.data.details]).to.deep.equal([413, { max_bytes: 32 * 1024 }]);
     });
 
-    it('that no dispute names gives way to the ninth file of its wallet, and after a day', async () => {
+    it('is deleted, when no dispute names it, by the ninth file of its wallet or after a day', async () => {
       const caller = Keypair.generate();
       const wallet = caller.publicKey.toBase58();
       const listing = await world.addListing();
@@ -267,7 +267,7 @@ describe('disputes at /trpc', () => {
   });
 
   describe('the case and its reason', () => {
-    it('are what was asked and what came of it, for the admin alone', async () => {
+    it('show the admin alone the request and its result', async () => {
       const { caller, listing, execution_id } = await addDisputed();
       const wallet = caller.publicKey.toBase58();
       const asked = { task: 'count rows', parameters: '{"file":"a.csv"}' };
@@ -279,13 +279,13 @@ describe('disputes at /trpc', () => {
       expect(found.dispute).to.deep.equal((await admin.call('disputes.queue')).disputes[0]);
     });
 
-    it('are there for executions that were never started here, without what was asked', async () => {
+    it('are available for executions that were never started here, without the request', async () => {
       const { execution_id } = await addDisputed();
       const found = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
       expect([found.task, found.parameters, found.receipt]).to.deep.equal([null, null, null]);
     });
 
-    it("rejects: the admin's look at what nobody has disputed", async () => {
+    it('rejects: the admin reading an execution that nobody has disputed', async () => {
       const listing = await world.addListing();
       const execution_id = await world.addRecord({ caller: newAddress(), listing });
       const admin = await signIn(ADMIN);
@@ -298,7 +298,7 @@ describe('disputes at /trpc', () => {
       expect(await world.ledger.selectFrom('dispute_reasons').selectAll().execute()).to.deep.equal([]);
     });
 
-    it('a reason is shown to both parties once the chain carries its hash, and only that one', async () => {
+    it('show a reason to both parties only after the chain carries its hash', async () => {
       const { caller, creator, execution_id } = await addDisputed();
       const admin = await signIn(ADMIN);
       const put = (reason: string) => admin.call('disputes.putReason', { execution_id, reason });
@@ -319,7 +319,7 @@ describe('disputes at /trpc', () => {
       expect(rows.map(({ reason }) => reason).sort()).to.deep.equal(['The result was as promised: ✓', 'third']);
     });
 
-    it('rejects: reasons that are empty or longer than 8,000 characters', async () => {
+    it('rejects: empty reasons and reasons above 8,000 characters', async () => {
       const { execution_id } = await addDisputed();
       const admin = await signIn(ADMIN);
       for (const reason of ['', 'x'.repeat(8_001)]) {

@@ -38,7 +38,7 @@ describe('/docs', () => {
   });
   after(() => world.stop());
 
-  it('is a page that may load and run nothing', () => {
+  it('forbids itself to load or run anything', () => {
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
     const policy = headers.get('content-security-policy')!;
     expect(policy).to.match(/^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'/);
@@ -47,7 +47,7 @@ describe('/docs', () => {
     for (const [, target] of page.matchAll(/(?:href|src)="([^"]*)"/g)) expect(target).to.match(/^[#/]/);
   });
 
-  it('is well-formed: every element that opens closes, in its place', () => {
+  it('is well-formed: every element is closed in its place', () => {
     const open: string[] = [];
     for (const [, slash, name = ''] of page
       .replace(/<!doctype html>/, '')
@@ -60,7 +60,7 @@ describe('/docs', () => {
     expect(page).to.not.match(/\{\{|undefined|\[object/);
   });
 
-  it('can be read on a phone, without a mouse, and by a screen reader', () => {
+  it('is readable on a phone, without a mouse, and by a screen reader', () => {
     expect(page).to.include('<html lang="en">');
     expect(page).to.include('<meta name="viewport" content="width=device-width, initial-scale=1">');
     expect(page).to.include('<a class="skip" href="#main">');
@@ -75,18 +75,18 @@ describe('/docs', () => {
     expect(page).to.not.match(/class="wide"(?![^>]*tabindex="0")/);
   });
 
-  it('has a target for every link within it, and no id twice', () => {
+  it('has a target for every link within it, and no duplicate id', () => {
     const ids = [...page.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1]);
     expect(new Set(ids).size).to.equal(ids.length);
     for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).to.include(target);
   });
 
-  it('has links to this server that work', async () => {
+  it('has only working links to this server', async () => {
     for (const [, path] of page.matchAll(/href="(\/[^"]*)"/g))
       expect((await world.get(path!)).status, path).to.equal(200);
   });
 
-  it('has every route and every error', () => {
+  it('lists every route and every error', () => {
     for (const id of ROUTE_IDS) {
       const { method, path } = routeOf(id);
       expect(page).to.include(`<details id="${id}"><summary><code>${method.toUpperCase()} ${path}</code>`);
@@ -116,7 +116,7 @@ describe('/docs', () => {
     }
   });
 
-  it('registers a key by the request that it gives', async () => {
+  it('shows a request that registers a key', async () => {
     const wallet = newAddress();
     const apiKey = createApiKey('test');
     const keyHash = hashApiKey(apiKey);
@@ -129,7 +129,7 @@ describe('/docs', () => {
     expect(json).to.deep.equal(JSON.parse(answer.replace('32 HEX DIGITS', keyId)));
   });
 
-  it('tells where a record holds the hash of its result', () => {
+  it('explains where a record holds the hash of its result', () => {
     const idl: { accounts: { name: string; discriminator: number[] }[] } = JSON.parse(readFileSync(IDL, 'utf8'));
     const [account] = idl.accounts.filter(({ name }) => name === 'ExecutionRecord');
     const data = Buffer.alloc(400);

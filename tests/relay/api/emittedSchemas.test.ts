@@ -42,7 +42,7 @@ describe('schemas as they are emitted', () => {
     ],
     ['text against its pattern', { code: 'abc' }, 'parameters.code must match the pattern "^[A-Z]{3}-\\\\d{1,4}$"'],
     ['a tuple of the wrong kinds', { pair: ['a', 1] }, 'parameters.pair must fit one form'],
-    ['a set with an item twice', { tags: ['a', 'a'] }, 'parameters.tags must not hold an item twice'],
+    ['a set with an item twice', { tags: ['a', 'a'] }, 'parameters.tags must not contain an item twice'],
     ['a map of the wrong values', { scores: { a: 'x' } }, 'parameters.scores.a must be number'],
     ['no multiple', { step: 7 }, 'parameters.step must be multiple of 5'],
     ['another value of an enum', { color: 'blue' }, 'parameters.color must be one of ["red","green"]'],
@@ -54,12 +54,12 @@ describe('schemas as they are emitted', () => {
     });
   }
 
-  it('pydantic: the schema of an answer, also where it is no object', () => {
+  it('accepts the pydantic schema of an answer, also when it is not an object', () => {
     expect(findSchemaFaults(EMITTED.pydantic.output, 'output_schema')).to.deep.equal([]);
     expect(findSchemaFaults({ type: 'string' }, 'output_schema')).to.deep.equal([]);
   });
 
-  it("openai: what its helper makes of a model, and the function of its guide's example", () => {
+  it("accepts the openai helper's schema of a model, and the function of its guide's example", () => {
     const plan = accept(EMITTED.openai.tool.function.parameters);
     const good = { goal: 'g', steps: [{ explanation: 'e', output: null }], color: 'red', place: { lat: 1, lon: 2 } };
     expect(plan(good)).to.deep.equal([]);
@@ -79,7 +79,7 @@ describe('schemas as they are emitted', () => {
     );
   });
 
-  it('zod: nested, optional, nullable, union, tuple, record, formatted and described fields', () => {
+  it("accepts zod's nested, optional, nullable, union, tuple, record, formatted and described fields", () => {
     const model = z.object({
       email: z.email(),
       url: z.url().optional(),

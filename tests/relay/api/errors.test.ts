@@ -31,7 +31,7 @@ describe('an open that the program refuses', () => {
   const names: string[] = idl.errors.map((error: { name: string }) => error.name);
 
   for (const [programError, code, details] of REFUSALS) {
-    it(`${programError ?? 'for no reason that it names'}: ${ERRORS[code].status} ${code}`, () => {
+    it(`maps ${programError ?? 'an unnamed program error'} to ${ERRORS[code].status} ${code}`, () => {
       if (programError !== null) expect(names).to.include(programError);
       const refusal = openRefused(programError, 'why', CALL);
       const { error } = errorBody(refusal);

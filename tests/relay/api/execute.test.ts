@@ -25,8 +25,8 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
   });
   after(() => world.stop());
 
-  describe('answers', () => {
-    it('200 with every field of a completed execution', async () => {
+  describe('in its answer', () => {
+    it('returns 200 with every field of a completed execution', async () => {
       const executionId = newExecutionId();
       const outcome: ExecuteOutcome = {
         kind: 'completed',
@@ -57,7 +57,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect((await execute({ task: 'again' })).json.tokens_used).to.equal(null);
     });
 
-    it('200 pending for an asynchronous one whose escrow is confirmed', async () => {
+    it('returns 200 pending for an asynchronous execution whose escrow is confirmed', async () => {
       const executionId = newExecutionId();
       world.state.execute = async () => ({ kind: 'pending', executionId });
       const { status, json } = await execute({ task: 'x', async: true });
@@ -65,7 +65,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect(json).to.deep.equal({ execution_id: executionId, status: 'pending' });
     });
 
-    it('202 running where the outcome is not known yet', async () => {
+    it('returns 202 running while the outcome is unknown', async () => {
       const executionId = newExecutionId();
       world.state.execute = async () => ({ kind: 'running', executionId });
       const { status, json } = await execute({ task: 'x' });
@@ -87,7 +87,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
     ];
     for (const refusal of REFUSALS) {
       const { code, details } = refusal;
-      it(`${ERRORS[code].status} ${code} with its execution_id and details ${JSON.stringify(details)}`, async () => {
+      it(`returns ${ERRORS[code].status} ${code} with its execution_id and details ${JSON.stringify(details)}`, async () => {
         world.state.execute = async () => {
           throw refusal;
         };
@@ -105,7 +105,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect([status, json.error.code]).to.deep.equal([500, 'internal_error']);
     });
 
-    it('500 internal_error without a word of the fault', async () => {
+    it('returns 500 internal_error without any detail of the fault', async () => {
       world.state.execute = async () => {
         throw new TypeError('secret of the house');
       };
@@ -117,8 +117,8 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
     });
   });
 
-  describe('passes to the engine', () => {
-    it("the wallet, the agent and its defaults: no parameters, synchronous, the listing's timeout and price", async () => {
+  describe('for the engine', () => {
+    it('passes wallet, agent and defaults: no parameters, synchronous, timeout and price of the listing', async () => {
       await execute({ task: ' x ' });
       expect(world.state.executed).to.deep.equal([
         {
@@ -137,7 +137,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       ]);
     });
 
-    it('everything that a caller can say', async () => {
+    it('passes every option of a caller', async () => {
       const parameters = { csv: 'a,b', mode: 3, when: '2026-02-28', limits: { rows: 5 }, names: ['x', 'y'] };
       const body = { task: 'ü', parameters, async: true, timeout_seconds: 2, max_cost_usdc: 0.123456 };
       const { status } = await execute(body, listing);
@@ -153,7 +153,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       });
     });
 
-    it('bodies at the limits: 1 MiB, 64 levels, and a charset in the media type', async () => {
+    it('passes bodies at the limits: 1 MiB, 64 levels, and a charset in the media type', async () => {
       const task = 'x'.repeat(1024 * 1024 - '{"task":""}'.length);
       expect((await execute(`{"task":"${task}"}`)).status).to.equal(200);
       const nested = `${'{"a":'.repeat(62)}1${'}'.repeat(62)}`;
@@ -162,7 +162,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect((await execute({ task: 'x' }, open, headers)).status).to.equal(200);
     });
 
-    it('the work of a caller that hangs up', async () => {
+    it('continues the work of a caller that hangs up', async () => {
       let finish: () => void = () => undefined;
       const begun = new Promise<void>((resolve) => {
         world.state.execute = () => {
@@ -183,9 +183,9 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
     });
   });
 
-  describe('checks in this order', () => {
+  describe('before it opens', () => {
     /** Each request is wrong in everything from its place on, so that only the order decides its answer. */
-    it('size, media type, key, agent, status, body, parameters, money', async () => {
+    it('checks size, media type, key, agent, status, body, parameters and money in this order', async () => {
       const paused = await world.addListing({ status: 'paused' }, { input_schema: INPUT_SCHEMA });
       const tooLarge = 'x'.repeat(1024 * 1024 + 1);
       const text = { 'content-type': 'text/plain' };
@@ -211,7 +211,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect(world.state.executed).to.have.length(1);
     });
 
-    it('rejects: unknown, delisted, garbage and undescribed agents', async () => {
+    it('rejects: unknown, delisted, malformed and undescribed agents', async () => {
       const delisted = await world.addListing({ status: 'delisted' });
       for (const id of [newAddress(), delisted, 'x', '%ZZ', "'--"]) {
         const { status, json } = await execute({ task: 'x' }, id);
@@ -222,7 +222,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect([status, json.error.code]).to.deep.equal([503, 'metadata_missing']);
     });
 
-    it('rejects: options in the query, where a caller might believe them heard', async () => {
+    it('rejects: options in the query', async () => {
       const { status, json } = await world.post(
         `/v1/agents/${open}/execute?async=true`,
         { task: 'x' },
@@ -246,7 +246,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect([status, json.error.code]).to.deep.equal([415, 'unsupported_media_type']);
     });
 
-    it('rejects: a body over 1 MiB whose length is not announced', async () => {
+    it('rejects: a body over 1 MiB without Content-Length', async () => {
       const chunk = Buffer.alloc(64 * 1024, 120);
       const stream = new ReadableStream({
         start(controller) {

@@ -20,8 +20,8 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
 
   describe('rejects: bodies with 400 invalid_request, and executes nothing', () => {
     const BODIES: [name: string, body: string | Uint8Array, says: string][] = [
-      ['empty', '', 'no JSON'],
-      ['white space', ' \n\t ', 'no JSON'],
+      ['empty', '', 'it is empty'],
+      ['white space', ' \n\t ', 'it is empty'],
       ['not JSON', 'task=x', 'not valid JSON'],
       ['cut off', '{"task":"x"', 'not valid JSON'],
       ['cut off in a string', '{"task":"x', 'not valid JSON'],
@@ -52,7 +52,11 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
       ['65 levels of arrays', `{"task":"x","parameters":{"a":${'['.repeat(63)}${']'.repeat(63)}}}`, 'deeper than 64'],
       ['65 levels of objects', `{"task":"x","parameters":${'{"a":'.repeat(64)}1${'}'.repeat(64)}}`, 'deeper than 64'],
       ['half a million open brackets', `{"task":${'['.repeat(500_000)}`, 'deeper than 64'],
-      ['a number beyond a double', '{"task":"x","parameters":{"a":1e400}}', 'must be a number that a double can carry'],
+      [
+        'a number beyond a double',
+        '{"task":"x","parameters":{"a":1e400}}',
+        'must be a number within the range of a double',
+      ],
       ['no task', '{}', '"task" is missing'],
       ['task null', '{"task":null}', '"task" must be a string'],
       ['task empty', '{"task":""}', '"task" must have at least one character'],
@@ -72,7 +76,7 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
       ['cost negative', '{"task":"x","max_cost_usdc":-1}', '"max_cost_usdc" must be an amount'],
       ['cost too fine', '{"task":"x","max_cost_usdc":0.1234567}', '"max_cost_usdc" must be an amount'],
       ['cost immense', '{"task":"x","max_cost_usdc":1e30}', '"max_cost_usdc" must be an amount'],
-      ['an unknown field', '{"task":"x","max_cost":1}', '"max_cost"; there are task, parameters'],
+      ['an unknown field', '{"task":"x","max_cost":1}', '"max_cost". Allowed: task, parameters'],
     ];
     for (const [name, body, says] of BODIES) {
       it(name, async () => {
@@ -87,7 +91,7 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
     }
   });
 
-  describe('says for programs what is wrong', () => {
+  describe('the list of faults for programs', () => {
     const ISSUES: [name: string, body: unknown, issues: [path: string, expected: string, got: string][]][] = [
       ['what is missing', {}, [['task', 'must be a string', 'nothing']]],
       [
@@ -97,7 +101,7 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
           ['task', 'must be a string of at least one character', '7'],
           ['parameters', 'must be an object', 'an array of 0'],
           ['async', 'must be true or false', '"yes"'],
-          ['max_cost', 'no field of this name', '1'],
+          ['max_cost', 'no field with this name', '1'],
         ],
       ],
       [
@@ -119,7 +123,7 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
       [
         'an unknown parameter',
         { task: 'x', parameters: { csv: 'a', x: 'y'.repeat(99) } },
-        [['parameters.x', 'no parameter of this name', 'a string of 99 characters']],
+        [['parameters.x', 'no parameter with this name', 'a string of 99 characters']],
       ],
     ];
     for (const [name, body, issues] of ISSUES) {
@@ -130,19 +134,19 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
       });
     }
 
-    it('at most 20 things', async () => {
+    it('has at most 20 entries', async () => {
       const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`x${i}`, i]));
       expect((await execute({ task: 'x', ...unknown })).json.error.details.issues).to.have.length(20);
     });
 
-    it('of a body that is no JSON, in words', async () => {
+    it('describes a body that is not JSON', async () => {
       const { json } = await execute('{"task":');
       const [issue] = json.error.details.issues;
       expect(issue).to.include({ in: 'body', path: '' });
       expect(issue.got).to.match(/^it is not valid JSON/);
     });
 
-    it('of a query, a size and a media type', async () => {
+    it('describes faults of a query, a size and a media type', async () => {
       const repeated = await world.get('/v1/agents?limit=1&limit=2');
       const twice = { in: 'query', path: 'limit', expected: 'must be given once', got: 'an array of 2' };
       expect(repeated.json.error.details).to.deep.equal({ issues: [twice] });

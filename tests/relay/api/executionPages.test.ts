@@ -107,7 +107,7 @@ describe('GET /v1/executions', () => {
     }
   });
 
-  it('orders what was opened in one second by the chain, then by when the relay took it', async () => {
+  it('orders executions of one second by the chain, then by the time the relay accepted them', async () => {
     const { wallet, apiKey } = await world.addKey();
     const listing = listings[0]!;
     const oldestFirst: string[] = [];
@@ -136,7 +136,7 @@ describe('GET /v1/executions', () => {
     expect(await ids('limit=4&offset=4')).to.deep.equal(newest.slice(4, 8));
   });
 
-  it('gives 20 from offset 0 when nothing is asked, and an empty page past the end', async () => {
+  it('returns 20 from offset 0 without parameters, and an empty page past the end', async () => {
     const first = await world.get('/v1/executions', key.apiKey);
     expect(first.json).to.include({ total: 49, limit: 20, offset: 0 });
     expect(first.json.executions).to.have.length(20);
@@ -172,14 +172,14 @@ describe('GET /v1/executions', () => {
     ],
   ];
   for (const [name, query, kept] of FILTERS) {
-    it(`pages completely with ${name}`, async () => {
+    it(`returns every execution once over all pages with ${name}`, async () => {
       const expected = newestFirst(kept);
       expect(await allPages(query(), 7)).to.deep.equal(expected);
       expect(await allPages(query(), 100)).to.deep.equal(expected);
     });
   }
 
-  it('shows a wallet without executions an empty list', async () => {
+  it('returns an empty list for a wallet without executions', async () => {
     const fresh = await world.addKey();
     const { json } = await world.get('/v1/executions', fresh.apiKey);
     expect(json).to.deep.equal({ executions: [], total: 0, limit: 20, offset: 0 });
@@ -208,7 +208,7 @@ describe('GET /v1/executions', () => {
     ['since=2025-10-09T08:54:40Z', 'since'],
   ];
   for (const [query, parameter] of REFUSED) {
-    it(`rejects: ?${query}, naming ${parameter}`, async () => {
+    it(`rejects: ?${query} with an error that names ${parameter}`, async () => {
       const { status, json } = await world.get(`/v1/executions?${query}`, key.apiKey);
       expect(status).to.equal(400);
       expect(json.error).to.include({ code: 'invalid_request', execution_id: null });

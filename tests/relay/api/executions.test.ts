@@ -77,7 +77,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it('shows null where the creator reported neither tokens nor steps', async () => {
+  it('shows null when the creator reported neither tokens nor steps', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 3) });
     await world.addResult(id, '', { tokens_used: null, steps: null });
     expect(await read(id)).to.include({ result: '', tokens_used: null, steps: null, status: 'completed' });
@@ -96,18 +96,18 @@ describe('GET /v1/executions/{execution_id}', () => {
     ['parked', 'running'],
   ] as const;
   for (const [state, status] of STATES) {
-    it(`shows ${state} as ${status}, at the price`, async () => {
+    it(`shows ${state} as ${status} with the price as cost`, async () => {
       const id = await world.addJournal({ wallet: key.wallet, listing, state });
       expect(await read(id)).to.deep.equal(common(id, status, 0.25));
     });
   }
 
-  it('shows an open that may still land as running, at no cost, from the time it was accepted', async () => {
+  it('shows an open that may still land as running, at no cost, from its acceptance on', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'open_signed', opened_at: null });
     expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0), initiated_at: at(-1) });
   });
 
-  it('knows no execution that has no transaction yet', async () => {
+  it('returns 404 for an execution that has no transaction yet', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'accepted', opened_at: null });
     const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
     expect([status, json.error.code]).to.deep.equal([404, 'execution_not_found']);
@@ -129,7 +129,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect(await read(id)).to.deep.equal({ ...common(id, 'failed', 0), error });
   });
 
-  it('shows a refund on its way as running, at the price: what is shown as ended must not change', async () => {
+  it('shows a pending refund as running with its price, because an ended execution must not change', async () => {
     const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
     const journal = { wallet: key.wallet, listing, refund_state: 'pending' as const, ...error };
     const id = await world.addJournal({ ...journal, state: 'refunding' });
@@ -147,7 +147,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   });
 
   for (const refund of ['claimable', 'blocked'] as const) {
-    it(`shows a certain refund that is ${refund} as failed, its price still in escrow`, async () => {
+    it(`shows a certain refund that is ${refund} as failed, with its price still in escrow`, async () => {
       const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
       const journal = { wallet: key.wallet, listing, state: 'refunding' as const, refund_state: refund, ...error };
       const id = await world.addJournal(journal);
@@ -159,7 +159,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   }
 
-  it('shows a refunded one as failed at cost 0, also where its result had been verified', async () => {
+  it('shows a refunded execution as failed at cost 0, also when its result had been verified', async () => {
     const error = { error_code: 'execution_failed', error_message: 'out of memory' };
     const journal = {
       wallet: key.wallet,
@@ -179,7 +179,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
   });
 
-  it('follows the chain where the journal is behind: settled', async () => {
+  it('shows settled from the chain when the journal is behind', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'verified' });
     await world.addResult(id, 'Rome');
     const result_hash = hashResult('Rome').slice('sha256:'.length);
@@ -196,7 +196,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it('follows the chain where somebody else refunded what the journal calls running', async () => {
+  it('follows the chain when a stranger refunded an execution the journal calls running', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'dispatched' });
     const refunded = { status: 'refunded' as const, reason: 5n, result_hash: null, creator_amount: 0n };
     await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
@@ -205,7 +205,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect(shown.error).to.deep.equal({ code: 'execution_timeout', message: 'The execution was not settled in time' });
   });
 
-  it('follows the journal where the index is behind: settled while the index says open', async () => {
+  it('shows settled from the journal while the index says open', async () => {
     const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', ...settled });
     await world.addResult(id, 'Rome');
@@ -226,7 +226,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it('shows a disputed one as disputed, with its result, and an upheld one too', async () => {
+  it('shows a disputed and an upheld execution as disputed, with the result', async () => {
     for (const [status, outcome] of [
       ['disputed', 'open'],
       ['dispute_upheld', 'upheld'],
@@ -246,7 +246,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     }
   });
 
-  it('shows one whose dispute was rejected or lapsed as completed again', async () => {
+  it('shows an execution whose dispute was rejected or lapsed as completed again', async () => {
     const record = { caller: key.wallet, listing, status: 'completed' as const, dispute_count: 1n };
     expect(await read(await world.addRecord(record))).to.include({
       status: 'completed',
@@ -256,7 +256,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it('shows what only the chain remembers: hash and amounts, no result', async () => {
+  it('shows hash and amounts without a result when only the chain has the execution', async () => {
     const record = newAddress();
     const result_hash = '5e'.repeat(32);
     const id = await world.addRecord({ record, caller: key.wallet, listing, result_hash });
@@ -271,7 +271,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it('shows a record that a wallet opened itself as pending', async () => {
+  it('shows an execution that its wallet opened itself as pending', async () => {
     const open = { status: 'open' as const, settled_at: null, result_hash: null, execution_time_ms: null };
     const id = await world.addRecord({ caller: key.wallet, listing, ...open, creator_amount: 0n, platform_amount: 0n });
     expect(await read(id)).to.include({ status: 'pending', cost_usdc: 0.25, completed_at: null, result_hash: null });
@@ -286,7 +286,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     [5, 'execution_timeout'],
   ];
   for (const [reason, code] of REASONS) {
-    it(`says ${code} for a refund with reason ${reason} that only the chain remembers`, async () => {
+    it(`returns ${code} for a refund with reason ${reason} that only the chain has`, async () => {
       const refunded = { status: 'refunded' as const, reason: BigInt(reason), result_hash: null, creator_amount: 0n };
       const id = await world.addRecord({ caller: key.wallet, listing, ...refunded, platform_amount: 0n });
       const shown = await read(id);
@@ -295,7 +295,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   }
 
-  it('does not show a stored result that is not the one on-chain', async () => {
+  it('does not show a stored result that differs from the one on-chain', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 2) });
     const token = await world.addResult(id, 'another text');
     await world.addRecord({ execution_id: id, caller: key.wallet, listing, result_hash: '11'.repeat(32) });
@@ -305,7 +305,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
   });
 
-  it('still names an agent that was delisted, and says null where no name is known', async () => {
+  it('names a delisted agent, and returns null when no name is known', async () => {
     const delisted = await world.addListing({ status: 'delisted' }, { name: 'gone' });
     expect(await read(await world.addRecord({ caller: key.wallet, listing: delisted }))).to.include({
       agent_name: 'gone',
@@ -315,7 +315,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it("rejects: another wallet's execution, an unknown and a malformed id alike", async () => {
+  it("rejects: another wallet's execution, an unknown id and a malformed id with the same error", async () => {
     const other = await world.addKey();
     const theirs = await world.addJournal({ wallet: other.wallet, listing, state: 'settled' });
     const onlyOnChain = await world.addRecord({ caller: other.wallet, listing });
@@ -325,7 +325,7 @@ describe('GET /v1/executions/{execution_id}', () => {
       expect(status, id).to.equal(404);
       expect(json.error).to.deep.equal({
         code: 'execution_not_found',
-        message: 'There is no execution with this execution_id',
+        message: 'No execution of this wallet has this execution_id',
         execution_id: null,
         details: null,
       });

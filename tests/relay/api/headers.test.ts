@@ -28,7 +28,7 @@ describe('headers', () => {
     ['the guide', () => '/docs', 'public, max-age=300'],
   ];
   for (const [name, path, cacheControl] of KEPT) {
-    it(`${name} may be kept, and is sent again only when it has changed`, async () => {
+    it(`allow ${name} to be cached, and send it again only after a change`, async () => {
       const first = await world.get(path());
       expect(first.status).to.equal(200);
       expect(first.headers.get('cache-control')).to.equal(cacheControl);
@@ -51,7 +51,7 @@ describe('headers', () => {
     });
   }
 
-  it('an agent that changes has another ETag', async () => {
+  it('give a changed agent another ETag', async () => {
     const before = await world.get(`/v1/agents/${listing}`);
     await world.index.updateTable('listings').set({ price: 260_000n }).where('listing', '=', listing).execute();
     const headers = { 'if-none-match': before.headers.get('etag')! };
@@ -59,7 +59,7 @@ describe('headers', () => {
     expect([status, json.price_per_call_usdc]).to.deep.equal([200, 0.26]);
   });
 
-  it('what is private or about money is kept by nobody, errors of public routes neither', async () => {
+  it('forbid caching of private answers, answers about money, and errors of public routes', async () => {
     const post = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { key: key.apiKey });
     expect(post.status).to.equal(200);
     const answers = [
@@ -83,7 +83,7 @@ describe('headers', () => {
     for (const { headers } of answers.slice(0, 4)) expect(headers.get('vary')).to.equal('Authorization, Cookie');
   });
 
-  it('401 says how to authenticate, 202 when to ask again', async () => {
+  it('name the scheme with 401 and the time to retry with 202', async () => {
     expect((await world.get('/v1/executions')).headers.get('www-authenticate')).to.equal('Bearer');
     world.state.execute = async () => ({ kind: 'running', executionId: newExecutionId() });
     const { status, headers } = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { key: key.apiKey });
@@ -112,7 +112,7 @@ describe('headers', () => {
       ['a start, which a wallet may sign', () => `/v1/executions/${newExecutionId()}/start`, 'POST'],
     ];
     for (const [name, path, method] of OPEN) {
-      it(`opens what needs no key: ${name}`, async () => {
+      it(`allow other origins where no key is needed: ${name}`, async () => {
         const asked = await preflight(path(), method, 'content-type');
         expect([asked.status, asked.text]).to.deep.equal([204, '']);
         expect(asked.headers.get('access-control-allow-origin')).to.equal('*');
@@ -128,7 +128,7 @@ describe('headers', () => {
       });
     }
 
-    it('errors of open routes can be read too', async () => {
+    it('allow other origins to read errors of open routes', async () => {
       const { status, headers } = await world.get('/v1/agents/nobody');
       expect([status, headers.get('access-control-allow-origin')]).to.deep.equal([404, '*']);
     });
@@ -139,7 +139,7 @@ describe('headers', () => {
       ['an execution', () => `/v1/executions/${newExecutionId()}`, 'GET'],
     ];
     for (const [name, path, method] of CLOSED) {
-      it(`closes what needs a key, because a key spends money: ${name}`, async () => {
+      it(`forbid other origins where a key is needed, because a key spends money: ${name}`, async () => {
         const asked = await preflight(path(), method, 'authorization, content-type');
         expect(asked.status).to.equal(204);
         expect(asked.headers.get('allow')!.split(', ')).to.include(method);
@@ -153,7 +153,7 @@ describe('headers', () => {
   });
 
   describe('/trpc', () => {
-    it('has request ids, is kept by nobody, and has Allow on 405', async () => {
+    it('has request ids, forbids caching, and sends Allow with 405', async () => {
       const { headers } = await world.get('/trpc/config.get');
       expect(headers.get('cache-control')).to.equal('no-store');
       expect(headers.get('x-content-type-options')).to.equal('nosniff');
@@ -165,7 +165,7 @@ describe('headers', () => {
       expect(mutation.json.error.data.code).to.equal('method_not_allowed');
     });
 
-    it('says what is wrong for programs', async () => {
+    it('lists the faults for programs', async () => {
       const { json } = await world.post('/trpc/auth.challenge', { wallet: 7 });
       const issue = { in: 'body', path: 'wallet', expected: 'must be a base58 address', got: '7' };
       expect(json.error.data).to.deep.include({ code: 'invalid_request', details: { issues: [issue] } });
@@ -190,7 +190,7 @@ describe('headers', () => {
       expect([text.status, text.json.error.data.code]).to.deep.equal([415, 'unsupported_media_type']);
     });
 
-    it('says when to come again', async () => {
+    it('sends the time to retry', async () => {
       world.state.chainAnswers = false;
       world.state.nowMs += 2_000;
       const { status, headers } = await world.get('/trpc/config.get');

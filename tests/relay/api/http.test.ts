@@ -83,7 +83,7 @@ describe('every route', () => {
     expect(head.headers.get('content-length')).to.equal(String(get.text.length));
   });
 
-  it('sends JSON that no browser may guess at', async () => {
+  it('sends JSON with a fixed media type that no browser guesses', async () => {
     const { headers } = await world.get('/v1/agents');
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(headers.get('x-content-type-options')).to.equal('nosniff');
@@ -133,7 +133,7 @@ describe('every route', () => {
     ['a negative length', 'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
   ];
   for (const [name, request] of BROKEN) {
-    it(`rejects: ${name}, in the same shape`, async () => {
+    it(`rejects: ${name} with the same error format`, async () => {
       const { status, head, body } = await sendRaw(world.port, request);
       expect(status).to.equal(400);
       expect(head).to.match(/X-Request-Id: [0-9a-f-]{36}/);
@@ -141,7 +141,7 @@ describe('every route', () => {
     });
   }
 
-  it('answers requests that Node alone would answer with an empty body', async () => {
+  it('answers with an error body where Node alone would send an empty one', async () => {
     const end = 'Connection: close\r\n\r\n';
     const noHost = await sendRaw(world.port, `GET /nowhere HTTP/1.1\r\n${end}`);
     expect([noHost.status, JSON.parse(noHost.body).error.code]).to.deep.equal([404, 'not_found']);
@@ -149,13 +149,13 @@ describe('every route', () => {
     expect([expectation.status, JSON.parse(expectation.body).error.code]).to.deep.equal([404, 'not_found']);
   });
 
-  it('refuses an announced body of a gigabyte before it comes', async () => {
+  it('refuses a body of a gigabyte before it arrives', async () => {
     const head = 'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n';
     const { status, body } = await sendRaw(world.port, `${head}Content-Length: 1073741824\r\n\r\n{`);
     expect([status, JSON.parse(body).error.code]).to.deep.equal([413, 'payload_too_large']);
   });
 
-  it('goes on after a client that breaks off in the middle of its body', async () => {
+  it('continues after a client disconnects in the middle of its body', async () => {
     const head =
       'POST /v1/metadata HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
     await new Promise<void>((resolve) => {
@@ -184,7 +184,7 @@ describe('GET /health and GET /ready', () => {
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ slot, checked_at: BigInt(checkedAt) }))
       .execute();
 
-  const EXPECTED = { environment: 'test', executions_in_flight: 3 };
+  const EXPECTED = { advice: [] as string[], environment: 'test', executions_in_flight: 3 };
 
   async function notReady(problems: string[]): Promise<void> {
     // The chain is asked again.
@@ -195,7 +195,7 @@ describe('GET /health and GET /ready', () => {
     expect([health.status, health.json.status]).to.deep.equal([200, 'ok']);
   }
 
-  it('a process that answers is healthy, and not ready before the indexer has looked', async () => {
+  it('are healthy for a process that answers, and not ready before the first look of the indexer', async () => {
     const { status, json } = await world.get('/ready');
     expect(status).to.equal(503);
     const indexer = { slot: null, lag_ms: null };
@@ -206,7 +206,7 @@ describe('GET /health and GET /ready', () => {
     expect(health.json).to.include({ status: 'ok', environment: 'test' });
   });
 
-  it('is ready while the indexer looks, the chain answers and the gate is open', async () => {
+  it('are ready while the indexer looks, the chain answers and the gate is open', async () => {
     await look(77n, world.state.nowMs - 1_500);
     const { status, json } = await world.get('/ready');
     expect(status).to.equal(200);
@@ -214,7 +214,7 @@ describe('GET /health and GET /ready', () => {
     expect(json).to.deep.equal({ status: 'ready', problems: [], indexer, ...EXPECTED });
   });
 
-  it('is not ready when the indexer has not looked for more than 30 s', async () => {
+  it('are not ready when the indexer has not looked for more than 30 s', async () => {
     await look(77n, world.state.nowMs - 30_000);
     expect((await world.get('/ready')).status).to.equal(200);
     await look(77n, world.state.nowMs - 28_001);
@@ -222,7 +222,7 @@ describe('GET /health and GET /ready', () => {
     expect((await world.get('/ready')).json.indexer.lag_ms).to.equal(30_001);
   });
 
-  it('is not ready when the chain does not answer, and names every problem there is', async () => {
+  it('are not ready when the chain does not answer, and name every problem', async () => {
     await look(77n, world.state.nowMs + 20_000);
     world.state.chainAnswers = false;
     await notReady(['chain_unreachable']);
@@ -243,5 +243,12 @@ describe('GET /health and GET /ready', () => {
     }
     world.state.obstacles = [];
     expect((await world.get('/ready')).status).to.equal(200);
+  });
+
+  it('name the action a person must take when a problem does not end alone', async () => {
+    Object.assign(world.state, { obstacles: ['fees_low'], advice: ['Send 1 SOL.'] });
+    world.state.nowMs += 2_000;
+    expect((await world.get('/ready')).json).to.deep.include({ problems: ['fees_low'], advice: ['Send 1 SOL.'] });
+    Object.assign(world.state, { obstacles: [], advice: [] });
   });
 });

@@ -59,14 +59,14 @@ describe('restrictions of keys', () => {
       (error: MarketplaceError) => error,
     );
 
-  it('a key that was registered without any may do all', async () => {
+  it('let a key without restrictions do everything', async () => {
     const key = grantedKey();
     await anonymous().call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name: 'all' });
     expect(await codeOf(read(key))).to.equal('200');
     expect(await codeOf(execute(key))).to.equal('404 agent_not_found');
   });
 
-  it('a key may be for reading only, or for executing only, and is told which scope it has not', async () => {
+  it('limit a key to reading or executing, and name the missing scope', async () => {
     const [reader, spender] = [grantedKey(), grantedKey()];
     const client = await session();
     const register = (key: TestKey, scopes: ('execute' | 'read')[]) =>
@@ -87,7 +87,7 @@ describe('restrictions of keys', () => {
     );
   });
 
-  it('a key ends when its owner said, though its grant lives on', async () => {
+  it("end a key at its owner's date, even if its grant lives longer", async () => {
     const key = grantedKey();
     const expires_at = new Date((EPOCH + 60) * 1000).toISOString();
     const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'short', expires_at };
@@ -98,7 +98,7 @@ describe('restrictions of keys', () => {
     expect(await codeOf(read(key))).to.equal('401 unauthorized');
   });
 
-  it('a key may be used from its addresses alone, as the trusted proxy tells them', async () => {
+  it('limit a key to its addresses, as the trusted proxy reports them', async () => {
     const key = grantedKey();
     const allowed_ips = ['203.0.113.0/24', '2001:db8::/32', '198.51.100.7'];
     const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'office', allowed_ips };
@@ -113,7 +113,7 @@ describe('restrictions of keys', () => {
     expect((await read(key, '192.0.2.1')).json.error.details).to.deep.equal({ address: '192.0.2.1' });
   });
 
-  it('are shown with the key, change from the next request on, and can be taken away', async () => {
+  it('are shown with the key, apply from the next request, and can be removed', async () => {
     const key = grantedKey();
     const client = await session();
     await client.call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name: 'changing' });
@@ -139,7 +139,7 @@ describe('restrictions of keys', () => {
     expect(await codeOf(execute(key))).to.equal('404 agent_not_found');
   });
 
-  it('rejects: restrictions from anyone but the wallet, at registering and later', async () => {
+  it('rejects: restrictions from anyone but the wallet, at registration and later', async () => {
     const key = grantedKey();
     const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'x', scopes: ['read' as const] };
     const stranger = await session(Keypair.generate());
@@ -154,7 +154,7 @@ describe('restrictions of keys', () => {
     expect(await codeOf(execute(key))).to.equal('403 insufficient_scope');
   });
 
-  it('outlast whoever holds the key: neither registering again nor a flood of hashes frees it', async () => {
+  it('remain when a key holder registers again or floods the service with hashes', async () => {
     const key = grantedKey();
     const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'x', scopes: ['read' as const] };
     await (await session()).call('keys.register', input);
@@ -186,7 +186,7 @@ describe('restrictions of keys', () => {
     });
   }
 
-  it(`the row of a key is read within 0.2 ms in 99 of 100 cases, among ${KEYS} keys`, async () => {
+  it(`reads the row of a key within 0.2 ms in 99 of 100 cases, among ${KEYS} keys`, async () => {
     const keys: TestKey[] = [];
     for (let count = 0; count < KEYS; count += 1) keys.push(await world.addKey());
     const percentiles = Array.from({ length: 3 }, () => {
@@ -207,7 +207,7 @@ describe('relay/clientAddress', () => {
   const request = (forwarded: string | undefined, remoteAddress = '::ffff:192.0.2.1') =>
     ({ headers: { 'x-forwarded-for': forwarded }, socket: { remoteAddress } }) as never;
 
-  it('is that of the connection unless proxies are trusted, and then the one that the outermost of them saw', () => {
+  it('is that of the connection, or the one the outermost trusted proxy reports', () => {
     const cases: [forwarded: string | undefined, hops: number, address: string][] = [
       ['203.0.113.1', 0, '192.0.2.1'],
       ['203.0.113.1', 1, '203.0.113.1'],
@@ -223,7 +223,7 @@ describe('relay/clientAddress', () => {
     }
   });
 
-  it('is within a block of its own family only', () => {
+  it('matches a block of its own address family only', () => {
     expect(isWithin('203.0.113.9', ['203.0.113.8/31'])).to.equal(true);
     expect(isWithin('203.0.113.10', ['203.0.113.8/31'])).to.equal(false);
     expect(isWithin('2001:db8::1', ['203.0.113.0/24', '2001:db8::/64'])).to.equal(true);

@@ -38,7 +38,7 @@ describe('/trpc', () => {
     anonymous().call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name });
 
   describe('config.get', () => {
-    it('tells what a client must know, from the chain', async () => {
+    it('returns from the chain what a client needs', async () => {
       expect(await anonymous().call('config.get')).to.deep.equal({
         environment: 'test',
         program_id: PROGRAM_ID.toBase58(),
@@ -63,7 +63,7 @@ describe('/trpc', () => {
       });
     });
 
-    it('rejects: with 503 while the chain does not answer', async () => {
+    it('returns 503 while the chain does not answer', async () => {
       world.state.chainAnswers = false;
       world.state.nowMs += 2_000;
       expect(await refusal(anonymous().call('config.get'))).to.include({ status: 503, code: 'service_unavailable' });
@@ -71,7 +71,7 @@ describe('/trpc', () => {
   });
 
   describe('sessions', () => {
-    it('open for a wallet that signs a message naming this host, the wallet and an end', async () => {
+    it('open for a wallet that signs a message with this host, the wallet and an expiry', async () => {
       const wallet = Keypair.generate();
       const address = wallet.publicKey.toBase58();
       const { message, expires_at } = await anonymous().call('auth.challenge', { wallet: address });
@@ -97,7 +97,7 @@ describe('/trpc', () => {
       expect(await refusal(client.call('keys.list'))).to.include({ status: 401, code: 'unauthorized' });
     });
 
-    it('rejects: a signature of another wallet, a changed, used, expired or foreign message', async () => {
+    it("rejects: another wallet's signature, and a changed, used, expired or foreign message", async () => {
       const [wallet, other] = [Keypair.generate(), Keypair.generate()];
       const address = wallet.publicKey.toBase58();
       const challenge = async () => (await anonymous().call('auth.challenge', { wallet: address })).message;
@@ -125,7 +125,7 @@ describe('/trpc', () => {
       expect(await refusal(verify(stale, sign(wallet, stale)))).to.include({ code: 'unauthorized' });
     });
 
-    it('rejects: procedures of wallets without a token, with a wrong one, or with an API key', async () => {
+    it('rejects: wallet procedures without a token, with a wrong token, or with an API key', async () => {
       for (const session of [undefined, 'x', (await world.addKey()).apiKey]) {
         const client = createManagementClient({ baseUrl: world.url, ...(session ? { session } : {}) });
         expect(await refusal(client.call('keys.list'))).to.include({ status: 401, code: 'unauthorized' });
@@ -138,7 +138,7 @@ describe('/trpc', () => {
   });
 
   describe('keys', () => {
-    it('work once registered, and registering again changes nothing', async () => {
+    it('work after registration, and a second registration changes nothing', async () => {
       const key = await grantedKey();
       const rest = createClient({ baseUrl: world.url, apiKey: key.apiKey });
       expect(await refusal(rest.listExecutions())).to.include({ status: 401, code: 'unauthorized' });
@@ -147,7 +147,7 @@ describe('/trpc', () => {
       expect((await rest.listExecutions()).total).to.equal(0);
     });
 
-    it('rejects: keys without a live grant of that very wallet, and rows stay as they were', async () => {
+    it('rejects: keys without an active grant of the same wallet, and leaves the rows unchanged', async () => {
       const key = await grantedKey();
       const address = `${key.wallet}:${key.keyId}`;
       const refused = { status: 400, code: 'invalid_request' };
@@ -163,7 +163,7 @@ describe('/trpc', () => {
       expect(rows).to.deep.equal([]);
     });
 
-    it('rejects: malformed wallets, hashes and names, naming the field', async () => {
+    it('rejects: malformed wallets, hashes and names, and names the field', async () => {
       const key = await grantedKey();
       const good = { wallet: key.wallet, key_hash: key.keyHash, name: 'x' };
       const bad: [object, string][] = [
@@ -183,7 +183,7 @@ describe('/trpc', () => {
       }
     });
 
-    it('are listed for their wallet only, with what the chain says they spent', async () => {
+    it('are listed for their wallet only, with their spend from the chain', async () => {
       const wallet = Keypair.generate();
       const mine = await world.addKey({ wallet: wallet.publicKey.toBase58() });
       await world.addKey();
@@ -207,7 +207,7 @@ describe('/trpc', () => {
       });
     });
 
-    it('end with their revocation, here at once and on-chain too', async () => {
+    it('end with their revocation, here at once and also on-chain', async () => {
       const wallet = Keypair.generate();
       const key = await grantedKey(wallet.publicKey.toBase58());
       await register(key);
@@ -225,7 +225,7 @@ describe('/trpc', () => {
       expect(await refusal(register(key))).to.include({ status: 400 });
     });
 
-    it('end here also when the chain does not answer, which is reported', async () => {
+    it('end here when the chain does not answer, and the answer says so', async () => {
       const wallet = Keypair.generate();
       const key = await grantedKey(wallet.publicKey.toBase58());
       await register(key);
@@ -233,12 +233,12 @@ describe('/trpc', () => {
       world.state.chainAnswers = false;
       const { on_chain } = await session.call('keys.revoke', { key_id: key.keyId });
       expect(on_chain.signature).to.equal(null);
-      expect(on_chain.error).to.include('could not be revoked on-chain');
+      expect(on_chain.error).to.include('Revoking the grant on-chain failed');
       const { status } = await world.get('/v1/executions', key.apiKey);
       expect(status).to.equal(401);
     });
 
-    it('end here also when no more is paid for revoking on-chain, by this wallet or by all, within a day', async () => {
+    it('end here when the daily budget for revocations on-chain is used up, per wallet or in total', async () => {
       const usual = world.deps.config;
       const fee = 5_000n;
       await world.ledger.deleteFrom('revocations').execute();
@@ -257,7 +257,7 @@ describe('/trpc', () => {
         const sent = world.state.revoked.length;
         const refused = await revokeOne(one);
         expect(refused.signature).to.equal(null);
-        expect(refused.error).to.match(/pays for no more revocations on-chain today.*the wallet can revoke the grant/);
+        expect(refused.error).to.match(/daily budget for revocations is used up. The wallet can revoke it itself/);
         expect(await revokeOne(other)).to.deep.equal(paid);
         expect((await revokeOne(Keypair.generate())).error).to.equal(refused.error);
         expect(world.state.revoked).to.have.length(sent + 1);
@@ -274,7 +274,7 @@ describe('/trpc', () => {
       }
     });
 
-    it("rejects: revoking what this wallet does not have, another wallet's key included", async () => {
+    it('rejects: revoking a missing key and a key of another wallet', async () => {
       const key = await grantedKey();
       await register(key);
       const session = await signIn(Keypair.generate());
@@ -285,7 +285,7 @@ describe('/trpc', () => {
       expect((await world.get('/v1/executions', key.apiKey)).status).to.equal(200);
     });
 
-    it('that are used survive a flood of hashes which strangers register for the same grant', async () => {
+    it('survive, when used, a flood of hashes that strangers register for the same grant', async () => {
       const key = await grantedKey();
       await register(key);
       expect((await world.get('/v1/executions', key.apiKey)).status).to.equal(200);
@@ -304,7 +304,7 @@ describe('/trpc', () => {
   });
 
   describe('itself', () => {
-    it('answers faults without a word of them', async () => {
+    it('answers internal faults without details', async () => {
       const { keyUse } = world.deps;
       world.deps.keyUse = { ...keyUse, flush: () => Promise.reject(new TypeError('secret of the house')) };
       const session = await signIn(Keypair.generate());

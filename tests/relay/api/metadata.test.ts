@@ -34,7 +34,7 @@ describe('POST /v1/metadata', () => {
     return (await world.deps.sessions.verify({ wallet: address, message, signature })).token;
   }
 
-  it('stores the bytes and answers their SHA-256, as often as they come', async () => {
+  it('stores the bytes and returns their SHA-256, also for repeated uploads', async () => {
     const bytes = encodeMetadata(metadataOf({ name: 'Zürich ☀', description: 'Two lines.\n\tOf text.' }));
     const metadata_hash = createHash('sha256').update(bytes).digest('hex');
     for (let n = 0; n < 2; n += 1) {
@@ -50,7 +50,7 @@ describe('POST /v1/metadata', () => {
     expect(row.document).to.equal(Buffer.from(bytes).toString('utf8'));
   });
 
-  it('shows a document to nobody until a listing carries its hash, then at once', async () => {
+  it('hides a document until a listing carries its hash, then shows it at once', async () => {
     const bytes = encodeMetadata(metadataOf({ name: 'shown-later' }));
     await post(bytes);
     expect((await world.get('/v1/agents')).json.total).to.equal(0);
@@ -67,7 +67,7 @@ describe('POST /v1/metadata', () => {
     }
   });
 
-  it('takes a document at every limit', async () => {
+  it('accepts a document at every limit', async () => {
     const deepest = { type: 'object', properties: { a: {} as object } };
     let inner = deepest;
     for (let depth = 2; depth < 30; depth += 1) {
@@ -103,14 +103,14 @@ describe('POST /v1/metadata', () => {
     ['a number written otherwise', text.replace('"properties":{}', '"maxProperties":1.0,"properties":{}')],
   ];
   for (const [name, body] of OTHER_BYTES) {
-    it(`takes ${name}: the hash is that of the bytes as they came`, async () => {
+    it(`accepts ${name} and hashes the bytes as received`, async () => {
       const { status, json } = await post(body);
       expect(status, JSON.stringify(json)).to.equal(200);
       expect(json.metadata_hash).to.equal(createHash('sha256').update(body).digest('hex'));
     });
   }
 
-  it('shows the properties of a schema in the order in which they were written', async () => {
+  it('returns the properties of a schema in their written order', async () => {
     const properties = { zeta: {}, alpha: {}, Mid: { type: 'object', properties: { b: {}, a: {} } } };
     const bytes = encodeMetadata(metadataOf({ input_schema: { type: 'object', properties, required: ['zeta'] } }));
     await post(bytes);
@@ -202,7 +202,7 @@ describe('POST /v1/metadata', () => {
     });
   }
 
-  it('rejects: what is not JSON, not UTF-8, too large or of another media type', async () => {
+  it('rejects: bodies that are not JSON, not UTF-8, too large or of another media type', async () => {
     const deep = `{"a":${'['.repeat(70)}${']'.repeat(70)}}`;
     for (const body of ['', '{', '[]', 'null', deep, '{"a":1,"a":2}', Buffer.from([0xff])]) {
       const { status, json } = await post(body);
@@ -214,7 +214,7 @@ describe('POST /v1/metadata', () => {
     expect([other.status, other.json.error.code]).to.deep.equal([415, 'unsupported_media_type']);
   });
 
-  it('rejects: http endpoints where private ones are not allowed', async () => {
+  it('rejects: http endpoints when private endpoints are not allowed', async () => {
     const config = { ...world.deps.config, allowPrivateEndpoints: false };
     const strict = await startWorld({ config });
     const http = encodeMetadata(metadataOf({ endpoint: 'http://a.example/execute' }));
@@ -226,8 +226,8 @@ describe('POST /v1/metadata', () => {
     await strict.stop();
   });
 
-  describe('documents that no listing carries', () => {
-    it('are kept for 24 hours, those of listings and of unfinished executions for ever', async () => {
+  describe('unlisted documents', () => {
+    it('are kept for 24 hours; documents of listings and unfinished executions are kept without limit', async () => {
       const now = world.state.nowMs;
       const documents = ['expired', 'waiting', 'listed', 'delisted', 'in-use'].map((name) =>
         encodeMetadata(metadataOf({ name })),
@@ -266,7 +266,7 @@ describe('POST /v1/metadata', () => {
       return row.metadata_hash;
     }
 
-    it('wait apart from those of listings, for 24 hours', async () => {
+    it('are stored apart from documents of listings, for 24 hours', async () => {
       const now = world.state.nowMs;
       const expired = await addPending(documentOf('waited too long'), now - DAY_MS - 1, STRANGER);
       const waiting = await addPending(documentOf('waits'), now - DAY_MS, STRANGER);
@@ -276,7 +276,7 @@ describe('POST /v1/metadata', () => {
       expect(await isIn('metadata', waiting)).to.equal(false);
     });
 
-    it('are in the list of agents with their listing, and never expire again', async () => {
+    it('appear in the agent list with their listing, and then never expire', async () => {
       const bytes = documentOf('listed at once');
       await post(bytes);
       const listing = await world.addListing({ metadata_hash: hashMetadata(bytes), status: 'active' }, null);
@@ -286,7 +286,7 @@ describe('POST /v1/metadata', () => {
       expect(await isIn('pending_metadata', hashMetadata(bytes))).to.equal(false);
     });
 
-    it('are not dropped for age or number once listed, though nobody has looked', async () => {
+    it('are not deleted by age or number once listed, even if nobody has read them', async () => {
       const bytes = documentOf('listed unseen');
       const hash = await addPending(bytes, world.state.nowMs - 2 * DAY_MS, STRANGER);
       const listing = await world.addListing({ metadata_hash: hash }, null);
@@ -294,7 +294,7 @@ describe('POST /v1/metadata', () => {
       expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('listed unseen');
     });
 
-    it('go at once to where a listing or an unfinished execution needs them', async () => {
+    it('are available at once when a listing or an unfinished execution needs them', async () => {
       const listed = documentOf('needed by a listing');
       await world.addListing({ metadata_hash: hashMetadata(listed) }, null);
       const running = documentOf('needed by an execution');
@@ -306,7 +306,7 @@ describe('POST /v1/metadata', () => {
       }
     });
 
-    it('of a wallet make way for its own alone: the last 20 of each stay', async () => {
+    it('are limited to the last 20 of each wallet, and replace only documents of that wallet', async () => {
       const [mine, other] = [await signIn(), await signIn()];
       const send = (bytes: Uint8Array, key?: string) =>
         world.post('/v1/metadata', bytes, key === undefined ? {} : { key });
@@ -325,7 +325,7 @@ describe('POST /v1/metadata', () => {
       expect(await isStored(hashMetadata(theirs))).to.equal(true);
     });
 
-    it("of strangers without a session never make a wallet's give way", async () => {
+    it("never replace a wallet's documents when strangers upload without a session", async () => {
       const mine = documentOf('mine among strangers');
       await world.post('/v1/metadata', mine, { key: await signIn() });
       const oldest = await addPending(documentOf('oldest of strangers'), world.state.nowMs - 5_000, STRANGER);
@@ -342,7 +342,7 @@ describe('POST /v1/metadata', () => {
       expect(Number(count)).to.equal(500);
     });
 
-    it('of a stranger without a session make way for those of the same network alone: the last 20 of each stay', async () => {
+    it('are limited to the last 20 of each network when uploaded without a session', async () => {
       const proxied = await startWorld({ config: { ...world.deps.config, trustProxy: 1 } });
       const send = async (name: string, from: string) => {
         proxied.state.nowMs += 1;
@@ -374,7 +374,7 @@ describe('POST /v1/metadata', () => {
       }
     });
 
-    it('rejects: a session that has ended; an API key counts as none', async () => {
+    it('rejects: an ended session, and does not accept an API key as a session', async () => {
       const key = await world.addKey();
       const ended = await world.post('/v1/metadata', documentOf('x'), { key: 'ended' });
       expect([ended.status, ended.json.error.code]).to.deep.equal([401, 'unauthorized']);

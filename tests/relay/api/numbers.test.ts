@@ -35,20 +35,20 @@ describe('numbers in requests', () => {
     ['[0, 0, 10000000000000000000]', '2'],
   ];
   for (const [text, path] of REFUSED) {
-    it(`refuses ${text.slice(0, 40)}, naming ${path}`, () => {
+    it(`refuses ${text.slice(0, 40)} with an error that names ${path}`, () => {
       expect(() => parseJson(bytes(text)))
         .to.throw(`"${path}"`)
         .that.satisfies((error: JsonError) => error.wrong?.path === path);
     });
   }
 
-  it("rounds those of a creator's answer, which are its own", () => {
+  it("are rounded in a creator's answer", () => {
     const text = '{"steps":[12345678901234567890]}';
     expect(parseJson(bytes(text), { roundNumbers: true })).to.deep.equal(JSON.parse(text));
     expect(() => parseJson(bytes('[1e400]'), { roundNumbers: true })).to.throw('too large');
   });
 
-  it('walks a body of numbers once, however they are written', () => {
+  it('are checked in one pass over the body, however they are written', () => {
     for (const item of ['1', '-1.5e3', '12345678901234.5', '1e']) {
       const text = `[${Array(Math.floor(1_000_000 / (item.length + 1))).fill(item)}]`;
       const begun = process.cpuUsage();
@@ -71,7 +71,7 @@ describe('numbers in requests', () => {
     });
     after(() => world.stop());
 
-    it('are refused with 400 before anything is paid, wherever bodies are read', async () => {
+    it('are refused with 400 before any payment, for every route with a body', async () => {
       const agent = await world.addListing();
       const metadata = new TextDecoder()
         .decode(encodeMetadata(metadataOf({ output_schema: { maximum: 7 } })))

@@ -14,7 +14,7 @@ describe('operation.state', () => {
   const state = async () => (await sessionsOf(() => world).signIn(ADMIN)).call('operation.state');
   const address = CONFIG.admin.toBase58();
 
-  it('is quiet where nothing is wrong', async () => {
+  it('reports no problem when nothing is wrong', async () => {
     await world.index
       .insertInto('progress')
       .values({ id: 1n, slot: 77n, checked_at: BigInt(EPOCH * 1000) })
@@ -37,7 +37,7 @@ describe('operation.state', () => {
     });
   });
 
-  it('adds up what is lent, burnt, waiting and disputed', async () => {
+  it('sums what is lent, burnt, waiting and disputed', async () => {
     const listing = await world.addListing();
     const row = { wallet: newAddress(), listing };
     const lent = { record_lent: 2_000_000n, escrow_lent: 2_039_280n };
@@ -63,7 +63,7 @@ describe('operation.state', () => {
     expect(open_disputes).to.equal(2);
   });
 
-  it('is told also while the node does not answer, by what is known here', async () => {
+  it('reports what is known here while the node does not answer', async () => {
     const other = newAddress();
     await world.addConfig(ADMIN.publicKey.toBase58(), [address, other]);
     world.state.chainAnswers = false;

@@ -30,14 +30,14 @@ describe("a page's session", () => {
   const soon = (ms: number) => new Date(world.state.nowMs + ms).toISOString();
 
   describe('the message', () => {
-    it('is that of Sign In With Solana, of exactly the fields that are told', async () => {
+    it('is a Sign In With Solana message with exactly the returned fields', async () => {
       const wallet = Keypair.generate().publicKey.toBase58();
       const { message, sign_in, expires_at } = await anonymous().call('auth.challenge', { wallet });
       const { nonce, ...fields } = sign_in;
       expect(fields).to.deep.equal({
         domain: new URL(world.url).host,
         address: wallet,
-        statement: 'Manage API keys, listings and disputes. This is no transaction and spends nothing.',
+        statement: 'Sign in to manage API keys, listings and disputes. This is not a transaction and spends nothing.',
         uri: world.url,
         version: '1',
         chainId: 'localnet',
@@ -54,7 +54,7 @@ describe("a page's session", () => {
       });
     });
 
-    it('names the local address that the page was opened by, and no other Host', async () => {
+    it('names the local address under which the page was opened, and no other Host', async () => {
       const wallet = Keypair.generate().publicKey.toBase58();
       const asked = async (host: string) => {
         const answer = await postTo(world, host, '/trpc/auth.challenge', { wallet });
@@ -64,7 +64,7 @@ describe("a page's session", () => {
       expect(await asked('evil.example')).to.equal(new URL(world.url).host);
     });
 
-    it('rejects: a message with any field changed, a second use, a late one, and another wallet', async () => {
+    it('rejects: a message with a changed field, a second use, a late use, and another wallet', async () => {
       const wallet = Keypair.generate();
       const address = wallet.publicKey.toBase58();
       const refuse = async (message: string, signer = wallet) => {
@@ -94,7 +94,7 @@ describe("a page's session", () => {
   });
 
   describe('the cookie', () => {
-    it('is for this host alone, for no script, and its value is nowhere else', async () => {
+    it('is limited to this host, hidden from scripts, and its value appears nowhere else', async () => {
       const wallet = Keypair.generate();
       const { answer, setCookie, cookie } = await signInByCookie(wallet);
       expect(answer.status).to.equal(200);
@@ -110,7 +110,7 @@ describe("a page's session", () => {
       for (const [name] of answer.headers) expect(name).to.not.match(/^access-control/);
     });
 
-    it('is __Host- and Secure where the service is https', async () => {
+    it('has the __Host- prefix and Secure when the service uses https', async () => {
       const secure = await startWorld({ baseUrl: () => PUBLIC_URL });
       const { setCookie, cookie } = await sessionsOf(() => secure).signInByCookie(Keypair.generate());
       expect(setCookie.split('; ')).to.include.members(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']);
@@ -135,7 +135,7 @@ describe("a page's session", () => {
       expect(await sessionBy(cookie)).to.deep.equal({ wallet: null, is_admin: false, expires_at: null });
     });
 
-    it('is not kept alive by being asked for', async () => {
+    it('is not extended by a question about its state', async () => {
       const { cookie } = await signInByCookie(Keypair.generate());
       world.state.nowMs += 14 * MINUTE_MS;
       expect((await sessionBy(cookie)).expires_at).to.equal(soon(MINUTE_MS));
@@ -143,7 +143,7 @@ describe("a page's session", () => {
       expect((await use(cookie)).status).to.equal(401);
     });
 
-    it('ends by auth.signOut, which also takes it from the browser', async () => {
+    it('ends with auth.signOut, which also deletes it in the browser', async () => {
       const { cookie } = await signInByCookie(Keypair.generate());
       const signOut = () => world.post('/trpc/auth.signOut', '', { headers: { cookie, origin: world.url } });
       const first = await signOut();
@@ -153,7 +153,7 @@ describe("a page's session", () => {
       expect((await signOut()).json.result.data).to.deep.equal({ signed_out: false });
     });
 
-    it('counts for nothing beside a token, and neither is ever taken for the other', async () => {
+    it('is ignored beside a token, and neither is accepted in place of the other', async () => {
       const [one, other] = [Keypair.generate(), Keypair.generate()];
       const { cookie } = await signInByCookie(one);
       const { token } = await signIn(other);
@@ -165,7 +165,7 @@ describe("a page's session", () => {
       expect((await world.get('/trpc/keys.list', cookie.slice('session='.length))).status).to.equal(401);
     });
 
-    it("tells the admin's from others, by the index where the node does not answer", async () => {
+    it("recognises the admin's session from the index when the node does not answer", async () => {
       const { answer, cookie } = await signInByCookie(ADMIN);
       expect(answer.json.result.data.is_admin).to.equal(true);
       await world.addConfig(ADMIN.publicKey.toBase58(), [ADMIN.publicKey.toBase58()]);
@@ -180,7 +180,7 @@ describe("a page's session", () => {
   });
 
   describe('at /v1', () => {
-    it("reads the wallet's executions, and never spends", async () => {
+    it("reads the wallet's executions, and never pays", async () => {
       const wallet = Keypair.generate();
       const listing = await world.addListing();
       const own = await world.addJournal({ wallet: wallet.publicKey.toBase58(), listing, state: 'settled' });
@@ -195,7 +195,7 @@ describe("a page's session", () => {
       expect(world.state.executed).to.deep.equal([]);
     });
 
-    it("keeps a description for the session's wallet, from a page of the service alone", async () => {
+    it("stores a description for the session's wallet only from a page of the service", async () => {
       const wallet = Keypair.generate();
       const { cookie } = await signInByCookie(wallet);
       const post = (origin: string, name: string) =>
@@ -211,7 +211,7 @@ describe("a page's session", () => {
   });
 
   describe('the limit for requests without a key', () => {
-    it('does not count who has a good cookie, and counts who has another', async () => {
+    it('does not count a caller with a valid cookie, and counts one with another cookie', async () => {
       const limited = await startWorld({
         config: { ...world.deps.config, publicRate: { perSecond: 1, burst: 3 } },
       });
@@ -255,7 +255,7 @@ describe('sessions of two relays on one ledger', () => {
       (error) => expect(error).to.include({ code: 'unauthorized' }),
     );
 
-  it('a challenge of one is answered at the other, once', async () => {
+  it('accept a challenge of one relay at the other, once', async () => {
     const answer = await answerTo(world.deps.sessions as Sessions);
     const { token } = await neighbour().verify(answer);
     expect(await world.deps.sessions.ofToken(token)).to.include({ wallet: address });
@@ -263,7 +263,7 @@ describe('sessions of two relays on one ledger', () => {
     await refused(neighbour().signIn(answer));
   });
 
-  it('one that is ended at one is ended at the other at once', async () => {
+  it('end at both relays at once', async () => {
     const { cookie } = await neighbour().signIn(await answerTo(neighbour()));
     expect(await world.deps.sessions.use(cookie)).to.include({ wallet: address });
     expect(await neighbour().end(cookie)).to.equal(true);
@@ -271,7 +271,7 @@ describe('sessions of two relays on one ledger', () => {
     expect(await neighbour().end(cookie)).to.equal(false);
   });
 
-  it('neither token nor cookie is in the ledger, and neither is taken for the other', async () => {
+  it('are stored without token and cookie, and neither is accepted in place of the other', async () => {
     const sessions = neighbour();
     const { token } = await sessions.verify(await answerTo(sessions));
     const { cookie } = await sessions.signIn(await answerTo(sessions));
@@ -280,7 +280,7 @@ describe('sessions of two relays on one ledger', () => {
     expect(text).not.to.include(token).and.not.to.include(cookie);
   });
 
-  it('use is written down once a minute at most', async () => {
+  it('record their use once a minute at most', async () => {
     const sessions = neighbour();
     const { cookie } = await sessions.signIn(await answerTo(sessions));
     const expires = async () => (await stored())[0]!.expires_ms;
@@ -293,7 +293,7 @@ describe('sessions of two relays on one ledger', () => {
     expect(await expires()).to.equal(before + 60_000n);
   });
 
-  it('a wallet has twenty at most, those that end first make room; what has expired is swept', async () => {
+  it('are limited to twenty per wallet; the first to expire is replaced, and expired ones are deleted', async () => {
     const sessions = neighbour();
     const { cookie: first } = await sessions.signIn(await answerTo(sessions));
     for (let n = 0; n < 20; n += 1) {

@@ -17,7 +17,7 @@ import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 const BURST = 6;
 const MANY = 40;
 
-describe('the limit on what needs no key', () => {
+describe('the limit for requests without a key', () => {
   let world: World;
   let addresses = 0;
   before(async () => {
@@ -36,7 +36,7 @@ describe('the limit on what needs no key', () => {
   const countOf = (answers: ApiAnswer[], status: number) => answers.filter((answer) => answer.status === status).length;
   const json = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
 
-  it('answers a burst, refuses the rest with 429 and Retry-After, and minds each address alone', async () => {
+  it('answers a burst, refuses further requests with 429 and Retry-After, and counts each address separately', async () => {
     const client = newClient();
     const answers = await sendMany(client, '/v1/agents');
     expect(countOf(answers, 200)).to.be.within(BURST, MANY / 2);
@@ -61,7 +61,7 @@ describe('the limit on what needs no key', () => {
     [`/v1/executions/${newExecutionId()}/start`, json],
   ];
   for (const [path, init] of LIMITED) {
-    it(`holds for ${path.replace(/[0-9a-f-]{36}/, '...')}, without a key and with one that is made up`, async () => {
+    it(`applies to ${path.replace(/[0-9a-f-]{36}/, '...')}, without a key and with an invented key`, async () => {
       const bare = await sendMany(newClient(), path, init);
       expect(countOf(bare, 429)).to.be.greaterThan(0);
       for (const key of ['nonsense', createApiKey('test'), createApiKey('live')]) {
@@ -71,7 +71,7 @@ describe('the limit on what needs no key', () => {
     });
   }
 
-  it('never for a key that is good, on any route', async () => {
+  it('does not apply to a valid key on any route', async () => {
     const key = (await world.addKey()).apiKey;
     const client = newClient();
     expect(countOf(await sendMany(client, '/v1/agents', { key }), 200)).to.equal(MANY);
@@ -83,7 +83,7 @@ describe('the limit on what needs no key', () => {
     expect((await send(client, '/v1/agents')).status).to.equal(200);
   });
 
-  it('holds for a key that was revoked or has expired', async () => {
+  it('applies to a revoked or expired key', async () => {
     for (const changes of [{ revoked: 1n as const }, { expiresAt: EPOCH - 1 }]) {
       const key = (await world.addKey(changes)).apiKey;
       for (const path of ['/v1/agents', '/v1/executions']) {
@@ -92,21 +92,21 @@ describe('the limit on what needs no key', () => {
     }
   });
 
-  it('never for /health and /metrics, which operators ask', async () => {
+  it('does not apply to /health and /metrics', async () => {
     const client = newClient();
     expect(countOf(await sendMany(client, '/health'), 200)).to.equal(MANY);
     expect(countOf(await sendMany(client, '/metrics'), 429)).to.equal(0);
   });
 
   describe('of /trpc', () => {
-    it('answers in its own shape, with Retry-After', async () => {
+    it('answers in the tRPC format with Retry-After', async () => {
       const answers = await sendMany(newClient(), '/trpc/config.get');
       const refused = answers.find(({ status }) => status === 429)!;
       expect(refused.json.error.data).to.deep.include({ code: 'rate_limited', httpStatus: 429, details: null });
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 10);
     });
 
-    it('does not hold for a wallet with a session', async () => {
+    it('does not apply to a wallet with a session', async () => {
       const wallet = Keypair.generate();
       const client = newClient();
       const post = async (procedure: string, body: unknown) =>
@@ -121,7 +121,7 @@ describe('the limit on what needs no key', () => {
     });
   });
 
-  it('takes what a network of IPv6 sends together', () => {
+  it('counts the addresses of an IPv6 network together', () => {
     expect(networkOf('203.0.113.9')).to.equal('203.0.113.9');
     expect(networkOf('2001:db8:1:2:3:4:5:6')).to.equal(networkOf('2001:db8:1:2:ffff::1'));
     expect(networkOf('2001:db8:1:2::1')).to.not.equal(networkOf('2001:db8:1:3::1'));
@@ -129,7 +129,7 @@ describe('the limit on what needs no key', () => {
     expect(networkOf('')).to.equal('');
   });
 
-  it('is 50 a second with bursts of 200 unless an operator says otherwise', () => {
+  it('is 50 a second with bursts of 200 by default', () => {
     const folder = mkdtempSync(join(tmpdir(), 'public-limit-'));
     const file = join(folder, 'authority.json');
     writeFileSync(file, JSON.stringify([...Keypair.generate().secretKey]));
@@ -141,7 +141,7 @@ describe('the limit on what needs no key', () => {
   });
 });
 
-describe('what the chain is asked for everybody at once', () => {
+describe('chain reads shared by all requests', () => {
   let world: World;
   let reads = 0;
   before(async () => {
@@ -172,7 +172,7 @@ describe('what the chain is asked for everybody at once', () => {
     const statusOf = async () => (await world.get(path)).status;
     const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 30 }, statusOf)))];
 
-    it(`${path}: one reading for all, not older than 2 s`, async () => {
+    it(`makes one read for all requests of ${path}, at most 2 s old`, async () => {
       expect(await statuses()).to.deep.equal([200]);
       expect(reads).to.equal(1);
       world.state.chainAnswers = false;
@@ -182,7 +182,7 @@ describe('what the chain is asked for everybody at once', () => {
       expect([await statusOf(), reads]).to.deep.equal([503, 2]);
     });
 
-    it(`${path}: a failed reading counts as long, so that a dead node is not asked all the more`, async () => {
+    it(`keeps a failed read of ${path} equally long, and does not flood a dead node`, async () => {
       world.state.chainAnswers = false;
       expect(await statuses()).to.deep.equal([503]);
       expect(reads).to.equal(1);
@@ -193,7 +193,7 @@ describe('what the chain is asked for everybody at once', () => {
       expect([await statusOf(), reads]).to.deep.equal([200, 2]);
     });
 
-    it(`${path}: a clock that is set back does not keep an old one`, async () => {
+    it(`does not keep an old read of ${path} when the clock is set back`, async () => {
       expect(await statusOf()).to.equal(200);
       world.state.nowMs -= 60_000;
       world.state.chainAnswers = false;

@@ -66,7 +66,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     return { execution_id, record, transactions };
   }
 
-  it('says all of a settled execution, and what it says holds', async () => {
+  it('returns every field of a settled execution, and all checks pass', async () => {
     const end_signature = newTransaction();
     const { execution_id, record, transactions } = await addExecution('settled', { end_signature });
     await world.addResult(execution_id, 'Rome', { signature });
@@ -107,7 +107,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     expect(checks.filter(({ state }) => state === 'failed')).to.deep.equal([]);
   });
 
-  it('is there as soon as the journal has the settlement, and says a fee that the program waived', async () => {
+  it('is available as soon as the journal has the settlement, and shows a waived fee', async () => {
     const { execution_id, transactions } = await addExecution('settled', {
       status: 'open',
       result_hash: null,
@@ -124,7 +124,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     expect((await read(execution_id)).json.fee_bps).to.equal(0);
   });
 
-  it('stays what it was through a dispute', async () => {
+  it('does not change during a dispute', async () => {
     for (const status of ['disputed', 'dispute_upheld'] as const) {
       const { execution_id } = await addExecution('settled', { status });
       await world.addResult(execution_id, 'Rome', { signature });
@@ -132,15 +132,15 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     }
   });
 
-  it('409 not_settled: says whether it may still come', async () => {
+  it('returns 409 not_settled, and says whether the execution may still settle', async () => {
     const running = await addExecution('verified', null);
     await world.addResult(running.execution_id, 'Rome', { signature });
     const failed = await addExecution('refunded', { status: 'refunded', result_hash: null });
     const pending = await world.addJournal({ wallet: key.wallet, listing, state: 'open_confirmed' });
     const CASES = [
-      [running.execution_id, 'running', 'The execution has not been settled yet'],
-      [failed.execution_id, 'failed', 'A refunded execution has no receipt'],
-      [pending, 'pending', 'The execution has not been settled yet'],
+      [running.execution_id, 'running', 'The execution is not settled yet, so it has no receipt. Read it again later.'],
+      [failed.execution_id, 'failed', 'The execution failed, so it has no receipt'],
+      [pending, 'pending', 'The execution is not settled yet, so it has no receipt. Read it again later.'],
     ] as const;
     for (const [execution_id, state, message] of CASES) {
       const { status, json } = await read(execution_id);
@@ -149,7 +149,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     }
   });
 
-  it('410 result_unavailable: where the text is lost, there is nothing to show', async () => {
+  it('returns 410 result_unavailable when the result text is lost', async () => {
     const { execution_id } = await addExecution('settled', {});
     const { status, json } = await read(execution_id);
     expect([status, json.error.code, json.error.execution_id]).to.deep.equal([410, 'result_unavailable', execution_id]);
@@ -157,14 +157,14 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     expect((await read(execution_id)).json.error.code).to.equal('result_unavailable');
   });
 
-  it('503: while the index does not know the execution at all', async () => {
+  it('returns 503 while the index does not know the execution', async () => {
     const { execution_id } = await addExecution('settled', null);
     await world.addResult(execution_id, 'Rome', { signature });
     const { status, json, headers } = await read(execution_id);
     expect([status, json.error.code, headers.get('retry-after')]).to.deep.equal([503, 'service_unavailable', '1']);
   });
 
-  it("404: another wallet's, as none", async () => {
+  it('returns 404 for an execution of another wallet', async () => {
     const { execution_id } = await addExecution('settled', {});
     await world.addResult(execution_id, 'Rome', { signature });
     const stranger = await world.addKey();

@@ -4,21 +4,16 @@
  * what is said of them the engine's own.
  */
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
-import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
-import { openDatabase } from '../../../app/database/open.ts';
 import { readExecuteBody } from '../../../app/relay/calls/body.ts';
 import { repeatableOf } from '../../../app/relay/calls/idempotency.ts';
 import type { ExecuteOutcome } from '../../../app/relay/execution/contract.ts';
 import { createEngine } from '../../../app/relay/execution/engine.ts';
 import type { EngineDeps } from '../../../app/relay/execution/step.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
-import type { JournalRow, LedgerTables } from '../../../app/relay/ledger/tables.ts';
+import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { nonceDay, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
@@ -62,7 +57,7 @@ describe('the identity of a request', () => {
     {},
   ];
   for (const body of BODIES) {
-    it(`is that of its RFC 8785 bytes: ${JSON.stringify(body)}`, async () => {
+    it(`is the hash of its RFC 8785 bytes: ${JSON.stringify(body)}`, async () => {
       const bytes = Buffer.from(JSON.stringify(body));
       const { identity } = await readExecuteBody({ bytes, agentId: AGENT });
       const expected = createHash('sha256')
@@ -204,13 +199,13 @@ describe('a repeated call', () => {
     }
   }
 
-  it('a call whose refund is on its way has not ended for whoever waits for it', async () => {
+  it('does not end for waiting callers while its refund is pending', async () => {
     const onItsWay = await executed({ state: 'refunding', refund_state: 'pending', ...FAILED }, false);
     const { executionId } = onItsWay;
     expect(await world.deps.engine.outcomeOf(executionId)).to.deep.equal({ kind: 'running', executionId });
   });
 
-  it('a long result is kept once: a repeat is given the same bytes, whatever addresses are now, and 410 once it is dropped', async () => {
+  it('gets the same bytes of a long result that is stored once, and 410 after it is dropped', async () => {
     const call = await executed({ state: 'settled', execution_time_ms: 40n, ...DONE }, false);
     const text = '"result":\n東'.repeat(40_000);
     await world.addResult(call.executionId, text);
@@ -237,7 +232,7 @@ describe('a repeated call', () => {
   });
 
   for (const withKey of [true, false]) {
-    it(`start ${withKey ? 'by key' : 'by signature'}: what was said while it ran is never its last word`, async () => {
+    it(`gets the final answer of a start ${withKey ? 'by key' : 'by signature'}, not the one given while it ran`, async () => {
       const call = await started({ state: 'dispatched' }, true, withKey);
       expect((await call.again()).json.status).to.equal('pending');
       expect((await call.again({ async: false })).json.error.code).to.equal('request_in_progress');
@@ -255,7 +250,7 @@ describe('a repeated call', () => {
   }
 
   for (const [what, row] of TABLE.filter(([, { state }]) => state !== 'void')) {
-    it(`rejects: another body for a key whose call is ${what}`, async () => {
+    it(`rejects: another body with a key whose call is ${what}`, async () => {
       const call = await executed(row, false);
       const { status, json } = await call.again({ task: 'another' });
       expect([status, json.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
@@ -266,20 +261,4 @@ describe('a repeated call', () => {
       expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
     });
   }
-
-  it('a "pending" that an older relay kept as the last answer is forgotten', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
-    const files = readdirSync(MIGRATIONS.ledger).sort();
-    const next = files.findIndex((name) => name.includes('repeats_and_health'));
-    for (const name of files.slice(0, next)) copyFileSync(join(MIGRATIONS.ledger, name), join(folder, name));
-    const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'), { synchronous: 'normal' });
-    migrate(ledger.sqlite, folder);
-    const keep = ledger.sqlite.prepare('INSERT INTO answers VALUES (?, 200, ?, 1)');
-    for (const status of ['pending', 'completed']) keep.run(status, Buffer.from(JSON.stringify({ status })));
-    migrate(ledger.sqlite, MIGRATIONS.ledger);
-    const kept = ledger.sqlite.prepare('SELECT execution_id FROM answers').pluck().all();
-    ledger.close();
-    rmSync(folder, { recursive: true });
-    expect(kept).to.deep.equal(['completed']);
-  });
 });

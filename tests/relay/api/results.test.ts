@@ -18,7 +18,7 @@ describe('GET /results/{execution_id}/{token}', () => {
   });
   after(() => world.stop());
 
-  it('gives the exact UTF-8 bytes, whose SHA-256 is the result_hash, as text that no browser runs', async () => {
+  it('returns the exact UTF-8 bytes of result_hash, as text that no browser runs', async () => {
     const response = await fetch(`${world.url}/results/${id}/${token}`);
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(response.status).to.equal(200);
@@ -31,7 +31,7 @@ describe('GET /results/{execution_id}/{token}', () => {
     expect(response.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it('gives an empty result as an empty text', async () => {
+  it('returns an empty result as an empty text', async () => {
     const empty = await world.addJournal({ wallet: newAddress(), listing: newAddress(), state: 'settled' });
     const { status, text } = await world.get(`/results/${empty}/${await world.addResult(empty, '')}`);
     expect([status, text]).to.deep.equal([200, '']);

@@ -14,7 +14,7 @@ describe('GET /', () => {
   });
   after(() => world.stop());
 
-  it('tells programs where everything is, and every address answers', async () => {
+  it('lists every address for programs, and every address answers', async () => {
     for (const accept of ['*/*', 'application/json']) {
       const { status, headers, json } = await world.call('/', { headers: { accept } });
       expect(status).to.equal(200);
@@ -26,7 +26,7 @@ describe('GET /', () => {
     for (const address of Object.values<string>(json)) expect((await fetch(address)).status).to.equal(200);
   });
 
-  it('may be kept for a while, and is the same for a browser where there is no page', async () => {
+  it('may be cached for a while, and is the same for a browser when there is no page', async () => {
     const [json, browser] = [await world.get('/'), await world.call('/', { headers: { accept: BROWSER } })];
     expect(browser.json).to.deep.equal(json.json);
     const again = await world.call('/', { headers: { 'if-none-match': json.headers.get('etag')! } });
@@ -41,7 +41,7 @@ describe('GET /idl.json', () => {
   });
   after(() => world.stop());
 
-  it('is the IDL that this project is built with, byte for byte', async () => {
+  it('returns the IDL of this build byte for byte', async () => {
     const { status, headers, text } = await world.get('/idl.json');
     expect(status).to.equal(200);
     expect(headers.get('content-type')).to.equal('application/json; charset=utf-8');
@@ -49,7 +49,7 @@ describe('GET /idl.json', () => {
     expect(text).to.equal(readFileSync(IDL, 'utf8'));
   });
 
-  it('is not sent again to who has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const etag = (await world.get('/idl.json')).headers.get('etag')!;
     const { status, text } = await world.call('/idl.json', { headers: { 'if-none-match': etag } });
     expect([status, text]).to.deep.equal([304, '']);

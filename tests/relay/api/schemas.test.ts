@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { compileParameterCheck, createParameterCheck } from '../../../app/relay/agents/parameters.ts';
 import { sampleParameters } from '../../../app/relay/agents/schemas/sample.ts';
+import type { ApiError } from '../../../app/relay/errors.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
 import { findInputSchemaFaults } from '../../../app/sdk/wire/schemas/faults.ts';
@@ -10,10 +11,10 @@ import { RULES } from '../../../app/sdk/wire/schemas/rules.ts';
 import { readPage } from '../../docs/markdown.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { metadataOf } from '../../harness/edge/rows.ts';
-import { accept, EMITTED, faultsOf, type Json, ofA } from './schemas/accept.ts';
+import { accept, EMITTED, faultsOf, type Json, NO_LIMIT_MS, ofA } from './schemas/accept.ts';
 
 describe('schemas', () => {
-  it('tell everything that is wrong with parameters, of large ones what comes first', () => {
+  it('report every fault of parameters, and only the first ones of large parameters', () => {
     const check = accept({
       type: 'object',
       properties: { n: { type: 'integer' } },
@@ -29,7 +30,7 @@ describe('schemas', () => {
     expect(check({ n: Array(2_000).fill(0) })).to.have.length(1);
   });
 
-  it('name every fault at once, each with its path', () => {
+  it('report every fault of a schema at once, each with its path', () => {
     expect(
       faultsOf({
         type: 'object',
@@ -52,7 +53,7 @@ describe('schemas', () => {
     ]);
   });
 
-  it('follow references wherever they lead in the document, with their escapes', () => {
+  it('follow references anywhere in the document, with their escapes', () => {
     const check = accept(
       ofA(
         { $ref: '#/$defs/a%20b~1c~0d' },
@@ -100,14 +101,14 @@ describe('schemas', () => {
     it(`rejects: ${name}`, () => expect(faultsOf(schema).join('; ')).to.include(says));
   }
 
-  it('take an object alone, and only a combination', () => {
+  it('may consist of type object alone, or of a combination alone', () => {
     expect(accept({ type: 'object' })({ any: 1 })).to.deep.equal([]);
     expect(accept({ anyOf: [{ required: ['a'] }, { required: ['b'] }] })({ c: 1 })).to.deep.equal([
       'parameters must fit one form of the schema: a is missing, or b is missing',
     ]);
   });
 
-  it('stand in one list, which says all that is checked', () => {
+  it('appear in one list of all checked keywords', () => {
     expect(Object.values(SCHEMA_KEYWORDS).flat()).to.have.members(Object.keys(RULES));
     const text = describeSchemaRules().join('\n');
     for (const word of [...Object.keys(RULES), ...CHECKED_FORMATS]) expect(text).to.include(`\`${word}\``);
@@ -115,7 +116,8 @@ describe('schemas', () => {
     for (const line of describeSchemaRules()) expect(page).to.include(`${line}\n`);
   });
 
-  describe('of a hostile writer', () => {
+  describe('of an attacker', function () {
+    this.timeout(600_000);
     const doubling = (keyword: string) => {
       const $defs = Object.fromEntries(
         Array.from({ length: 25 }, (_, n) => [
@@ -125,7 +127,7 @@ describe('schemas', () => {
       );
       return ofA({ $ref: '#/$defs/d0' }, { $defs });
     };
-    const times = (count: number, schema: unknown) => Array.from({ length: count }, () => schema);
+    const times = <One>(count: number, one: One): One[] => Array.from({ length: count }, () => one);
     const TOO_MUCH: [name: string, schema: Json, says: string][] = [
       ['allOf that doubles through references', doubling('allOf'), 'more than 10000 schemas'],
       ['anyOf that doubles through references', doubling('anyOf'), 'more than 10000 schemas'],
@@ -167,49 +169,90 @@ describe('schemas', () => {
     const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`n${n}`, 1]));
     const text = 'x'.repeat(900_000);
     const ab = 'abbabaaabbaba'.repeat(20_000);
+    /** The schema asked 4,800 times of one value. */
+    const again = (schema: unknown) => {
+      const all = (count: number, name: string) => ({ allOf: times(count, { $ref: `#/$defs/${name}` }) });
+      return ofA(all(24, 'some'), { $defs: { some: all(200, 'one'), one: schema } });
+    };
     const STOPPED: [name: string, schema: Json, parameters: Json][] = [
       [
         'a union tried for each of many items',
-        ofA({
-          items: {
-            anyOf: times(200, { type: 'object' })
-              .concat([{ type: 'number' }])
-              .slice(1),
-          },
-        }),
+        ofA({ items: { anyOf: [...times(199, { type: 'object' }), { type: 'number' }] } }),
         list(0, 400_000),
       ],
-      ['the length of one text asked again and again', ofA({ anyOf: times(200, { maxLength: 5 }) }), { a: text }],
-      [
-        'the names of one object counted again and again',
-        ofA({ allOf: times(200, { minProperties: 5 }) }),
-        { a: names },
-      ],
-      ['uniqueness asked again and again', ofA({ allOf: times(200, { uniqueItems: true }) }), { a: [text] }],
-      ['an expression whose states never repeat', ofA({ pattern: '(a|b)*a(a|b){20}[^ab]' }), { a: ab }],
+      ['the length of one text asked again and again', again({ maxLength: 1_000_000 }), { a: text }],
+      ['the names of one object counted again and again', again({ maxProperties: 100_000 }), { a: names }],
+      ['uniqueness asked again and again', again({ uniqueItems: true }), { a: [text] }],
+      ['a pattern asked again and again', again({ pattern: '(a|b)*a(a|b){20}[ab]*$' }), { a: ab }],
     ];
+    const TOO_LONG = 'parameters must be smaller: the check against this agent’s schema takes too long';
     for (const [name, schema, parameters] of STOPPED) {
-      it(`stops ${name}`, () => {
-        const [message] = accept(schema)(parameters);
-        expect(message).to.equal(
-          'parameters must be smaller: checking them against this agent’s schema takes too long',
-        );
+      it(`stops ${name}`, async () => {
+        expect(findInputSchemaFaults(schema, 'input_schema')).to.deep.equal([]);
+        const [fault] = await createParameterCheck(schema)(JSON.stringify(parameters));
+        expect(fault?.message).to.equal(TOO_LONG);
       });
     }
 
-    it('leaves honest large parameters alone', () => {
-      expect(accept(ofA({ type: 'string', maxLength: 1_000_000, pattern: '^[\\s\\S]+$' }))({ a: text })).to.deep.equal(
-        [],
-      );
-      expect(accept(ofA({ type: 'array', items: { type: 'number', minimum: 0 } }))(list(0, 400_000))).to.deep.equal([]);
-      expect(
-        accept(ofA({ type: 'array', uniqueItems: true }))({ a: Array.from({ length: 50_000 }, (_, id) => ({ id })) }),
-      ).to.deep.equal([]);
+    it('continue to check with a schema after a check was stopped', async () => {
+      const check = createParameterCheck(again({ type: 'string', maxLength: 1_000_000 }));
+      const messageOf = async (a: unknown) => (await check(JSON.stringify({ a })))[0]?.message;
+      expect(await messageOf(text)).to.equal(TOO_LONG);
+      expect(await messageOf(1)).to.equal('parameters.a must be string');
+      expect(await messageOf('x')).to.equal(undefined);
+    });
+
+    it('delay another listing by at most one check', async () => {
+      const hostile = createParameterCheck(again({ maxLength: 1_000_000 }));
+      const honest = createParameterCheck(ofA({ type: 'string', maxLength: 1_000_000 }));
+      const parameters = JSON.stringify({ a: text });
+      let stopped = 0;
+      const flood = Array.from({ length: 5 }, async () => {
+        expect((await hostile(parameters))[0]?.message).to.equal(TOO_LONG);
+        stopped += 1;
+      });
+      expect(await honest(parameters)).to.deep.equal([]);
+      expect(stopped).to.be.at.most(1);
+      await Promise.all(flood);
+    });
+
+    it('rejects: a check with 503 when too many others of the same listing wait', async () => {
+      const check = createParameterCheck(ofA({ type: 'string', maxLength: 1_000_000 }));
+      const outcomes = await Promise.allSettled(times(40, check).map((one) => one(JSON.stringify({ a: text }))));
+      const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as ApiError] : []));
+      expect(refused.map(({ code }) => code)).to.deep.equal(times(40 - 18, 'service_unavailable'));
+    });
+
+    it('do not block the event loop with small parameters', async () => {
+      const { properties, $defs } = again({ enum: [0] }) as { properties: { a: Json }; $defs: Json };
+      const check = createParameterCheck(ofA({ items: properties.a }, { $defs }));
+      let turns = 0;
+      let counting = setImmediate(function count() {
+        turns += 1;
+        counting = setImmediate(count);
+      });
+      try {
+        const [fault] = await check(JSON.stringify(list(0, 4_000)));
+        expect(fault?.message).to.equal(TOO_LONG);
+      } finally {
+        clearImmediate(counting);
+      }
+      expect(turns).to.be.at.least(10);
+    });
+
+    it('accept valid large parameters', async () => {
+      const faultsOfLarge = (a: unknown, parameters: Json) => createParameterCheck(ofA(a))(JSON.stringify(parameters));
+      const long = { type: 'string', maxLength: 1_000_000, pattern: '^[\\s\\S]+$' };
+      expect(await faultsOfLarge(long, { a: text })).to.deep.equal([]);
+      const numbers = { type: 'array', items: { type: 'number', minimum: 0 } };
+      expect(await faultsOfLarge(numbers, list(0, 400_000))).to.deep.equal([]);
+      const different = { a: Array.from({ length: 50_000 }, (_, id) => ({ id })) };
+      expect(await faultsOfLarge({ type: 'array', uniqueItems: true }, different)).to.deep.equal([]);
     });
   });
 
-  it('that are accepted always compile, check anything and end', async function () {
-    this.timeout(300_000);
+  it('compile, check any value and end, when they were accepted', async function () {
+    this.timeout(600_000);
     const name = fc.constantFrom('a', 'b', '$ref', 'type', '__x');
     const leaf = fc.oneof(
       fc.boolean(),
@@ -268,7 +311,7 @@ describe('schemas', () => {
           const whole = { type: 'object', properties, $defs: { x: apart(x), y: apart(y) } };
           // What is refused is drawn again: 40 that are accepted are checked, whatever the draw.
           fc.pre(findInputSchemaFaults(whole, 's').length === 0);
-          const check = compileParameterCheck(whole);
+          const check = compileParameterCheck(whole, NO_LIMIT_MS);
           for (const { path, message } of check(parameters))
             expect(message).to.satisfy((text: string) => text.startsWith(path));
           const sample = await sampleParameters(whole, createParameterCheck(whole));
@@ -279,13 +322,16 @@ describe('schemas', () => {
     );
   });
 
-  it('compare objects by what they hold, whatever their names', () => {
+  it('compare objects by content, whatever their property names', () => {
     for (const text of ['{"toString":1}', '{"valueOf":1}', '{"constructor":{}}', '{"__proto__":1}', '{"a":[-0]}']) {
       const value = JSON.parse(text);
-      const check = compileParameterCheck({
-        type: 'object',
-        properties: { one: { const: value }, some: { enum: [2, value] }, all: { type: 'array', uniqueItems: true } },
-      });
+      const check = compileParameterCheck(
+        {
+          type: 'object',
+          properties: { one: { const: value }, some: { enum: [2, value] }, all: { type: 'array', uniqueItems: true } },
+        },
+        NO_LIMIT_MS,
+      );
       expect(check({ one: JSON.parse(text), some: JSON.parse(text), all: [value, 1] }), text).to.deep.equal([]);
       const other = { ...value, other: 1 };
       const faults = check({ one: other, some: [value], all: [value, JSON.parse(text)] });
@@ -298,7 +344,7 @@ describe('schemas', () => {
 
   describe('samples for probes', async () => {
     const sample = (schema: Json) => sampleParameters(schema, createParameterCheck(schema));
-    it('follow references, unions, constants and what must all hold', async () => {
+    it('follow references, unions, constants and allOf', async () => {
       expect(await sample(EMITTED.pydantic.input)).to.deep.include({ fits: true });
       expect(await sample(EMITTED.openai.tool.function.parameters)).to.deep.include({ fits: true });
       const schema = {
@@ -320,7 +366,7 @@ describe('schemas', () => {
       expect(await sample(schema)).to.deep.equal({ parameters: { kind: 'k', when: '2026-01-01', n: 5 }, fits: true });
     });
 
-    it('say where there is none', async () => {
+    it("report when they do not fit, and use the schema's own example", async () => {
       expect(await sample(ofA({ type: 'string', pattern: '^[A-Z]{3}$' }, { required: ['a'] }))).to.deep.equal({
         parameters: { a: 'x' },
         fits: false,
@@ -341,7 +387,7 @@ describe('schemas', () => {
     });
     after(() => world.stop());
 
-    it('are described where people look: /docs, the OpenAPI document and the help of the command line', async () => {
+    it('are described in /docs, the OpenAPI document and the help of the command line', async () => {
       const page = (await world.get('/docs')).text;
       const { components } = (await world.get('/openapi.json')).json;
       const { description } = components.schemas.AgentMetadata.properties.input_schema;
@@ -355,7 +401,7 @@ describe('schemas', () => {
       }
     });
 
-    it('are refused with every fault in the message and in details.issues, both schemas together', async () => {
+    it('are refused with every fault of both schemas in the message and in details.issues', async () => {
       const metadata = metadataOf({ input_schema: ofA({ foo: 1, bar: 2 }), output_schema: { if: {} } });
       const { status, json } = await world.post('/v1/metadata', encodeMetadata(metadata));
       expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
@@ -365,7 +411,7 @@ describe('schemas', () => {
       expect(json.error.message).to.include('Allowed: type, enum, const');
     });
 
-    it('tell a caller all that does not fit', async () => {
+    it('report every parameter fault to a caller', async () => {
       const key = await world.addKey();
       const agent = await world.addListing({}, { input_schema: EMITTED.pydantic.input });
       const body = { task: 't', parameters: { query: '', where: { lat: 1 }, pet: { kind: 'cat' } } };

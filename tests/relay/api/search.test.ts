@@ -69,13 +69,13 @@ describe('GET /v1/agents by words', () => {
     });
   }
 
-  it('finds an agent by its id and a wallet by its address, whole and exact', async () => {
+  it('finds an agent by its whole id and a wallet by its whole address', async () => {
     expect(await found({ q: ids.law! })).to.deep.equal(['law']);
     expect(await found({ q: creator })).to.deep.equal(['csv']);
     expect(await found({ q: creator.slice(0, -1) })).to.deep.equal([]);
   });
 
-  it("finds no agent by its document's hash", async () => {
+  it('does not find an agent by the hash of its document', async () => {
     const { metadata_hash } = await world.index
       .selectFrom('listings')
       .select('metadata_hash')
@@ -84,14 +84,14 @@ describe('GET /v1/agents by words', () => {
     expect(await found({ q: metadata_hash })).to.deep.equal([]);
   });
 
-  it('filters by creator, together with the rest', async () => {
+  it('filters by creator together with the other filters', async () => {
     expect(await found({ creator })).to.deep.equal(['csv']);
     expect(await found({ creator, q: 'legal' })).to.deep.equal([]);
     expect(await found({ q: 'csv', tags: 'legal' })).to.deep.equal([]);
     expect(await found({ creator: newAddress() })).to.deep.equal([]);
   });
 
-  it('rejects: no word, too many characters, control characters, and what is no wallet', async () => {
+  it('rejects: no word, too many characters, control characters, and an invalid wallet', async () => {
     const long = 'x'.repeat(101);
     for (const query of ['q=', `q=${long}`, 'q=a%00b', 'creator=x', 'q=a&q=b']) {
       const { status, json } = await world.get(`/v1/agents?${query}`);
@@ -101,7 +101,7 @@ describe('GET /v1/agents by words', () => {
     expect((await world.get(`/v1/agents?q=${'x'.repeat(100)}`)).status).to.equal(200);
   });
 
-  it('follows the listings: what is new is found, what has another document or is gone leaves no words', async () => {
+  it('follows the listings: finds new ones, and forgets the words of changed or removed ones', async () => {
     ids.zebra = await world.addListing({}, { name: 'zebra', custom_tags: ['stripes'] });
     expect(await found({ q: 'zebra' })).to.deep.equal(['zebra']);
     expect(await found({ tags: 'stripes' })).to.deep.equal(['zebra']);

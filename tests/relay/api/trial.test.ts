@@ -69,7 +69,7 @@ describe('listings.test', () => {
     );
   }
 
-  it('finds nothing wrong with a good server, and says so check by check', async () => {
+  it('passes a good server, and reports each check', async () => {
     const handler = createExecutionHandler({ signingKey, execute: ({ task }) => ({ result: `did ${task}` }) });
     const { ok, checks } = await run(handler, { task: 'it', parameters: { any: 1 } });
     expect(ok).to.equal(true);
@@ -78,7 +78,7 @@ describe('listings.test', () => {
     for (const check of checks) expect(check.ok, check.detail).to.equal(true);
   });
 
-  it('sends the synthetic task to the endpoint in the shape of a paid one', async () => {
+  it('sends the synthetic task to the endpoint in the format of a paid one', async () => {
     let received: Record<string, unknown> = {};
     const handler = createExecutionHandler({
       signingKey,
@@ -98,23 +98,28 @@ describe('listings.test', () => {
   const FAULTS: [name: string, handler: RequestListener, check: string, says: string][] = [
     ['an HTTP error', (_, response) => void response.writeHead(500).end(), 'reachable', '500'],
     ['no JSON', (_, response) => void response.end('<html>'), 'json', 'not valid JSON'],
-    ['null', (_, response) => void response.end('null'), 'execution_id', 'must equal'],
-    ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'must equal'],
-    ['no status', answering({ status: undefined }), 'status', 'must be completed'],
-    ['no result', answering({ result: undefined }), 'status', 'must be completed'],
+    ['null', (_, response) => void response.end('null'), 'execution_id', 'differs from'],
+    ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'differs from'],
+    ['no status', answering({ status: undefined }), 'status', 'expected "completed"'],
+    ['no result', answering({ result: undefined }), 'status', 'expected "completed"'],
     [
       'a failure',
       answering({ status: 'failed', result: null, result_hash: null, signature: null, error: 'no model' }),
       'status',
       'no model',
     ],
-    ['another hash', answering({ result_hash: hashResult('y') }), 'result_hash', 'must be "sha256:"'],
-    ['an upper-case hash', answering({ result_hash: hashResult('test').toUpperCase() }), 'result_hash', 'must be'],
-    ['no signature', answering({ signature: undefined }), 'signature', 'must be "ed25519:"'],
-    ["another key's signature", answering({ signature }), 'signature', 'must be "ed25519:"'],
+    ['another hash', answering({ result_hash: hashResult('y') }), 'result_hash', 'expected "sha256:"'],
+    [
+      'an upper-case hash',
+      answering({ result_hash: hashResult('test').toUpperCase() }),
+      'result_hash',
+      'expected "sha256:"',
+    ],
+    ['no signature', answering({ signature: undefined }), 'signature', 'expected "ed25519:"'],
+    ["another key's signature", answering({ signature }), 'signature', 'expected "ed25519:"'],
   ];
   for (const [name, handler, check, says] of FAULTS) {
-    it(`finds ${name}`, async () => {
+    it(`detects ${name}`, async () => {
       const { ok, checks } = await run(handler);
       const last = checks.at(-1)!;
       expect(ok).to.equal(false);
@@ -139,7 +144,7 @@ describe('listings.test', () => {
   const checksOf = (answer: { checks: { name: string; ok: boolean }[] }) =>
     answer.checks.map(({ name, ok }) => `${name} ${ok}`);
 
-  it('makes nobody work for a stranger, listed or not, whoever posted the bytes', async () => {
+  it('does not call an endpoint for a stranger, whether listed or not, whoever posted the bytes', async () => {
     const owner = await signIn(Keypair.generate());
     const stranger = await signIn(Keypair.generate());
     const { calls, handler } = counting(good());
@@ -156,7 +161,7 @@ describe('listings.test', () => {
     });
   });
 
-  it("tests a listing for its creator, and waits as long as the listing's own timeout", async () => {
+  it("tests a listing for its creator, and waits for the listing's own timeout", async () => {
     const wallet = Keypair.generate();
     const session = await signIn(wallet);
     const waits: unknown[] = [];
@@ -180,7 +185,7 @@ describe('listings.test', () => {
     });
   });
 
-  it('tests one endpoint ten times in ten minutes and no more, whichever wallet asks', async () => {
+  it('tests one endpoint at most ten times in ten minutes, over all wallets', async () => {
     const { calls, handler } = counting(good());
     const first = await signIn(Keypair.generate());
     await withCreator(handler, first.token, async (metadata_hash, endpoint) => {
@@ -201,7 +206,7 @@ describe('listings.test', () => {
     });
   });
 
-  it('tests for one wallet thirty times in ten minutes and no more', async () => {
+  it('tests at most thirty times in ten minutes for one wallet', async () => {
     const session = await signIn(Keypair.generate());
     for (let n = 0; n < 4; n += 1) {
       await withCreator(good(), session.token, async (metadata_hash) => {
@@ -212,7 +217,7 @@ describe('listings.test', () => {
     }
   });
 
-  it('finds a document that is not stored, and parameters that do not fit', async () => {
+  it('reports a missing document, and parameters that do not fit', async () => {
     const session = await signIn(Keypair.generate());
     const unknown = await session.call('listings.test', { metadata_hash: 'ab'.repeat(32), signing_key });
     expect(unknown.checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['metadata', false]]);

@@ -30,7 +30,7 @@ describe('keys for calls to creators', () => {
     return signers;
   }
 
-  it('are made on the first start, readable by the owner only, and are the same on the next', async () => {
+  it('are created on the first start, readable by the owner only, and kept on the next start', async () => {
     const first = loadCallKeys(path);
     expect(statSync(path).mode & 0o777).to.equal(0o600);
     expect(first.directory.keys).to.have.length(1);
@@ -41,7 +41,7 @@ describe('keys for calls to creators', () => {
     expect(await signerOf(first)).to.deep.equal([key!.kid]);
   });
 
-  it('after a change the new key signs, the one before stays listed, an older one does not', async () => {
+  it('sign with the new key after a change, list the previous key, and drop older ones', async () => {
     const [oldest] = loadCallKeys(path).directory.keys;
     const second = rotateCallKeys(path);
     const both = loadCallKeys(path);
@@ -64,7 +64,7 @@ describe('keys for calls to creators', () => {
     });
   }
 
-  it('the relay serves the public halves, and nothing of the private ones', async () => {
+  it('are served with their public halves only, never the private ones', async () => {
     const world = await startWorld();
     const response = await fetch(`${world.url}${KEY_DIRECTORY_PATH}`);
     expect(response.status).to.equal(200);

@@ -27,8 +27,8 @@ const GAS = 10_000n;
 const SOL = 1_000_000_000;
 const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE };
 
-describe('gas and rent', function () {
-  this.timeout(60_000);
+describe('fees and refundable deposits', function () {
+  this.timeout(600_000);
   let market: TestMarketplace;
   let rents: { empty: bigint; record: bigint; escrow: bigint };
   const cold = Keypair.generate().publicKey;
@@ -80,7 +80,7 @@ describe('gas and rent', function () {
     });
   }
 
-  it('a record is as large as the rent is counted for', async () => {
+  it('counts the refundable deposit from the actual size of a record', async () => {
     const relay = await startRelay({ SPONSOR: 'all' });
     const { status, body, text } = await execute(relay);
     expect(status, text).to.equal(200);
@@ -88,7 +88,7 @@ describe('gas and rent', function () {
     expect(record!.data.length).to.equal(RECORD_BYTES);
   });
 
-  it('a trial call is on the house: the relay pays both fees and lends the rent, which returns elsewhere', async () => {
+  it('sponsors a trial call: the relay pays both fees, lends the rent and gets the rent back', async () => {
     const relay = await startRelay({ TRIAL_CALLS_PER_WALLET: '1' });
     const { moved, answer } = await moves(() => execute(relay));
     expect(answer.status).to.equal(200);
@@ -105,7 +105,7 @@ describe('gas and rent', function () {
     expect((await execute(other, 1)).status).to.equal(200);
   });
 
-  it('then the tank pays the gas, which the relay gets back with the settle; the rent is lent', async () => {
+  it('charges gas to the tank after the trial calls; the relay gets it back with the settle and lends the rent', async () => {
     const relay = await startRelay();
     await fillTank(SOL);
     const { moved, answer } = await moves(() => execute(relay));
@@ -115,7 +115,7 @@ describe('gas and rent', function () {
     expect([record!.gasLamports, record!.rentSponsor.toBase58()]).to.deep.equal([Number(GAS), cold.toBase58()]);
   });
 
-  it('the same where the call fails and is refunded', async () => {
+  it('charges gas to the tank for a call that fails and is refunded', async () => {
     const relay = await startRelay();
     await fillTank(SOL);
     fail();
@@ -125,7 +125,7 @@ describe('gas and rent', function () {
   });
 
   for (const exhausted of ['WALLET', 'LISTING', 'TOTAL'] as const) {
-    it(`a used-up SPONSOR_LAMPORTS_${exhausted} falls back to the tank: the operator's balance does not move`, async () => {
+    it(`falls back to the tank when SPONSOR_LAMPORTS_${exhausted} is used up, and the operator's balance does not change`, async () => {
       const name = exhausted === 'TOTAL' ? 'SPONSOR_LAMPORTS_TOTAL' : `SPONSOR_LAMPORTS_PER_${exhausted}`;
       // One call's rent, and not the record of it with another call's.
       const relay = await startRelay({ [name]: String(rents.record + rents.escrow) });
@@ -140,7 +140,7 @@ describe('gas and rent', function () {
     });
   }
 
-  it('rejects: a tank that would be left empty for one but not rent-exempt, or with nothing for the rent', async () => {
+  it('rejects: a tank that would keep less than the rent-exempt minimum, or cannot pay the rent', async () => {
     const lending = await startRelay();
     const enough = GAS + rents.empty;
     await fillTank(enough - 1n);
@@ -163,7 +163,7 @@ describe('gas and rent', function () {
     expect(last.moved).to.deep.equal({ ...PAID, tank: -GAS - rents.record });
   });
 
-  it('calls that race for the last of a tank: as many are served as it bears, and no fee is burnt for the others', async () => {
+  it('serves as many concurrent calls as the tank covers, and burns no fee for the others', async () => {
     const relay = await startRelay();
     await fillTank(3n * GAS + rents.empty);
     const before = await purses();
@@ -177,7 +177,7 @@ describe('gas and rent', function () {
     });
   });
 
-  it('where all is sponsored, a tank still pays what it can', async () => {
+  it('charges the tank what it can pay even when every deposit is sponsored', async () => {
     const relay = await startRelay({ SPONSOR: 'all' });
     expect((await moves(() => execute(relay))).moved).to.include({ authority: -GAS - rents.record - rents.escrow });
     await fillTank(SOL);
@@ -201,7 +201,7 @@ describe('gas and rent', function () {
         body: { task: 'x' },
       });
 
-    it('pays for its settle', async () => {
+    it('pays for its own settle', async () => {
       const relay = await startRelay();
       const { execution_id } = await open(5_000);
       const { moved, answer } = await moves(() => start(relay, execution_id));
@@ -210,7 +210,7 @@ describe('gas and rent', function () {
       expect(moved).to.deep.equal({ creatorUsdc: PRICE - FEE, treasuryUsdc: FEE, wallet: rents.escrow });
     });
 
-    it('rejects: one whose record holds less, unless it is on the house', async () => {
+    it('rejects: a record that holds too little gas, unless the call is sponsored', async () => {
       const relay = await startRelay();
       const { execution_id } = await open(4_999);
       const { moved, answer } = await moves(() => start(relay, execution_id));

@@ -22,10 +22,10 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
-const END_TIMEOUT_MS = 15_000;
+const END_TIMEOUT_MS = 60_000;
 
 describe('Idempotency-Key', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let other: RelayHandle;
   let spentBefore: bigint;
@@ -72,7 +72,7 @@ describe('Idempotency-Key', function () {
   const failure = (body: { execution_id: string }, _response: unknown, reply: (answer: unknown) => void) =>
     reply(failedAnswer(body.execution_id));
 
-  it('gives a completed answer again byte for byte, in every process, and charges once', async () => {
+  it('repeats a completed answer byte for byte in every process, and charges once', async () => {
     const answer = await execute('completed');
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('idempotent-replayed')).to.equal(null);
@@ -87,7 +87,7 @@ describe('Idempotency-Key', function () {
     expect(market.calls.get(answer.body.execution_id)).to.equal(1);
   });
 
-  it('takes the same body in another order and spacing for the same', async () => {
+  it('treats a body with another key order and spacing as the same request', async () => {
     const url = `${market.relay.url}/v1/agents/${market.agentId}/execute`;
     const headers = {
       authorization: `Bearer ${first().apiKey}`,
@@ -100,7 +100,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('gives a failed answer again, byte for byte, and pays nothing', async () => {
+  it('repeats a failed answer byte for byte, and charges nothing', async () => {
     market.setBehaviour(failure);
     const answer = await execute('failed');
     expect([answer.status, answer.body.error.code]).to.deep.equal([500, 'execution_failed']);
@@ -111,7 +111,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(0n);
   });
 
-  it('gives the answer again after the agent has been paused or has gone up in price', async () => {
+  it('repeats the answer after the agent was paused or raised its price', async () => {
     const answer = await execute('paused');
     const agentId = new PublicKey(market.agentId);
     const status = (next: 'active' | 'paused') =>
@@ -132,7 +132,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('an asynchronous request is answered by its execution_id while it runs, then by its end, again and again', async () => {
+  it('answers repeats of an asynchronous request with its execution_id while it runs, then with its final state', async () => {
     const body = { task: 'later', async: true };
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -167,7 +167,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('another wallet’s key of the same name is another execution', async () => {
+  it('treats the same key of another wallet as another execution', async () => {
     const [one, two] = await Promise.all([
       execute('shared'),
       execute('shared', { task: 'once' }, { apiKey: market.callers[1]!.apiKey }),
@@ -177,7 +177,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('lets one of many concurrent requests through, over both processes: the others are told to wait', async () => {
+  it('runs one of many concurrent requests across both processes and tells the others to wait', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -212,7 +212,7 @@ describe('Idempotency-Key', function () {
     expect(market.calls.get(early.body.error.execution_id)).to.equal(1);
   });
 
-  it('binds nothing that was refused before the open: the same key may be used again', async () => {
+  it('leaves the key free after a refusal before the open', async () => {
     const refused = await execute('unbound', { task: 'once', max_cost_usdc: 0.01 });
     expect(refused.body.error.code).to.equal('price_changed');
     expect((await execute('unbound', { task: 'other' })).status).to.equal(200);
@@ -228,11 +228,11 @@ describe('Idempotency-Key', function () {
     });
   }
 
-  it('takes a key of 255 characters', async () => {
+  it('accepts a key of 255 characters', async () => {
     expect((await execute('~'.repeat(255))).status).to.equal(200);
   });
 
-  it('after kill -9 at any step, repeated requests are answered by the one execution each', async () => {
+  it('answers repeats after kill -9 at any step with the one execution of their key', async () => {
     // Before the transaction is stored nothing binds; from then on the first request is the only one.
     const points = [
       'claim:after',
@@ -264,7 +264,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE * BigInt(points.length));
   });
 
-  it('an open that was signed and provably did not pay frees the key', async () => {
+  it('frees the key when a signed open provably did not pay', async () => {
     const { wallet, usdc, apiKey } = market.callers[1]!;
     const task = stopAt('send-open:before', 'freed');
     const doomed = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
@@ -298,7 +298,7 @@ describe('Idempotency-Key', function () {
     /** The day of ids turns an hour after midnight by the chain's clock, so that no clock that is ahead opens tomorrow's. */
     const TURN = 3_600;
 
-    it('is one execution still, while it runs and when it has ended', async () => {
+    it('remains one execution, while it runs and after it has ended', async () => {
       const now = await market.node.now();
       await market.node.timeTravel(now - ((now - TURN) % DAY) + DAY - 10);
       let answerCreator: (() => void) | null = null;
@@ -324,7 +324,7 @@ describe('Idempotency-Key', function () {
   });
 
   describe('without a kept answer', () => {
-    it('after 24 hours the journal still names the execution, and nothing is charged again', async () => {
+    it('names the execution from the journal after 24 hours, and charges nothing again', async () => {
       const answer = await execute('old');
       await market.query('ledger', `UPDATE answers SET answered_ms = answered_ms - ${24 * 3_600_000 + 60_000}`);
       const again = await execute('old');
@@ -334,7 +334,7 @@ describe('Idempotency-Key', function () {
       expect(await spent()).to.equal(PRICE);
     });
 
-    it('with the journal lost the record decides: what was paid is said to be lost, not charged again', async () => {
+    it('reports a paid execution as lost when only its record remains, and does not charge again', async () => {
       const paid = await execute('lost');
       market.setBehaviour(failure);
       const failed = await execute('lost-and-failed');

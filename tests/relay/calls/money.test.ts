@@ -30,7 +30,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 
 describe('paid calls', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   const stranger = generateSigningKey();
   let execute: (body: unknown, apiKey?: string) => ReturnType<typeof request>;
@@ -63,7 +63,7 @@ describe('paid calls', function () {
     throw new Error(`${executionId} never had ${field} in ${values.join(', ')}`);
   }
 
-  it('a synchronous call is paid 99 to 1, and everything about it agrees', async () => {
+  it('splits a synchronous call 99 to 1, and answer, record, index and chain agree', async () => {
     const before = await market.balances();
     const answer = await execute({ task: 'sums', parameters: { a: 1 } });
     expect(answer.status).to.equal(200);
@@ -96,7 +96,7 @@ describe('paid calls', function () {
     expect(market.calls.get(id)).to.equal(1);
   });
 
-  it('an asynchronous call is pending when its escrow is funded, and ends by itself', async () => {
+  it('shows an asynchronous call as pending once its escrow is funded, and ends it without another request', async () => {
     const before = await market.balances();
     let release: () => void = () => undefined;
     market.setBehaviour((body, _response, reply) => {
@@ -115,7 +115,7 @@ describe('paid calls', function () {
     assertPaid(before, await market.balances());
   });
 
-  it('a synchronous caller that hangs up has paid for its result, and finds it', async () => {
+  it('keeps the paid result for a synchronous caller that hung up', async () => {
     const before = await market.balances();
     const hangUp = new AbortController();
     let id = '';
@@ -136,7 +136,7 @@ describe('paid calls', function () {
     expect(market.calls.get(id)).to.equal(1);
   });
 
-  it('tokens_used and steps that are wrong are dropped, and the call still counts', async () => {
+  it('drops invalid tokens_used and steps, and still counts the call', async () => {
     market.setBehaviour((body, _response, reply) =>
       reply({ ...goodAnswer(market.signingKey, body.execution_id, 'x'), tokens_used: -3, steps: 'none' }),
     );
@@ -145,7 +145,7 @@ describe('paid calls', function () {
     expect((await read(answer.body.execution_id)).body).to.include({ status: 'completed', tokens_used: null });
   });
 
-  describe('402, naming the limit', () => {
+  describe('limits that answer 402', () => {
     async function keyWith(usdc: bigint, limits: Partial<GrantLimits>, allowance?: bigint) {
       const wallet = Keypair.generate();
       await market.node.fundSol(wallet.publicKey, 10e9);
@@ -181,7 +181,7 @@ describe('paid calls', function () {
       });
     }
 
-    it('sixteen calls race for four prices: four are paid, twelve are refused', async () => {
+    it('pays four of sixteen concurrent calls when the money covers four, and refuses twelve', async () => {
       const caller = await keyWith(PRICE * 4n, {});
       const before = await market.balances();
       const answers = await Promise.all(
@@ -195,10 +195,10 @@ describe('paid calls', function () {
       expect(after.treasury).to.equal(before.treasury + FEE * 4n);
     });
 
-    it('a key whose grant is spent to the last unit is refused, and the same wallet’s other key is not', async () => {
+    it('refuses a key whose grant is fully spent, but not another key of the same wallet', async () => {
       const caller = await keyWith(PRICE * 3n, { totalMax: PRICE }, PRICE * 3n);
       expect((await execute({ task: 'one' }, caller.apiKey)).status).to.equal(200);
-      expect((await execute({ task: 'two' }, caller.apiKey)).body.error.message).to.include('left in all');
+      expect((await execute({ task: 'two' }, caller.apiKey)).body.error.message).to.include('left of its total');
       const other = await createKey(market.marketplace, {
         wallet: keypairSigner(caller.wallet),
         name: 'other',
@@ -209,7 +209,7 @@ describe('paid calls', function () {
     });
   });
 
-  it('max_cost_usdc below the price: 409 before anything is paid', async () => {
+  it('answers 409 before any payment when max_cost_usdc is below the price', async () => {
     const before = await market.balances();
     const answer = await execute({ task: 'x', max_cost_usdc: 0.249999 });
     expect(answer.status).to.equal(409);
@@ -218,7 +218,7 @@ describe('paid calls', function () {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('another wallet’s execution does not exist for a key', async () => {
+  it('hides the executions of another wallet from a key', async () => {
     const answer = await execute({ task: 'mine' });
     const stranger = await read(answer.body.execution_id, market.callers[1]!.apiKey);
     expect(stranger.status).to.equal(404);
@@ -227,7 +227,7 @@ describe('paid calls', function () {
     expect(list.body.total).to.equal(0);
   });
 
-  it('a failed call is shown as ended only when its refund has landed: the first that is final stays so', async () => {
+  it('shows a failed call as ended only after its refund has landed', async () => {
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
     for (let round = 0; round < 5; round += 1) {
       const { body } = await execute({ task: 'x', async: true });
@@ -260,7 +260,7 @@ describe('paid calls', function () {
       });
     }
 
-    it('is claimable while the account is missing, and arrives when it is back', async () => {
+    it('is claimable while the account is missing, and lands when the account exists again', async () => {
       const { wallet, usdc, apiKey } = market.callers[1]!;
       const held = await market.amountOf(usdc);
       const parking = Keypair.generate().publicKey;
@@ -305,7 +305,7 @@ describe('paid calls', function () {
     });
   });
 
-  it('a refund to a frozen account is blocked, stays in escrow, and arrives after the thaw', async () => {
+  it('holds a refund to a frozen account in escrow, and pays it after the thaw', async () => {
     const { usdc, apiKey } = market.callers[1]!;
     const before = await market.amountOf(usdc);
     market.setBehaviour((body, _response, reply) => {
@@ -322,7 +322,7 @@ describe('paid calls', function () {
     expect(await market.amountOf(usdc)).to.equal(before);
   });
 
-  it('the node itself refuses a settle whose creator signature has one bit changed', async () => {
+  it('gets a settle with one changed bit in the creator signature refused by the node', async () => {
     const { connection } = market.node;
     /** The settle of a finished call, sent as it is or with a bit of the creator's signature flipped. */
     async function settle(executionId: string, flip: boolean) {
@@ -364,7 +364,7 @@ describe('paid calls', function () {
     assertPaid(before, await market.balances(), 2n);
   });
 
-  it('a listing’s money goes nowhere when the creator’s payout account is gone', async () => {
+  it('pays nobody when the payout account of the creator is closed', async () => {
     const { creator, creatorUsdc, node } = market;
     const held = await market.amountOf(creatorUsdc);
     const elsewhere = await mintMockUsdc(node.connection, {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { GroupCommit } from '../../../app/database/groupCommit.ts';
-import { MAX_AGE_MS } from '../../../app/relay/execution/begin.ts';
+import { MAX_AGE_MS } from '../../../app/relay/execution/claiming.ts';
 import { createReservations } from '../../../app/relay/execution/reservations.ts';
 import type { PayerAccounts } from '../../../app/relay/execution/reserve.ts';
 import { NotFunded, TooOld } from '../../../app/relay/ledger/claims.ts';
@@ -63,7 +63,7 @@ describe('reservations', () => {
       },
     );
 
-  it('a claim takes what accounts show less what is promised, and an open counts until they show that it has landed', async () => {
+  it('give a claim the account balance minus all promises, and count an open until the accounts show it', async () => {
     const row = await claim(mine, 'one', purse({ price: 60n }));
     expect((await refusal(claim(others, 'two', purse({ price: 41n })))).sums).to.include({
       held_wallet: 60n,
@@ -83,7 +83,7 @@ describe('reservations', () => {
     expect((await claim(others, 'two', purse({ price: 40n, slot: 105n, wallet: 40n }))).state).to.equal('accepted');
   });
 
-  it('a key is held to what its own calls take, the wallet to those of all its keys; what was refused holds nothing', async () => {
+  it('limit a key by its own calls and a wallet by the calls of all its keys; refused calls hold nothing', async () => {
     const row = await claim(mine, 'one', purse({ price: 60n }));
     expect((await refusal(claim(others, 'two', purse({ key: 60n })))).sums.held_key).to.equal(60n);
     const other = await claim(others, 'two', purse({ keyId: 'another', key: 10n }));
@@ -93,7 +93,7 @@ describe('reservations', () => {
     expect(await mine.heldOf(WALLET, 'key', 100n)).to.include({ held_wallet: 10n, held_key: 0n });
   });
 
-  it('what accounts showed before an open was refused pays for nothing, on any relay; what they show since then does', async () => {
+  it('ignore balances read before a refused open, on every relay, and use balances read after it', async () => {
     const row = await claim(mine, 'one', purse());
     const waiting = purse({ slot: 99n });
     await mine.openSigned(row, SIGNED, 60n);
@@ -111,7 +111,7 @@ describe('reservations', () => {
     expect((await claim(others, 'two', purse({ slot: 101n }))).state).to.equal('accepted');
   });
 
-  it('a tank gives what it has less what is promised, and is left rent-exempt or empty', async () => {
+  it("give a tank's balance minus all promises, and leave it rent-exempt or empty", async () => {
     const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 10_000n, mayBurn: 0n };
     const twice = purse({ tank: 890_880n + 20_000n });
     expect(await claim(mine, 'one', twice, [byTank])).to.include({ tank_lamports: 10_000n, gas_lamports: 10_000n });
@@ -125,7 +125,7 @@ describe('reservations', () => {
     await refusal(claim(others, 'two', purse({ tank: 20_000n }), [byTank]));
   });
 
-  it('a claim that gets its turn when its accounts are too old takes nothing, and may try again', async () => {
+  it('reserve nothing for a claim whose accounts were read too long ago, and let it retry', async () => {
     const waits: GroupCommit = {
       ...opened.writes,
       async alone(...given) {
@@ -141,7 +141,7 @@ describe('reservations', () => {
     expect((await claimBy(Number.POSITIVE_INFINITY)).state).to.equal('accepted');
   });
 
-  it('a thousand claims of two relays at once take no unit more than there is', async () => {
+  it('never promise more than there is to a thousand concurrent claims of two relays', async () => {
     const claims = Array.from({ length: 1_000 }, (_, n) =>
       claim(n % 2 ? mine : others, `call ${n}`, purse({ wallet: 555n, key: 10_000n })),
     );
@@ -150,7 +150,7 @@ describe('reservations', () => {
     expect(await opened.run('SELECT sum(price) AS sum FROM executions')).to.deep.equal([{ sum: 550n }]);
   });
 
-  it('what is decided wakes the calls of its wallet, and they read its accounts once', async () => {
+  it('wake the waiting calls of a wallet after a decision, and read its accounts once', async () => {
     const held = [];
     for (const [id, price] of Object.entries({ one: 10n, two: 10n, rest: 80n })) {
       held.push(await claim(mine, id, purse({ price })));
@@ -163,6 +163,7 @@ describe('reservations', () => {
       now: 1n,
       slot,
     });
+    const started = performance.now();
     let readings = 0;
     let looks = 0;
     let slot = 100;
@@ -200,11 +201,13 @@ describe('reservations', () => {
     await Promise.all(calls);
     expect(paid).to.equal(1);
     expect(readings).to.be.within(1, 20);
-    expect(looks).to.be.below(60);
+    // They look together, four times a second; each alone would look 300 times in a turn. On a busy machine a turn splits.
+    const turns = (performance.now() - started) / 250;
+    expect(looks).to.be.below(10 * turns);
   });
 
   describe('of two relays on one ledger', function () {
-    this.timeout(60_000);
+    this.timeout(600_000);
     let market: TestMarketplace;
     let neighbour: RelayHandle;
     before(async () => {
@@ -213,7 +216,7 @@ describe('reservations', () => {
     });
     after(() => market.stop());
 
-    it('a claim whose turn comes when an earlier open has long been final reads the accounts again, and burns no fee', async () => {
+    it('read the accounts again for a claim that follows a long final open, and burn no fee', async () => {
       const wallet = Keypair.generate();
       await market.node.fundSol(wallet.publicKey, 10e9);
       await market.mintTo(wallet.publicKey, PRICE);
@@ -246,7 +249,7 @@ describe('reservations', () => {
       expect(BigInt(before.lamports - (await lamports()))).to.equal(10_000n + recordRent);
     });
 
-    it('calls that race for the last USDC: as many are paid as it bears, and no fee is burnt for the others', async () => {
+    it('pay as many concurrent calls as the last USDC covers, and burn no fee for the others', async () => {
       const wallet = Keypair.generate();
       await market.node.fundSol(wallet.publicKey, 10e9);
       await market.mintTo(wallet.publicKey, PRICE * 5n);

@@ -116,7 +116,7 @@ const ZONE: Record<string, Records> = {
 };
 
 describe('calls to creators: addresses', function () {
-  this.timeout(20_000);
+  this.timeout(600_000);
   let names: Awaited<ReturnType<typeof startNameServer>>;
   let pool: CreatorPool;
   let victims: Server[];
@@ -201,7 +201,7 @@ describe('calls to creators: addresses', function () {
     return parsed.success && findEndpointFault(endpoint) === null;
   }
 
-  it('the spy sees: a public name leads to its own addresses, and to nothing else', async () => {
+  it('connect for a public name to its own addresses only, as the spy records', async () => {
     holdBack = true;
     expect(await call('https://public.test.example/execute', { once: true })).to.deep.equal({
       kind: 'failed',
@@ -213,7 +213,7 @@ describe('calls to creators: addresses', function () {
     expect(isListable(`https://[${PUBLIC6}]:8443/execute`)).to.equal(true);
   });
 
-  it('the spy sees: a local network reaches this computer', async () => {
+  it('reach this computer when local networks are allowed, as the spy records', async () => {
     const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
     expect(await call(`http://127.0.0.1:${port}/execute`, { pool: local })).to.deep.equal({
       kind: 'body',
@@ -254,11 +254,11 @@ describe('calls to creators: addresses', function () {
     it('an internationalized name', () => assertRefused(`https://münchen.example:${port}/execute`));
   });
 
-  it('a name that changes its address after the check: each connection asks anew and is checked anew', async () => {
+  it('resolve and check the name again for each connection', async () => {
     holdBack = true;
     const answer = await call(`https://rebinding.test.example:${port}/execute`);
     expect(answer.kind).to.equal('failed');
-    expect((answer as { message: string }).message).to.match(/does not lead to public addresses only/);
+    expect((answer as { message: string }).message).to.match(/resolves to an address that is not public/);
     // The first answer was connected to as it was checked, without a second question; the second was refused.
     expect(names.questions('rebinding.test.example', 'A')).to.equal(2);
     expect(attempts).to.deep.equal([PUBLIC]);
@@ -267,7 +267,7 @@ describe('calls to creators: addresses', function () {
 
   const without = { 'empty.test.example': 'ENODATA', 'nowhere.test.example': 'ENOTFOUND' };
   for (const [name, code] of Object.entries(without)) {
-    it(`a name without addresses: ${name}`, async () => {
+    it(`fail for a name without addresses: ${name}`, async () => {
       const answer = await call(`https://${name}/execute`, { once: true });
       expect(answer).to.deep.equal({ kind: 'failed', message: `The server cannot be reached: ${code}` });
       expect(attempts).to.deep.equal([]);
@@ -301,7 +301,7 @@ describe('calls to creators: addresses', function () {
 
   describe('redirects', () => {
     for (const status of [300, 301, 302, 303, 307, 308]) {
-      it(`${status} is a failure and leads nowhere`, async () => {
+      it(`end the call as a failure on ${status} and follow no redirect`, async () => {
         const redirecting = createServer((_request, response) => {
           response.writeHead(status, { location: `http://127.0.0.1:${port}/execute` }).end();
         });
@@ -321,7 +321,7 @@ describe('calls to creators: addresses', function () {
     }
   });
 
-  it('a proxy named by the environment is not used', async () => {
+  it('ignore a proxy named by the environment', async () => {
     const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'https_proxy'];
     for (const name of names) process.env[name] = `http://127.0.0.1:${port}`;
     holdBack = true;
@@ -330,7 +330,7 @@ describe('calls to creators: addresses', function () {
     expect(attempts).to.deep.equal([PUBLIC, PUBLIC6]);
   });
 
-  it('public addresses are told from all others', () => {
+  it('distinguish public addresses from all others', () => {
     for (const address of [PUBLIC, PUBLIC6, '1.1.1.1', '2a00::1', '172.32.0.1', '100.128.0.1', '169.253.0.1']) {
       expect(isPublicAddress(address), address).to.equal(true);
     }

@@ -35,7 +35,7 @@ const TASK = 'opened by its wallet';
 const PARAMETERS = { city: 'Lagos' };
 
 describe('POST /v1/executions/{execution_id}/start', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
 
   before(async () => {
@@ -71,7 +71,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
   const signatureOf = (wallet: Keypair, opened: { record: string; hash: string }) =>
     signMessage(wallet.secretKey, startMessage(opened.record, opened.hash));
 
-  it('runs it by an API key of the same wallet and pays creator and marketplace, exactly once', async () => {
+  it('runs an execution with an API key of the same wallet, and pays creator and marketplace exactly once', async () => {
     const before = await market.balances();
     const opened = await open();
     const answer = await start(opened.id);
@@ -101,7 +101,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     expect(await market.balances()).to.deep.equal(after);
   });
 
-  it("runs it by the wallet's signature alone, without any key", async () => {
+  it("runs an execution with the wallet's signature alone, without any key", async () => {
     const before = await market.balances();
     const opened = await open({ wallet: caller(1).wallet });
     const answer = await start(opened.id, { wallet_signature: signatureOf(caller(1).wallet, opened) }, null);
@@ -109,7 +109,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     expect((await market.balances()).callers).to.deep.equal([before.callers[0], before.callers[1]! - PRICE]);
   });
 
-  it('answers at once where it is asked to, and the record then tells', async () => {
+  it('answers immediately in asynchronous mode, and the record then shows the end', async () => {
     const opened = await open();
     const answer = await start(opened.id, { async: true });
     expect([answer.status, answer.body]).to.deep.equal([200, { execution_id: opened.id, status: 'pending' }]);
@@ -119,7 +119,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     });
   });
 
-  it('never keeps a paid result from a caller without a key, however it asked before', async () => {
+  it('shows a paid result to a caller without a key, however the call was first requested', async () => {
     const { wallet } = caller(1);
     const address = wallet.publicKey.toBase58();
     const opened = await open({ wallet });
@@ -147,7 +147,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     expect(market.calls.get(opened.id)).to.equal(1);
   });
 
-  it('gives the money back, all of it, where the creator fails', async () => {
+  it('refunds the full price when the creator fails', async () => {
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
     const before = await market.balances();
     const opened = await open();
@@ -157,7 +157,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     expect((await start(opened.id)).headers.get('idempotent-replayed')).to.equal('true');
   });
 
-  it('gives the agent what is left of the time', async () => {
+  it('gives the agent the remaining time', async () => {
     const seen: number[] = [];
     market.setBehaviour((body, _response, reply) => {
       seen.push(body.timeout_seconds);
@@ -169,7 +169,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     expect(seen[0]).to.be.within(20, 40);
   });
 
-  it('answers 409 while it runs, whoever asks, and runs it once', async () => {
+  it('answers 409 to everyone while the execution runs, and runs it once', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -243,7 +243,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     });
   });
 
-  it('rejects: an execution that was opened through a key', async () => {
+  it('rejects: an execution that was opened with a key', async () => {
     market.setBehaviour(() => undefined);
     const body = { task: TASK, parameters: PARAMETERS, async: true, timeout_seconds: 2 };
     const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
@@ -257,7 +257,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
     );
   });
 
-  it('rejects: too little time left, and one that its wallet has taken back', async () => {
+  it('rejects: an execution with too little time left, and one that its wallet refunded', async () => {
     const opened = await open({ timeoutSeconds: 10 });
     const record = (await market.record(opened.id))!;
     await market.node.timeTravel(Number(record.deadline));

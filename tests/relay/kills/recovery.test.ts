@@ -39,7 +39,7 @@ const OPEN_WINDOW_SECONDS = 60;
 const BLOCKHASH_SLOTS = 150;
 
 describe('recovery', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
 
   before(async () => {
@@ -106,7 +106,7 @@ describe('recovery', function () {
     expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
   }
 
-  it('what was signed before the kill has died by the restart: an open is over, a settle and a refund are signed anew', async () => {
+  it('ends an expired open, and signs an expired settle and refund again', async () => {
     const before = await market.balances();
     const cases: [task: string, status: string, code: string | null, transactions: number][] = [
       [stopAt('openSigned:after', 'completed'), 'failed', 'service_unavailable', 0],
@@ -178,7 +178,7 @@ describe('recovery', function () {
       ]),
     );
 
-  it('an open that the chain rolled back is signed once more for a finished result, and charged once', async () => {
+  it('signs a rolled-back open again for a finished result, and charges once', async () => {
     const before = await market.balances();
     const parties = await picture(partiesAccounts());
     const [id] = await killAt([stopAt('verified:after', 'rolled back')], ([id]) => rollBack(parties, nothing(id!)));
@@ -195,7 +195,7 @@ describe('recovery', function () {
     }
   });
 
-  it('a refund whose open the chain rolled back is over at no cost', async () => {
+  it('ends a refund at no cost when the chain rolled back its open', async () => {
     const before = await market.balances();
     const parties = await picture(partiesAccounts());
     const [id] = await killAt([stopAt('refunding:after', 'failed, rolled back')], ([id]) =>
@@ -233,7 +233,7 @@ describe('recovery', function () {
     }
   }
 
-  it('a settle that the chain took back after its confirmation is made again, and pays once', async () => {
+  it('repeats a settle that was rolled back after its confirmation, and pays once', async () => {
     const before = await market.balances();
     let then: Picture = new Map();
     const [id] = await killAt([stopAt('verified:after', 'paid twice over')], async ([id]) => {
@@ -244,7 +244,7 @@ describe('recovery', function () {
     expect(market.calls.get(id!)).to.equal(1);
   });
 
-  it('a refund that the chain took back is made again, and gives back once', async () => {
+  it('repeats a rolled-back refund, and refunds once', async () => {
     const before = await market.balances();
     let then: Picture = new Map();
     const [id] = await killAt([stopAt('refunding:after', 'failed, refunded twice over')], async ([id]) => {
@@ -254,7 +254,7 @@ describe('recovery', function () {
     assertMoved(before, await market.balances(), 0n);
   });
 
-  it('a whole execution that the chain took back is opened and settled again, and charged once', async () => {
+  it('opens and settles a rolled-back execution again, and charges once', async () => {
     const before = await market.balances();
     const parties = await picture(partiesAccounts());
     const [id] = await killAt([stopAt('verified:after', 'all of it')]);
@@ -263,7 +263,7 @@ describe('recovery', function () {
     expect(market.calls.get(id!)).to.equal(1);
   });
 
-  it('records whose rows were lost with the ledger: a paid one is shown, an open one goes back when nobody can settle it', async () => {
+  it('recovers orphans: shows a paid record, and refunds an open one when nobody can settle it', async () => {
     const before = await market.balances();
     const paying = await market.startRelayProcess();
     const paid = (await execute(paying, 'paid')).body.execution_id;
@@ -291,7 +291,7 @@ describe('recovery', function () {
     }
   });
 
-  it('two relays on one ledger: each works on its own executions, and each agent is called once', async () => {
+  it('keeps the executions of two relays on one ledger apart, and calls each agent once', async () => {
     const replies: (() => void)[] = [];
     market.setBehaviour((body, _response, reply) => {
       replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
@@ -314,7 +314,7 @@ describe('recovery', function () {
     }
   });
 
-  it('a relay that is stopped past its lease while its creator answers: one settle, of the result that is stored', async () => {
+  it('settles once with the stored result when a relay is stopped past its lease during a call', async () => {
     const before = await market.balances();
     const answers: ((result: string) => void)[] = [];
     market.setBehaviour((body, _response, reply) => {
@@ -357,7 +357,7 @@ describe('recovery', function () {
     }
   });
 
-  it('a synchronous execution commits twice to the disk, and many at once commit together', async () => {
+  it('commits a synchronous execution to disk twice, and commits many concurrent ones together', async () => {
     const relay = await market.startRelayProcess();
     const commits = async () => {
       const answer = new Promise<{ commits: number }>((resolve) =>

@@ -61,7 +61,7 @@ if (onPostgres) {
       }
     }
 
-    it('survive that one of them is killed', () =>
+    it('survive the kill of one relay', () =>
       survive(survivors(), {
         name: 'a relay killed',
         loses: 0,
@@ -72,10 +72,10 @@ if (onPostgres) {
         },
       }));
 
-    it('survive that the working indexer is killed, and the standby keeps the index', () =>
+    it('survive the kill of the active indexer, and the standby keeps the index current', () =>
       survive(survivors(), { name: 'the indexer killed', loses: null, disturb: () => several.indexers.killWorking() }));
 
-    it('survive that PostgreSQL is killed', () =>
+    it('survive the kill of PostgreSQL', () =>
       survive(survivors(), {
         name: 'the database killed',
         loses: null,
@@ -87,7 +87,7 @@ if (onPostgres) {
         },
       }));
 
-    it('survive that PostgreSQL is stopped for longer than they may be silent, and take nothing from each other', () =>
+    it('survive a PostgreSQL stop longer than their lease, and take no executions from each other', () =>
       survive(survivors(), {
         name: 'the database stopped',
         loses: null,
@@ -99,7 +99,7 @@ if (onPostgres) {
         },
       }));
 
-    it('survive that PostgreSQL has no connection left for them', () =>
+    it('survive a PostgreSQL with no free connection', () =>
       survive(survivors(), {
         name: 'out of connections',
         loses: null,
@@ -110,7 +110,7 @@ if (onPostgres) {
         },
       }));
 
-    it('survive that one of them stands still for longer than its lease, and then goes on', () =>
+    it('survive a relay that is stopped for longer than its lease and then continues', () =>
       survive(survivors(), {
         name: 'a relay frozen',
         loses: 0,
@@ -124,7 +124,7 @@ if (onPostgres) {
         },
       }));
 
-    it('leave an index that is the chain’s', async () => {
+    it('leave an index that agrees with the chain', async () => {
       await several.indexers.working();
       expect(isPostgresUrl(market.indexPlace)).to.equal(true);
       const { db, close } = await openPlace(market.indexPlace);
@@ -138,7 +138,7 @@ if (onPostgres) {
     });
 
     // What follows reads rows of the one database: the other relay's very next answer is asked for, after no time at all.
-    it('refuse a key at one that was revoked at the other', async () => {
+    it('refuse a key at one relay after its revocation at the other', async () => {
       const wallet = keypairSigner(market.callers[0]!.wallet);
       const here = await openMarketplace({ baseUrl: relays[0].url, rpcUrl: market.node.rpcUrl });
       const made = await createKey(here, { wallet, name: 'short', limits: market.limits });
@@ -148,7 +148,7 @@ if (onPostgres) {
       expect((await ask()).status).to.equal(401);
     });
 
-    it('refuse a session at one that was ended at the other', async () => {
+    it('refuse a session at one relay after its end at the other', async () => {
       const owner = keypairSigner(market.callers[0]!.wallet);
       const wallet = owner.publicKey.toBase58();
       const post = (relay: RelayHandle, procedure: string, body: object, headers: Record<string, string> = {}) =>
@@ -166,7 +166,7 @@ if (onPostgres) {
       expect(await session(cookie)).to.equal(null);
     });
 
-    it('refuse an agent at one as soon as the other knows that it is paused', async () => {
+    it('refuse an agent at one relay as soon as the other knows that it is paused', async () => {
       const creator = keypairSigner(market.creator);
       const agentId = new PublicKey(market.agentId);
       const execute = (relay: RelayHandle) =>
@@ -180,7 +180,7 @@ if (onPostgres) {
       expect((await execute(relays[0])).status).to.equal(200);
     });
 
-    it('answer a caller at one whose execution the other has finished', async () => {
+    it('answer a caller at one relay whose execution the other has finished', async () => {
       const task = 'finished elsewhere';
       let called = 0;
       market.setBehaviour((body, _response, reply) => {

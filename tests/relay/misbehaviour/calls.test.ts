@@ -23,7 +23,7 @@ const CALLERS = 4;
 const CALLS_AFTER = 4;
 
 describe('calls to creators', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   const servers: Server[] = [];
 
@@ -52,7 +52,7 @@ describe('calls to creators', function () {
       body: { task },
     });
 
-  it('a key that changes under load loses nothing: each call names the one it is checked by', async () => {
+  it('lose no call when a key changes under load: each call names the key that signed it', async () => {
     const [old, fresh] = [generateSigningKey(), generateSigningKey()];
     const named = new Map<string, string | null>();
     const endpoint = await serve(
@@ -93,7 +93,7 @@ describe('calls to creators', function () {
     expect(paid).to.equal(PRICE * BigInt(ids.length));
   });
 
-  it('a server that has not got the key yet says so, and the caller has its money at once', async () => {
+  it('refund the caller immediately when the server does not have the new key yet', async () => {
     const [old, fresh] = [generateSigningKey(), generateSigningKey()];
     const handle = createExecutionHandler({ signingKey: old, execute: ({ task }) => ({ result: task }) });
     const endpoint = await serve(handle);
@@ -106,11 +106,11 @@ describe('calls to creators', function () {
     const before = await market.balances();
     const answer = await execute(agentId, 'x');
     expect([answer.status, answer.body.error.code]).to.deep.equal([500, 'execution_failed']);
-    expect(answer.body.error.message).to.include(`does not hold the signing key ${signingKeyAddress(fresh)}`);
+    expect(answer.body.error.message).to.include(`does not have the signing key ${signingKeyAddress(fresh)}`);
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('a retry bears a nonce of its own, so that a server that refuses seen ones lets it in', async () => {
+  it('send a new nonce with each retry, which a server that rejects repeated nonces accepts', async () => {
     const signingKey = generateSigningKey();
     const handle = createExecutionHandler({ signingKey, verify: trusted(), execute: ({ task }) => ({ result: task }) });
     const nonces: string[] = [];
@@ -131,7 +131,7 @@ describe('calls to creators', function () {
     expect(nonces).to.not.include(answer.body.execution_id);
   });
 
-  it('a test is marked as one, and a paid call as what it is', async () => {
+  it('mark a test as a test and a paid call as a paid call', async () => {
     const signingKey = generateSigningKey();
     const purposes: CallPurpose[] = [];
     const endpoint = await serve(

@@ -85,12 +85,12 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       {
         name: 'and gives a result',
         behave: changed((a) => ({ ...a, status: 'failed', error: 'x' })),
-        end: failed(/failure must carry error, and null/),
+        end: failed(/failed answer must have an error, and null/),
       },
       {
         name: 'without a reason',
         behave: changed((_, b) => ({ execution_id: b.execution_id, status: 'failed' })),
-        end: failed(/failure must carry error/),
+        end: failed(/failed answer must have an error/),
       },
       {
         name: 'with control characters',
@@ -143,11 +143,11 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       },
     ],
     'answers something else': [
-      { name: 'nothing', behave: (_b, r) => void r.end(), end: failed(/there is no JSON in it/) },
+      { name: 'nothing', behave: (_b, r) => void r.end(), end: failed(/it is empty/) },
       { name: 'text', behave: text(() => 'hello'), end: failed(/not valid JSON/) },
-      { name: 'null', behave: text(() => 'null'), end: failed(/lacks execution_id/) },
-      { name: 'a number', behave: text(() => '7'), end: failed(/lacks execution_id/) },
-      { name: 'an array of it', behave: text((json) => `[${json}]`), end: failed(/lacks execution_id/) },
+      { name: 'null', behave: text(() => 'null'), end: failed(/has no execution_id/) },
+      { name: 'a number', behave: text(() => '7'), end: failed(/has no execution_id/) },
+      { name: 'an array of it', behave: text((json) => `[${json}]`), end: failed(/has no execution_id/) },
       { name: 'it twice', behave: text((json) => json + json), end: failed(/not valid JSON/) },
       { name: 'half of it', behave: text((json) => json.slice(0, -1)), end: failed(/not valid JSON/) },
       { name: 'it after a byte order mark', behave: text((json) => `\ufeff${json}`), end: failed(/not valid JSON/) },
@@ -160,7 +160,7 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       {
         name: 'half of a surrogate pair',
         behave: text((json) => json.replace('"x"', '"\\ud800"')),
-        end: failed(/half of a surrogate pair/),
+        end: failed(/a lone surrogate/),
       },
       {
         name: 'a name twice',
@@ -185,17 +185,17 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         behave: changed((a) => ({ ...a, execution_id: String(a.execution_id).toUpperCase() })),
         end: failed(/another execution_id/),
       },
-      { name: 'no id', behave: changed(({ execution_id: _, ...a }) => a), end: failed(/lacks execution_id/) },
+      { name: 'no id', behave: changed(({ execution_id: _, ...a }) => a), end: failed(/has no execution_id/) },
       {
         name: 'a status of its own',
         behave: changed((a) => ({ ...a, status: 'done' })),
-        end: failed(/status of completed or failed/),
+        end: failed(/status is neither completed nor failed/),
       },
-      { name: 'no result', behave: changed((a) => ({ ...a, result: null })), end: failed(/lacks result/) },
+      { name: 'no result', behave: changed((a) => ({ ...a, result: null })), end: failed(/has no result/) },
       {
         name: 'a result that is an object',
         behave: changed((a) => ({ ...a, result: { text: 'x' } })),
-        end: failed(/lacks result/),
+        end: failed(/has no result/),
       },
       {
         name: 'the hash of another result',
@@ -254,14 +254,14 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       {
         name: 'no signature',
         behave: changed((a) => ({ ...a, signature: null })),
-        end: failed(/lacks result, result_hash or signature/),
+        end: failed(/has no result, result_hash or signature/),
       },
     ],
     'answers too much': [
       {
         name: 'more than its price pays for',
         behave: (b, _r, reply) => reply(good(b, 'x'.repeat(1_638_401))),
-        end: failed(/result has 1638401 bytes, more than the 1638400 that its price pays for/),
+        end: failed(/result has 1638401 bytes, more than max_result_bytes of its price, 1638400/),
         calls: 1,
       },
       {

@@ -29,7 +29,7 @@ import {
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 
 describe('creators: around the answer', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let apiKey: string;
 
@@ -98,7 +98,7 @@ describe('creators: around the answer', function () {
       return { behave, letGo: () => letGo() };
     }
 
-    it('a valid result is kept as evidence; its caller is refunded, nobody is paid, nobody is shown it', async () => {
+    it('keeps a valid late result as evidence, refunds the caller, pays nobody and shows it to nobody', async () => {
       const { behave, letGo } = holding((id) => goodAnswer(market.signingKey, id, 'too late'));
       market.setBehaviour(behave);
       const before = await market.balances();
@@ -121,7 +121,7 @@ describe('creators: around the answer', function () {
       expect(shown.text).to.not.include('too late');
     });
 
-    it('what is no result of this execution is not kept', async () => {
+    it('does not keep a late answer that is not a result of this execution', async () => {
       const stranger = generateSigningKey();
       const { behave, letGo } = holding((id) => goodAnswer(stranger, id, 'forged'));
       market.setBehaviour(behave);
@@ -139,7 +139,7 @@ describe('creators: around the answer', function () {
   });
 
   describe('twice', () => {
-    it('a second answer on the same connection is nobody’s: the first is paid once, and the next call gets its own', async () => {
+    it('ignores a second answer on one connection: the first is paid once, and the next call is unaffected', async () => {
       market.setBehaviour((body, response) => {
         const http = (result: string) => {
           const json = JSON.stringify(goodAnswer(market.signingKey, body.execution_id, result));
@@ -158,7 +158,7 @@ describe('creators: around the answer', function () {
       expect(next.body.result).to.equal('done: mine');
     });
 
-    it('an old result of the same creator is a result again: its signature says only what, not for whom', async () => {
+    it('accepts a repeated result of the same creator, because the signature covers only the result', async () => {
       const old = (await execute({ task: 'x' })).body;
       market.setBehaviour((body, _response, reply) =>
         reply({ ...goodAnswer(market.signingKey, old.execution_id, old.result), execution_id: body.execution_id }),
@@ -179,7 +179,7 @@ describe('creators: around the answer', function () {
       return { agentId, signingKey, address: new PublicKey(agentId) };
     }
 
-    it('paused: what was begun is paid', async () => {
+    it('pays a running call after the listing is paused', async () => {
       const { agentId, signingKey, address } = await newAgent('pausing');
       market.setBehaviour(
         answerAfter(
@@ -196,7 +196,7 @@ describe('creators: around the answer', function () {
       await assertPaid(await execute({ task: 'x' }, agentId), before);
     });
 
-    it('delisted: what was begun is paid', async () => {
+    it('pays a running call after the listing is delisted', async () => {
       const { agentId, signingKey, address } = await newAgent('delisting');
       market.setBehaviour(
         answerAfter(
@@ -208,7 +208,7 @@ describe('creators: around the answer', function () {
       await assertPaid(await execute({ task: 'x' }, agentId), before);
     });
 
-    it('another signing key: what was begun needs the key of its beginning', async () => {
+    it('checks a running call with the signing key of its open', async () => {
       const { agentId, signingKey, address } = await newAgent('rotating');
       const next = generateSigningKey();
       market.setBehaviour(
@@ -226,7 +226,7 @@ describe('creators: around the answer', function () {
       await assertPaid(await execute({ task: 'x' }, agentId), before);
     });
 
-    it('another signing key, used at once: refunded', async () => {
+    it('refunds a running call that is signed with the new key', async () => {
       const { agentId, address } = await newAgent('rotating-early');
       const next = generateSigningKey();
       market.setBehaviour(
@@ -241,10 +241,10 @@ describe('creators: around the answer', function () {
         ),
       );
       const before = await market.balances();
-      await assertRefunded(await execute({ task: 'x' }, agentId), before, 500, /signature is not its listing's/);
+      await assertRefunded(await execute({ task: 'x' }, agentId), before, 500, /is not a signature of its listing's/);
     });
 
-    it('a frozen payout account: refunded', async () => {
+    it('refunds a running call when the payout account is frozen', async () => {
       market.setBehaviour(answerAfter(() => market.setFrozen(market.creatorUsdc, true)));
       const before = await market.balances();
       await assertRefunded(await execute({ task: 'x' }), before, 500, /payout account cannot receive/);
@@ -290,7 +290,7 @@ describe('creators: around the answer', function () {
     });
     after(() => server.close());
 
-    it('a certificate that is trusted and names the host: paid', async () => {
+    it('pays a server whose certificate is trusted and names the host', async () => {
       const before = await market.balances();
       await assertPaid(await execute({ task: 'x' }, agentId), before);
     });
@@ -302,7 +302,7 @@ describe('creators: around the answer', function () {
       ['a handshake that never ends', () => createTcpServer(() => undefined), /did not respond within 1 seconds/],
     ];
     for (const [what, make, message] of wrong) {
-      it(`${what}: nothing is sent, refunded`, async () => {
+      it(`sends nothing and refunds: ${what}`, async () => {
         await replaceBy(make());
         const before = await market.balances();
         await assertRefunded(await execute({ task: 'x', timeout_seconds: 1 }, agentId), before, 408, message);

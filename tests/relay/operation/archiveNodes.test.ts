@@ -51,7 +51,7 @@ describe("the nodes of an archive's tree", () => {
       .orderBy('position')
       .execute();
 
-  it('prove every leaf like the SPL package, in whatever runs the leaves came', async () => {
+  it('prove every leaf as the SPL package does, in whatever batches the leaves arrive', async () => {
     for (const [first, count] of [
       [0, 1],
       [1, 1],
@@ -79,7 +79,7 @@ describe("the nodes of an archive's tree", () => {
     expect(await stored()).to.deep.equal(apart);
   });
 
-  it('are shown only when they are proven, of the tree that is asked for', async () => {
+  it('are shown only when they are proven and belong to the requested tree', async () => {
     await add(0, 3, false);
     expect(await proofOf(0)).to.equal(null);
     await add(3, 1, true);
@@ -90,7 +90,7 @@ describe("the nodes of an archive's tree", () => {
     expect(await readProof(tables.views.db, { archiveIndex: 1n, tree: TREE }, 0)).to.equal(null);
   });
 
-  it('rejects: leaves that were there already, that leave a gap, or of another tree; nothing of them stays', async () => {
+  it('rejects: leaves that exist already, leave a gap or belong to another tree, and stores none of them', async () => {
     await add(0, 3);
     const before = await stored();
     const growth = await nodes.grow(0, 3, [leafOf(3)]);
@@ -106,7 +106,7 @@ describe("the nodes of an archive's tree", () => {
     expect(await stored()).to.deep.equal(before);
   });
 
-  it('leave nothing where one of them cannot be written', async () => {
+  it('store nothing when one of them cannot be written', async () => {
     await add(0, 3);
     const before = [await stored(), await nodes.read(0, TREE)];
     const growth = await nodes.grow(0, 3, [leafOf(3), leafOf(4)]);
@@ -162,7 +162,7 @@ describe("the nodes of an archive's tree", () => {
         .execute();
     });
 
-    it('are built of many leaves and proven by the account, once', async () => {
+    it('are built from many leaves and proven by the account, once', async () => {
       await addLeaves(0, COUNT);
       await follow(accountOf(COUNT, root(COUNT)));
       expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: COUNT, isProven: true });
@@ -173,7 +173,7 @@ describe("the nodes of an archive's tree", () => {
       expect(await proofOf(777)).to.deep.equal({ leaf, proof, root: root(COUNT) });
     });
 
-    it('wait while the index is behind the chain, or ahead of the node', async () => {
+    it('wait while the index is behind the chain or ahead of the node', async () => {
       await addLeaves(0, 5);
       await follow(accountOf(400, root(6)));
       await follow(accountOf(4, root(4)));
@@ -181,14 +181,14 @@ describe("the nodes of an archive's tree", () => {
       expect([...mismatched]).to.deep.equal([]);
     });
 
-    it('stop at a gap', async () => {
+    it('stop at a gap in the leaves', async () => {
       await addLeaves(0, 3);
       await addLeaves(4, 6);
       await follow(accountOf(3, root(3)));
       expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 3, isProven: true });
     });
 
-    it('are an alarm and not shown where they do not make the root, until they do', async () => {
+    it('raise an alarm and stay hidden until they produce the root of the tree', async () => {
       await addLeaves(0, 3);
       await follow(accountOf(3, root(3)));
       await addLeaves(3, 4, () => Buffer.alloc(32, 7));
@@ -205,10 +205,10 @@ describe("the nodes of an archive's tree", () => {
     });
   });
 
-  describe('the place from which is swept', () => {
+  describe('the lease of the sweeper', () => {
     const signed = { bytes: Buffer.from('bytes'), signature: 'one', lastValidHeight: 7n };
 
-    it('has one holder, and passes on with what is pending', async () => {
+    it('has one holder, and passes on together with the pending work', async () => {
       const [first, second] = ['first', 'second'].map((owner) =>
         createSweepPlace(tables.writes, tables.ledger.db, owner),
       );

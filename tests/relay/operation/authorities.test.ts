@@ -27,7 +27,7 @@ const GAS = 10_000;
 const SIGNATURE = 5_000;
 
 describe('a relay authority that is removed', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   const successor = Keypair.generate();
   let market: TestMarketplace;
   let proxy: RpcProxy;
@@ -92,7 +92,7 @@ describe('a relay authority that is removed', function () {
     return answer;
   }
 
-  it('leaves its settle to another: the creator is paid once, by the other, which gets the gas', async () => {
+  it('leaves its settle to another relay, which pays the creator once and gets the gas', async () => {
     const before = await market.balances();
     const [mine, theirs] = [await lamportsOf(market.authority), await lamportsOf(successor)];
     const answer = await removeDuring('settle');
@@ -112,7 +112,7 @@ describe('a relay authority that is removed', function () {
     expect((await market.journal()).find((row) => row.execution_id === id)?.state).to.equal('settled');
   });
 
-  it('leaves its refund to another', async () => {
+  it('leaves its refund to another relay', async () => {
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
     const before = await market.balances();
     const answer = await removeDuring('refund');
@@ -121,7 +121,7 @@ describe('a relay authority that is removed', function () {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('an open of its own that the program refuses costs its caller nothing, and it takes no more', async () => {
+  it('charges the caller nothing when the program refuses its open, and accepts no more calls', async () => {
     const before = await market.balances();
     const answer = await removeDuring('open');
     expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([503, 'service_unavailable']);

@@ -67,7 +67,7 @@ describe('the watch of what the relay authority signs', () => {
     return { ...watch, shared };
   }
 
-  it('is one call to the node where everything is our own', async () => {
+  it('makes one call to the node when all transactions are our own', async () => {
     listed = mentions(500);
     for (const { signature } of listed) own.add(signature);
     const watch = startWatch();
@@ -76,7 +76,7 @@ describe('the watch of what the relay authority signs', () => {
     expect(watch.shared).to.deep.equal([false]);
   });
 
-  it('of strangers’ transactions some are read at a time, and none twice', async () => {
+  it('reads a few transactions of strangers at a time, and none twice', async () => {
     listed = mentions(50);
     const watch = startWatch();
     for (const most of [AT_ONCE, 2 * AT_ONCE, 50, 50]) {
@@ -86,7 +86,7 @@ describe('the watch of what the relay authority signs', () => {
     expect(new Set(read()).size).to.equal(50);
   });
 
-  it('what failed, is old or has no time is not read', async () => {
+  it('does not read transactions that failed, are old or have no time', async () => {
     listed = [
       mention('failed', { err: { InstructionError: [0, 'Custom'] } }),
       mention('old', { blockTime: NOW - SILENCE }),
@@ -96,7 +96,7 @@ describe('the watch of what the relay authority signs', () => {
     expect(calls).to.deep.equal(['list']);
   });
 
-  it('a node that does not answer is told, and decides nothing', async () => {
+  it('reports a node that does not answer, and decides nothing', async () => {
     isNodeThere = false;
     const watch = startWatch();
     const refusal = await watch.look().catch((error: Error) => error.message);
@@ -104,7 +104,7 @@ describe('the watch of what the relay authority signs', () => {
     expect([watch.isAlone(), watch.shared]).to.deep.equal([true, []]);
   });
 
-  it('asks nobody where it is turned off', async () => {
+  it('makes no call when it is turned off', async () => {
     const watch = startWatch(0);
     expect(await watch.look()).to.equal(true);
     expect([calls, watch.shared]).to.deep.equal([[], []]);

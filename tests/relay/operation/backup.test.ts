@@ -10,7 +10,7 @@ import { request, startMarketplace, type TestMarketplace } from '../../harness/n
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
 describe('a backup of the ledger', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let folder: string;
 
@@ -25,7 +25,7 @@ describe('a backup of the ledger', function () {
 
   const execute = (url: string, body: Record<string, unknown>) =>
     request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
-  it('is whole and private, and made while calls go on', async () => {
+  it('is complete and private, and is made while calls continue', async () => {
     let ended = false;
     const calls = (async () => {
       let done = 0;
@@ -50,7 +50,7 @@ describe('a backup of the ledger', function () {
     copy.close();
   });
 
-  it('replaces an older one, but nothing of the relay’s own', async () => {
+  it('replaces an older backup, but no file of the relay itself', async () => {
     const file = join(folder, 'first.db');
     const plain = await runRelayCommand(market, ['backup', file]);
     expect(plain.status).to.equal(0);
@@ -61,7 +61,7 @@ describe('a backup of the ledger', function () {
       [`${ledgerPath(market.dataDir)}-wal`, /own file/],
       [join(market.dataDir, 'index.db'), /own file/],
       [folder, /is a folder/],
-      [join(folder, 'nowhere', 'x.db'), /no folder/],
+      [join(folder, 'nowhere', 'x.db'), /does not exist/],
     ] as const) {
       expect(() =>
         checkTarget(target, { ledger: ledgerPath(market.dataDir), index: indexPath(market.dataDir) }),
@@ -72,11 +72,11 @@ describe('a backup of the ledger', function () {
     expect(refused.stderr).to.match(/own file/);
     expect(readFileSync(ledgerPath(market.dataDir)).length).to.be.at.least(before);
     const nothing = await runRelayCommand(market, ['backup', file], { DATA_DIR: join(folder, 'empty') });
-    expect([nothing.status, /There is no ledger/.test(nothing.stderr)]).to.deep.equal([1, true]);
+    expect([nothing.status, /The ledger .* does not exist/.test(nothing.stderr)]).to.deep.equal([1, true]);
     expect((await execute(market.relay.url, { task: 'still there' })).status).to.equal(200);
   });
 
-  it('is not made of a damaged ledger, and an older copy stays', async () => {
+  it('is refused for a damaged ledger, and the older backup stays', async () => {
     const damaged = join(folder, 'damaged');
     mkdirSync(damaged);
     const healthy = join(damaged, 'healthy.db');
@@ -97,7 +97,7 @@ describe('a backup of the ledger', function () {
     expect(readdirSync(damaged).sort()).to.deep.equal(['broken.db', 'copy.db', 'healthy.db']);
   });
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const seen: [number, number][] = [];
     await backUp(ledgerPath(market.dataDir), join(folder, 'progress.db'), (done, total) => seen.push([done, total]));
     const [done, total] = seen.at(-1)!;

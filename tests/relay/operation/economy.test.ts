@@ -29,7 +29,7 @@ import { BURNT, FEE, type Siege, SOL, startSiege, WALLETS } from './siege.ts';
 const AT_ONCE = 20;
 
 describe("the operator's SOL under attack by a hundred wallets", function () {
-  this.timeout(240_000);
+  this.timeout(900_000);
   let siege: Siege;
   let market: Siege['market'];
   let attackers: TestCaller[];
@@ -44,7 +44,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     sendTransaction(market.node.connection, instructions, keypairSigner(wallet));
   const keyIdHex = ({ apiKey }: TestCaller) => Buffer.from(keyIdOf(apiKey)).toString('hex');
 
-  it('calls of their own agent lock no more rent than is lent, and burn nothing', async () => {
+  it("limits calls of the attackers' own agent to the rent that may be lent, and burns nothing", async () => {
     const { lost, burnt, out } = await siege.lossBy(async () => {
       const answers = await Promise.all(
         attackers.flatMap((one) => [siege.callPatiently(one), siege.callPatiently(one)]),
@@ -74,8 +74,8 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     ],
   ];
   for (const [title, kill, mend] of kills) {
-    it(`${title} under opens in flight burn their half of the budget at most`, async () => {
-      const { lost, burnt, out } = await siege.lossBy(async () => {
+    it(`burns at most half of the budget when attackers use ${title} under opens in flight`, async () => {
+      async function attack(): Promise<void> {
         const held = siege.hold((kind, accounts) => kind === 'open' && !siege.isHonest(accounts));
         const calls = attackers.flatMap((one) => Array.from({ length: 6 }, () => siege.call(one)));
         await until('opens are in flight', async () => held.count() >= 15);
@@ -85,17 +85,21 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
         const answers = await Promise.all(calls);
         expect(answers.filter(({ status }) => status === 200)).to.deep.equal([]);
         await mend();
-      });
-      expect(lost).to.equal(burnt + out);
-      // On a busy machine most of them may expire where they stand, which costs nothing.
-      expect(burnt)
-        .to.be.at.least(FEE)
-        .and.at.most(BURNT / 2);
-      expect(out).to.be.at.most(siege.lent);
+      }
+      // On a busy machine all of them may expire where they are held, which costs nothing: then they attack again.
+      let attacks = 0;
+      for (let isBurnt = false; !isBurnt; attacks += 1) {
+        expect(attacks, 'attacks whose opens all expired').to.be.lessThan(5);
+        const { lost, burnt, out } = await siege.lossBy(attack);
+        expect(lost).to.equal(burnt + out);
+        expect(burnt).to.be.at.most(BURNT / 2);
+        expect(out).to.be.at.most(siege.lent);
+        isBurnt = burnt >= FEE;
+      }
     });
   }
 
-  it('payouts that are closed, frozen or given away under settles burn their half of the budget at most', async () => {
+  it('burns at most half of the budget when payouts are closed, frozen or given away before settles', async () => {
     const villains: { creator: Keypair; signingKey: Uint8Array; agentId: string; payout: PublicKey }[] = [];
     for (const name of ['closes', 'freezes', 'gives away']) {
       const creator = Keypair.generate();
@@ -164,7 +168,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     expect(after).to.deep.equal(before);
   });
 
-  it('executions that their wallets open and start pay for their own end', async () => {
+  it('charges executions that wallets open and start for their own settle or refund', async () => {
     const { lost, burnt, out } = await siege.lossBy(async () => {
       siege.failAttackers();
       const statuses: number[] = [];
@@ -188,7 +192,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     expect(lost).to.be.at.most(siege.lent);
   });
 
-  it('refunds that cannot land, and are taken by their callers at last, burn their half of the budget at most', async () => {
+  it('burns at most half of the budget on refunds that cannot land and that callers claim later', async () => {
     const ids: [string, TestCaller][] = [];
     async function attack(): Promise<void> {
       market.setBehaviour(async ({ execution_id, task }, _response, reply) => {
@@ -227,19 +231,20 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     expect(out).to.be.at.most(siege.lent);
   });
 
-  it('high priority fees are paid by who is served, and never beyond what is collected', async () => {
+  it('charges high priority fees to the wallet that is served, and never above what is collected', async () => {
     for (const present of [20_000, 2_000_000]) {
       siege.setPrice(present);
-      const { lost } = await siege.lossBy(async () => {
+      const attack = async () => {
         const answers = await Promise.all(attackers.map((attacker) => siege.callPatiently(attacker)));
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(WALLETS).fill(200));
-      });
+      };
+      const { lost } = await siege.lossBy(attack, undefined, { MAX_PRIORITY_FEE_LAMPORTS: '100000' });
       expect(lost, String(present)).to.be.at.most(siege.lent);
     }
     siege.setPrice(0);
   });
 
-  it('keys that are made and revoked again and again cost what is given for that, and are dead all the same', async () => {
+  it('spends only the revocation budget on keys that are created and revoked repeatedly, and those keys stop working', async () => {
     const paidFor = 20;
     const budget = { REVOKE_LAMPORTS_PER_DAY: String(paidFor * FEE), REVOKE_LAMPORTS_PER_WALLET_DAY: String(FEE) };
     const { lost, out } = await siege.lossBy(

@@ -63,7 +63,7 @@ describe('the price of priority', () => {
     return [limit!.data.readUInt32LE(1), price?.data.readBigUInt64LE(1) ?? 0n];
   }
 
-  it('is nothing where nobody pays, or where paying is switched off; the limit is set all the same', async () => {
+  it('is zero when nobody pays or when it is switched off, and the limit is still set', async () => {
     const free = await stand({ price: 0n });
     expect(read(await free.fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 0n]);
     const off = await stand({ price: 5_000n, minPrice: 9_000n, maxLamports: 0n });
@@ -74,7 +74,7 @@ describe('the price of priority', () => {
     expect(read(await poor.fees.instructionsFor([transfer], 0, 0n))).to.deep.equal([80_000, 0n]);
   });
 
-  it('has a floor, and follows the market above it', async () => {
+  it('has a minimum, and follows the market above it', async () => {
     const { fees, state } = await stand({ price: 3_000n, minPrice: 10_000n });
     expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 10_000n]);
     expect(fees.quote()).to.deep.equal({ open: 1_000n, settle: 4_000n });
@@ -84,7 +84,7 @@ describe('the price of priority', () => {
     expect(fees.quote()).to.deep.equal({ open: 2_000n, settle: 8_000n });
   });
 
-  it('doubles for all that follows while transactions are late, at most once in five seconds, and sinks again', async () => {
+  it('doubles while transactions are late, at most once in five seconds, and falls again afterwards', async () => {
     const { fees, state } = await stand({ price: 2_000n });
     const price = async () => read(await fees.instructionsFor([open], 0, UNBOUNDED))[1];
     const seen: bigint[] = [];
@@ -110,7 +110,7 @@ describe('the price of priority', () => {
     expect(read(await fees.instructionsFor([open], 0, 1_000n))).to.deep.equal([100_000, 10_000n]);
   });
 
-  it('goes with a limit from simulation, measured once for calls and each time for what may differ', async () => {
+  it('uses a unit limit from simulation, measured once for calls and each time for transactions that vary', async () => {
     const units = [50_000, 1_000, 2_000];
     const { fees, calls } = await stand({ price: 2_000n, units: () => simulated(units.shift()!) });
     expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([100_000, 2_000n]);
@@ -120,14 +120,14 @@ describe('the price of priority', () => {
     expect(calls.map(({ method }) => method)).to.deep.equal(Array(3).fill('simulateTransaction'));
   });
 
-  it('leaves an open units for two addresses that are found late, measured at one that finds them at once', async () => {
+  it('leaves an open enough units when two addresses need more attempts than in the measurement', async () => {
     const [trialUnits, leastOpenUnits] = [1_500, 20_000];
     const { fees } = await stand({ price: 0n, units: () => simulated(leastOpenUnits) });
     const [limit] = read(await fees.instructionsFor([open], 0, UNBOUNDED));
     expect((limit - leastOpenUnits) / trialUnits).to.be.at.least(29);
   });
 
-  it('has a generous limit where the simulation failed, and measures again next time', async () => {
+  it('uses a generous limit when the simulation fails, and measures again next time', async () => {
     const answers = [simulated(300, { InstructionError: [1, { Custom: 1 }] }), new Error('busy'), simulated(10_000)];
     const { fees, calls } = await stand({ price: 1n, units: () => answers.shift() });
     expect(read(await fees.instructionsFor([open], 0, UNBOUNDED))).to.deep.equal([400_000, 1n]);
@@ -136,7 +136,7 @@ describe('the price of priority', () => {
     expect(calls.length).to.equal(3);
   });
 
-  it('doubles with each attempt, also from nothing, and never passes the cap', async () => {
+  it('doubles with each attempt, also from zero, and never exceeds the maximum', async () => {
     const { fees, state } = await stand({ price: 3_000n, maxLamports: 1_000n });
     const attempts = async () =>
       Promise.all(
@@ -158,7 +158,7 @@ describe('the price of priority', () => {
     expect(read(await fees.instructionsFor([transfer], 1, UNBOUNDED))).to.deep.equal([160_000, 2_000n]);
   });
 
-  it('stays where it was while the source does not answer', async () => {
+  it('stays unchanged while the source does not answer', async () => {
     let fails = false;
     const source: PriceSource = async () => {
       if (fails) throw new Error('no answer');
@@ -173,7 +173,7 @@ describe('the price of priority', () => {
     expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 7n]);
   });
 
-  it('of a plain node is what three of four recent slots took, for the accounts that we write', async () => {
+  it('is, for a plain node, what three of four recent slots paid for the accounts we write', async () => {
     const recorded = [0, 900, 100, 0, 400, 200, 300, 0].map((fee, at) => ({ slot: 100 + at, prioritizationFee: fee }));
     const { baseUrl, calls } = await front({ getRecentPrioritizationFees: () => recorded });
     const connection = new Connection(baseUrl, 'confirmed');
@@ -185,7 +185,7 @@ describe('the price of priority', () => {
 });
 
 describe('Helius', () => {
-  it('is asked for its recommendation, with the key in its address', async () => {
+  it('is called for its recommendation with the key in the address', async () => {
     const { baseUrl, calls } = await front({ getPriorityFeeEstimate: () => ({ priorityFeeEstimate: 10_082.4 }) });
     const price = heliusPrice({ apiKey: API_KEY, baseUrl }, ['one', 'two']);
     expect(await price()).to.equal(10_083n);
@@ -193,7 +193,7 @@ describe('Helius', () => {
     expect(calls).to.deep.equal([{ url: `/?api-key=${API_KEY}`, method: 'getPriorityFeeEstimate', params }]);
   });
 
-  it('that refuses, or says nothing, gives no price', async () => {
+  it('gives no price when it refuses or returns no estimate', async () => {
     for (const answer of [
       new Error('invalid api key'),
       {},
@@ -206,7 +206,7 @@ describe('Helius', () => {
     }
   });
 
-  it('has the addresses of the environment, unless told others', () => {
+  it('has one address per environment, unless another is configured', () => {
     expect(heliusUrls({ apiKey: 'k', baseUrl: 'https://mainnet.helius-rpc.com/' })).to.deep.equal({
       rpcUrl: 'https://mainnet.helius-rpc.com/?api-key=k',
       wsUrl: 'wss://mainnet.helius-rpc.com/?api-key=k',
@@ -216,7 +216,7 @@ describe('Helius', () => {
 });
 
 describe('paid calls with priority, on a real node', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let indexer: Indexer;
   before(async () => {
@@ -275,7 +275,7 @@ describe('paid calls with priority, on a real node', function () {
     return { paid, log: relay.log() };
   }
 
-  it('by a plain node: limits that fit, the price of the market, and a cap above it', async () => {
+  it('use fitting limits, the market price and a maximum from a plain node', async () => {
     let asked = 0;
     const plain = await front(
       {
@@ -291,7 +291,7 @@ describe('paid calls with priority, on a real node', function () {
     for (const { units, consumed } of paid) expect(units).to.be.greaterThan(consumed).and.lessThan(400_000);
   });
 
-  it('by Helius: through its address alone, and its key in no log', async () => {
+  it('use Helius through its address alone, and log its key nowhere', async () => {
     let asked = 0;
     const helius = await front(
       {
@@ -321,7 +321,7 @@ describe('paid calls with priority, on a real node', function () {
     expect(written).to.include('relay is ready').and.not.include(API_KEY);
   });
 
-  it('is off without a key, and for the environment with one', () => {
+  it('leave Helius off without a key, and use it for the environment of its key', () => {
     const env = { RELAY_KEYPAIR: `${market.dataDir}/relay-authority.json` };
     expect(readConfig(env)).to.include({
       helius: null,

@@ -26,7 +26,7 @@ describe('the gate', () => {
     return { gate, guarded, calls, begun: () => begun };
   }
 
-  it('lets nothing begin before the ledger has been compared with the chain', async () => {
+  it('starts nothing before the ledger has been compared with the chain', async () => {
     const { gate, calls, begun } = behindGate();
     expect(gate.obstacles()).to.deep.equal(['ledger_unreconciled']);
     for (const call of calls) {
@@ -39,7 +39,7 @@ describe('the gate', () => {
     expect(begun()).to.equal(2);
   });
 
-  it('each obstacle shuts it by itself, and what is in flight can still be asked for', async () => {
+  it('closes for each obstacle alone, and still answers requests for running calls', async () => {
     const { gate, guarded, calls, begun } = behindGate();
     gate.set('ledger_unreconciled', false);
     for (const obstacle of ['authority_changed', 'fees_low', 'storage_low', 'stopping'] as Obstacle[]) {
@@ -57,7 +57,15 @@ describe('the gate', () => {
     expect(begun()).to.equal(4);
   });
 
-  it('an obstacle that is announced is told, and shuts nothing before it is there', async () => {
+  it('names the action a person must take for each obstacle, and nothing once it is gone', () => {
+    const { gate } = behindGate();
+    gate.set('fees_low', true, 'Send SOL.');
+    expect(gate.advice()).to.deep.equal(['Send SOL.']);
+    gate.set('fees_low', false, 'Send SOL.');
+    expect(gate.advice()).to.deep.equal([]);
+  });
+
+  it('reports an announced obstacle, and closes only when it is present', async () => {
     const { gate, calls, begun } = behindGate();
     gate.set('ledger_unreconciled', false);
     gate.announce('stopping');
@@ -72,13 +80,13 @@ describe('the gate', () => {
     expect(begun()).to.equal(2);
   });
 
-  it('while opens are paused what a wallet has opened can still be started', async () => {
+  it('allows the start of an opened execution while opens are paused', async () => {
     const { gate, guarded, begun } = behindGate();
     gate.set('ledger_unreconciled', false);
     gate.set('opens_paused', true);
     expect(await guarded.execute({} as never, {} as never, {} as never).catch((error) => error)).to.include({
       code: 'service_unavailable',
-      message: 'The marketplace takes no new executions for now',
+      message: 'The marketplace’s admin has paused new executions. Executions in progress go on.',
     });
     expect((await guarded.start({} as never, {} as never)).kind).to.equal('pending');
     expect(begun()).to.equal(1);
@@ -86,13 +94,14 @@ describe('the gate', () => {
 });
 
 describe('the runway', () => {
-  function stand(limits = { minHours: 2, minLamports: 0 }) {
-    const state = { lamports: 10 * SOL, at: 0, isLow: false };
+  function stand(given = { minHours: 2, minLamports: 0 }) {
+    const limits = { ...given, lookSeconds: 30 };
+    const state = { lamports: 10 * SOL, at: 0, isLow: false, missing: 0 };
     const runway = createRunway({
       readBalance: async () => state.lamports,
       limits,
-      onChange: (isLow) => {
-        state.isLow = isLow;
+      onChange(missing) {
+        Object.assign(state, { missing, isLow: missing > 0 });
       },
       log: pino({ level: 'silent' }),
       now: () => state.at,
@@ -105,7 +114,7 @@ describe('the runway', () => {
     return { runway, look, state };
   }
 
-  it('is unknown before the first look, and endless while nothing is spent', async () => {
+  it('is unknown before the first reading, and unlimited while nothing is spent', async () => {
     const { runway, look, state } = stand();
     expect(runway.status()).to.deep.equal({ lamports: null, hours: null });
     expect(await look(0, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
@@ -113,7 +122,7 @@ describe('the runway', () => {
     expect(state.isLow).to.equal(false);
   });
 
-  it('is the balance by what was spent an hour, where rent that came back was not spent', async () => {
+  it('is the balance divided by the hourly spend, not counting rent that came back', async () => {
     const { look } = stand();
     await look(0, 10 * SOL);
     await look(HOUR_MS / 2, 9.96 * SOL);
@@ -121,21 +130,21 @@ describe('the runway', () => {
     expect(await look(2 * HOUR_MS, 9 * SOL)).to.deep.equal({ lamports: 9 * SOL, hours: 18 });
   });
 
-  it('takes no top-up for the opposite of spending', async () => {
+  it('does not count a top-up as negative spending', async () => {
     const { look } = stand();
     await look(0, 3 * SOL);
     await look(HOUR_MS, 2 * SOL);
     expect((await look(2 * HOUR_MS, 20 * SOL)).hours).to.equal(40);
   });
 
-  it('counts the first minutes as an hour', async () => {
+  it('counts the first minutes as a full hour', async () => {
     const { look, state } = stand();
     await look(0, 10 * SOL);
     expect((await look(60_000, 9 * SOL)).hours).to.equal(9);
     expect(state.isLow).to.equal(false);
   });
 
-  it('forgets what was spent long ago', async () => {
+  it('ignores spending from long ago', async () => {
     const { look } = stand();
     await look(0, 10 * SOL);
     await look(HOUR_MS, 5 * SOL);
@@ -143,7 +152,7 @@ describe('the runway', () => {
     expect((await look(8 * HOUR_MS, 5 * SOL)).hours).to.equal(null);
   });
 
-  it('is too short below either limit, and long enough again after a top-up', async () => {
+  it('is too short below either limit, and sufficient again after a top-up', async () => {
     const { look, state } = stand({ minHours: 2, minLamports: SOL });
     await look(0, 5 * SOL);
     await look(HOUR_MS, 3.4 * SOL);
@@ -151,21 +160,23 @@ describe('the runway', () => {
     expect((await look(2 * HOUR_MS, 2.6 * SOL)).hours).to.be.closeTo(2.17, 0.01);
     expect((await look(2.1 * HOUR_MS, 2.3 * SOL)).hours).to.be.lessThan(2);
     expect(state.isLow).to.equal(true);
+    // 2.7 SOL in 2.1 hours, and two hours of that are wanted.
+    expect(state.missing).to.be.closeTo(((2.7 * 2) / 2.1 - 2.3) * SOL, 1);
     await look(2.2 * HOUR_MS, 10 * SOL);
     expect(state.isLow).to.equal(false);
     await look(9 * HOUR_MS, 10 * SOL);
     expect((await look(18 * HOUR_MS, 0.99 * SOL)).lamports).to.equal(0.99 * SOL);
-    expect(state.isLow).to.equal(true);
+    expect(state.missing).to.equal(0.01 * SOL);
   });
 
-  it('keeps what it knew when the node does not answer', async () => {
+  it('keeps its last value when the node does not answer', async () => {
     const state = { fails: false };
     const runway = createRunway({
       readBalance: async () => {
         if (state.fails) throw new Error('no answer');
         return 5;
       },
-      limits: { minHours: 0, minLamports: 0 },
+      limits: { minHours: 0, minLamports: 0, lookSeconds: 30 },
       onChange: () => undefined,
       log: pino({ level: 'silent' }),
       now: () => 0,

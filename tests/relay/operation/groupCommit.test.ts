@@ -37,14 +37,14 @@ describe('writes in groups', () => {
     return names;
   }
 
-  it('a note is written when it resolves, and waits for no disk', async () => {
+  it('complete a note when it is written, without a disk sync', async () => {
     const before = writes.commits();
     expect(await writes.note(insert('a note'))).to.deep.equal({ changes: 1, rows: [] });
     expect(stored()).to.deep.equal(['a note']);
     expect(writes.commits()).to.equal(before);
   });
 
-  it('intents and notes of one turn are one durable transaction, in their order', async () => {
+  it('write the intents and notes of one event-loop turn in one durable transaction, in order', async () => {
     const before = writes.commits();
     const renamed = CompiledQuery.raw("UPDATE moves SET name = 'b' WHERE name = 'a'");
     const written = await Promise.all([writes.note(insert('a')), writes.intend(renamed), writes.note(insert('c'))]);
@@ -54,20 +54,20 @@ describe('writes in groups', () => {
     expect(sqlite.pragma('synchronous', { simple: true })).to.equal(NORMAL);
   });
 
-  it('returns the rows of a statement that returns any', async () => {
+  it('return the rows of a statement that returns rows', async () => {
     const returning = CompiledQuery.raw('INSERT INTO moves VALUES (?) ON CONFLICT DO NOTHING RETURNING name', ['a']);
     const [first, second] = await Promise.all([writes.note(returning), writes.note(returning)]);
     expect([first?.rows, second?.rows]).to.deep.equal([[{ name: 'a' }], []]);
   });
 
-  it('a write that fails harms no other of its group', async () => {
+  it('keep the other writes of a group when one fails', async () => {
     const group = [writes.intend(insert('a')), writes.intend(insert('a')), writes.note(insert('b'))];
     const [first, second, third] = await Promise.allSettled(group);
     expect([first?.status, second?.status, third?.status]).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
     expect(stored()).to.deep.equal(['a', 'b']);
   });
 
-  it('a disk that fills in the middle of a group: none of it is written, and all are told so', async () => {
+  it('write nothing of a group when the disk fills, and report the error to every writer', async () => {
     const pages = Number(sqlite.pragma('page_count', { simple: true }));
     sqlite.pragma(`max_page_count = ${pages + 1}`);
     const names = ['a', 'b', 'x'.repeat(100_000), 'c', 'd'];
@@ -80,7 +80,7 @@ describe('writes in groups', () => {
     expect(stored()).to.deep.equal(['e']);
   });
 
-  it('a group that cannot be committed fails as a whole, and the next one is written', async () => {
+  it('fail as a group when the commit fails, and write the next group', async () => {
     const other = new Sqlite(path);
     other.exec('BEGIN IMMEDIATE');
     sqlite.pragma('busy_timeout = 1');

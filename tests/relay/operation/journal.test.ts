@@ -72,14 +72,14 @@ describe('the journal', () => {
       (error) => error,
     );
 
-  it('keeps the first result of an execution, and says which it is', async () => {
+  it('keeps the first result of an execution, and returns which one it kept', async () => {
     await dispatch('one');
     expect((await mine.storeResult(resultOf('one', 'first'))).result?.toString()).to.equal('first');
     expect((await mine.storeResult(resultOf('one', 'second'))).result?.toString()).to.equal('first');
     expect((await mine.result('one'))?.result?.toString()).to.equal('first');
   });
 
-  it('rejects: the result of a relay that has lost the execution meanwhile', async () => {
+  it('rejects: the result of a relay that has lost the execution to another relay', async () => {
     const row = await dispatch('one');
     await others.takeRowsOfOthersThan([]);
     expect(await rejected(mine.storeResult(resultOf('one', 'stale')))).to.be.instanceOf(JournalConflict);
@@ -89,7 +89,7 @@ describe('the journal', () => {
     expect(await rejected(mine.verified(row, SIGNED, 1n, 0n))).to.be.instanceOf(JournalConflict);
   });
 
-  it('rejects: a move from where the row was, though it has come back from a relay that has carried it on', async () => {
+  it('rejects: a transition from an earlier state, even if another relay has moved the row back to it', async () => {
     const row = await dispatch('one');
     await others.takeRowsOfOthersThan([]);
     await others.verified((await others.get('one'))!, SIGNED, 1n, 0n);
@@ -99,7 +99,7 @@ describe('the journal', () => {
     expect(await mine.get('one')).to.include({ state: 'verified', lease_owner: 'mine', refund_signature: null });
   });
 
-  it('a creator has all of its time, whatever the clock of the relay that takes its execution over', async () => {
+  it('gives a creator its full time, whatever the clock of the relay that takes over', async () => {
     const now = Date.now;
     for (const aheadMs of [-600_000, 600_000]) {
       Date.now = () => now() + aheadMs;
@@ -118,7 +118,7 @@ describe('the journal', () => {
     }
   });
 
-  it('an open that was refused here and has been signed anew elsewhere is not reported as refused', async () => {
+  it('does not report an open as refused after another relay has signed it again', async () => {
     const { publicKey } = Keypair.generate();
     const empty = { payerKey: publicKey, recentBlockhash: publicKey.toBase58(), instructions: [] };
     const bytes = new VersionedTransaction(new TransactionMessage(empty).compileToV0Message()).serialize();
@@ -144,7 +144,7 @@ describe('the journal', () => {
     expect(await outcomeOf({ journal: mine, readText }, id, live)).to.deep.equal({ kind: 'running', executionId: id });
   });
 
-  it('takes no more executions of a wallet than its limit, however many come at once', async () => {
+  it('limits the executions of a wallet, however many arrive at once', async () => {
     const claims = Array.from({ length: 5 }, (_, n) =>
       mine.claim(execution(`at once ${n}`), 1, free({ openExecutions: 3 })),
     );
@@ -162,7 +162,7 @@ describe('the journal', () => {
     );
   });
 
-  it('an Idempotency-Key erases no fee that its earlier calls have lost', async () => {
+  it('keeps the fees that earlier calls burnt when their Idempotency-Key is used again', async () => {
     for (let times = 0; times < 3; times += 1) await refuse('again', 'insufficient_balance');
     expect(await burntOf(0)).to.equal(15_000n);
     const row = await mine.claim(execution('again'), 1, free());
@@ -174,7 +174,7 @@ describe('the journal', () => {
     expect(await burntOf(DAY_MS + 1)).to.equal(0n);
   });
 
-  it('counts what the chain took for a refused open whatever the caller was told, and nothing for an expired one', async () => {
+  it('counts the fee of a refused open whatever the caller was told, and nothing for an expired open', async () => {
     await refuse('refused', 'service_unavailable');
     const expired = await mine.claim(execution('expired'), 1, free());
     await mine.openSigned(expired, SIGNED, 60n);
@@ -182,7 +182,7 @@ describe('the journal', () => {
     expect(await burntOf(0)).to.equal(5_000n);
   });
 
-  it('holds all that an unproven wallet has under way at what it may burn, and of a proven one what is on its way', async () => {
+  it('counts all open calls of an unproven wallet against its burn limit, but only opens in flight of a proven one', async () => {
     const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 15_000n };
     const risks: Record<string, bigint[]> = {};
     for (const kind of ['unproven', 'proven']) {
@@ -220,7 +220,7 @@ describe('the journal', () => {
     });
   });
 
-  it('a wallet is proven by calls that have ended with their gas, not by those under way, and by none before a loss', async () => {
+  it('counts a wallet as proven by ended calls whose gas was paid, not by running calls or calls before a loss', async () => {
     const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 15_000n };
     const isProven = async () => (await mine.sumsOf('wallet', 'listing', 9)).is_proven === 1n;
     const rows = [];
@@ -242,7 +242,7 @@ describe('the journal', () => {
     expect(await isProven()).to.equal(false);
   });
 
-  it('what was answered in vain never answers the call that takes its place', async () => {
+  it('never gives the answer of a replaced call to the call that replaces it', async () => {
     const row = await dispatch('one');
     await mine.storeResult(resultOf('one', 'in vain'));
     await mine.void(row, 'service_unavailable', 'rolled back');
@@ -251,7 +251,7 @@ describe('the journal', () => {
     expect(await rejected(mine.claim(execution('one'), 3, free()))).to.be.instanceOf(JournalConflict);
   });
 
-  it('two requests with one key, taken under two days at once by two relays: the later one gives way', async () => {
+  it('lets the later of two requests with one key give way when two relays file them under two days', async () => {
     const claimFor = (journal: typeof mine, id: string, rival: string) =>
       journal.claim(execution(id), 1, { ...free(), rivals: [rival] });
     const claims = await Promise.allSettled([
@@ -268,7 +268,7 @@ describe('the journal', () => {
     expect((await claimFor(mine, next, row!.execution_id)).state).to.equal('accepted');
   });
 
-  it('writing down the use of many keys holds up no call', async () => {
+  it('records the use of many keys without delaying calls', async () => {
     const keys = Array.from({ length: 500 }, (_, key) => `key ${key}`);
     await opened.ledger
       .insertInto('api_keys')
@@ -289,7 +289,7 @@ describe('the journal', () => {
     await use.close();
   });
 
-  it('of the rows that a dead relay has left, two that take them at once get each one once, the oldest first', async () => {
+  it('hands each row of a dead relay to one of two relays that take at once, oldest first', async () => {
     for (let n = 0; n < 30; n += 1) await mine.claim(execution(`left ${n}`), n, free());
     await mine.handOver();
     await others.takeRowsOfOthersThan([], 10);
@@ -299,7 +299,7 @@ describe('the journal', () => {
     expect((await mine.unfinished(1_000, 500)).length + (await others.unfinished(1_000, 500)).length).to.equal(30);
   });
 
-  it('what only one relay does is done by one, until it leaves, dies or its time is over', async () => {
+  it('gives a task for one relay to one relay, until it leaves, dies or its lease ends', async () => {
     const live = async (until: Record<string, bigint>) => {
       await opened.run('DELETE FROM relays');
       const rows = Object.entries(until).map(([owner, alive_until_ms]) => ({ owner, alive_until_ms }));
@@ -327,7 +327,7 @@ describe('the journal', () => {
     await live({});
   });
 
-  it('what only one relay does is left to another where it fails', async () => {
+  it('passes a task for one relay to another when it fails', async () => {
     await opened.run('DELETE FROM relays', 'DELETE FROM leaderships');
     const alive = ['mine', 'others'].map((owner) => ({ owner, alive_until_ms: FAR_MS }));
     await opened.ledger.insertInto('relays').values(alive).execute();
@@ -348,7 +348,7 @@ describe('the journal', () => {
     }
   });
 
-  it('rent that is out is what the rows add up to, whatever has become of them', async () => {
+  it('reports lent rent as the sum of the rows, whatever state they are in', async () => {
     const lent = { ...ON_HOUSE, recordRent: 100n, escrowRent: 7n };
     const lending = (id: string, listing = 'listing') =>
       mine.claim(execution(id, { listing }), 1, { ...free(), ways: [lent] });
@@ -376,7 +376,7 @@ describe('the journal', () => {
     expect(await sums('another')).to.deep.equal([0n, 0n, 0n]);
   });
 
-  it('recovery reads page by page, and not what rests', async () => {
+  it('recovers page by page, and does not read ended rows', async () => {
     for (let n = 0; n < 5; n += 1) await mine.claim(execution(`row ${n}`), 1, free());
     await mine.restUntil('row 1', 1_000);
     const idsOf = (rows: { execution_id: string }[]) => rows.map((row) => row.execution_id);
@@ -389,7 +389,7 @@ describe('the journal', () => {
     expect(idsOf(await others.unfinished(10, 9))).to.have.length(5);
   });
 
-  it('a record that is open after all takes the place of a row that says it never was, and of no other', async () => {
+  it('replaces a row that says its open never landed when the record exists, and no other row', async () => {
     await refuse('void', 'service_unavailable');
     await dispatch('served');
     expect(await mine.adopt(execution('void'), TIMES, 2)).to.equal(true);
@@ -398,7 +398,7 @@ describe('the journal', () => {
     expect((await mine.get('served'))?.state).to.equal('dispatched');
   });
 
-  it('an open that counts as never landed is proven like every other end, once its bytes are dead', async () => {
+  it('proves an open that never landed like every other end, once its bytes have expired', async () => {
     await refuse('signed', 'service_unavailable');
     const unsigned = await mine.claim(execution('unsigned'), 1, free());
     await mine.void(unsigned, 'service_unavailable', 'interrupted');
@@ -415,7 +415,7 @@ describe('the journal', () => {
     expect(await mine.unproven(11n, later, 9)).to.deep.equal([]);
   });
 
-  it('a row that a new call has taken while its end was looked at is not proven by that', async () => {
+  it('does not prove a row that a new call took while its end was checked', async () => {
     await refuse('again', 'service_unavailable');
     const later = BigInt(Math.floor(Date.now() / 1_000) + 60);
     const found = await mine.unproven(11n, later, 9);

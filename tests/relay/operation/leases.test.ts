@@ -21,7 +21,7 @@ const log = createLog('silent');
 const MIB = 1_024 * 1_024;
 
 describe('leases', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   const folder = mkdtempSync(join(tmpdir(), 'leases-'));
   const path = ledgerPath(folder);
   const ledger = openDatabase<LedgerTables>(path);
@@ -53,7 +53,7 @@ describe('leases', function () {
     return child;
   }
 
-  it('one that has ended in order is gone at once, with its lock', async () => {
+  it('are gone at once with their lock after an orderly end', async () => {
     const end = await leasesOf('ended').keep(log);
     expect(await aliveNow()).to.deep.equal(['ended']);
     await end();
@@ -61,7 +61,7 @@ describe('leases', function () {
     expect(readdirSync(join(folder, 'relays'))).to.deep.equal([]);
   });
 
-  it('one whose event loop is busy for longer than its lease stays alive', async () => {
+  it('stay alive when the event loop is busy for longer than the lease', async () => {
     const end = await leasesOf('busy').keep(log);
     // The thread has begun when it has renewed the lease for the first time.
     const untilMs = () =>
@@ -73,14 +73,14 @@ describe('leases', function () {
     await end();
   });
 
-  it('one that was killed is dead at once, and its lock is cleared away', async () => {
+  it('are dead at once after a kill, and their lock is removed', async () => {
     const child = await startKeeper('killed');
     child.kill('SIGKILL');
     await until('it is dead', async () => !(await aliveNow()).includes('killed'), LEASE_MS * 20);
     expect(existsSync(join(folder, 'relays', 'killed'))).to.equal(false);
   });
 
-  it('one that is stopped is dead when its lease has run out, and alive again when it goes on', async () => {
+  it('are dead when a stopped process exceeds its lease, and alive again when it continues', async () => {
     const child = await startKeeper('stopped');
     child.kill('SIGSTOP');
     await until('its lease runs out', async () => !(await aliveNow()).includes('stopped'));
@@ -90,7 +90,7 @@ describe('leases', function () {
     await until('it is dead', async () => (await aliveNow()).length === 0);
   });
 
-  it('a lease beyond its length, as after a clock that was set back, counts for nothing', async () => {
+  it('count for nothing when they are longer than allowed, as after a clock that was set back', async () => {
     const end = await leasesOf('future').keep(log);
     ledger.sqlite
       .prepare("UPDATE relays SET alive_until_ms = ? WHERE owner = 'future'")
@@ -99,7 +99,7 @@ describe('leases', function () {
     await end();
   });
 
-  it('its thread has long results wait until the log can begin again, so that nobody else copies it', async () => {
+  it('make long results wait until the log can restart, so that nobody else copies it', async () => {
     mkdirSync(join(folder, 'long'));
     const long = openDatabase<LedgerTables>(ledgerPath(join(folder, 'long')));
     migrate(long.sqlite, MIGRATIONS.ledger);
@@ -124,7 +124,7 @@ describe('leases', function () {
     long.close();
   });
 
-  it('a thread that has ended has nobody wait for long', async () => {
+  it('let nobody wait long for a thread that has ended', async () => {
     const state = createLogState();
     Atomics.store(state, 0, 1);
     await createGroupCommit(ledger.sqlite, state).room();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createQueue, inOwnTurn, lengthOf, PIECE_BYTES, piecesOf } from '../../../app/relay/longBytes.ts';
 
 describe('long bytes', () => {
-  it('come in pieces of which none is longer than one may be, nor a copy', () => {
+  it('arrive in pieces, and no piece or copy exceeds the maximum', () => {
     const parts = [3, 0, PIECE_BYTES - 1, 2 * PIECE_BYTES, 1].map((length, index) => Buffer.alloc(length, index + 1));
     const pieces = [...piecesOf(parts)];
     expect(pieces.map(lengthOf)).to.deep.equal([PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 3]);
@@ -13,7 +13,7 @@ describe('long bytes', () => {
     expect([...piecesOf([])]).to.deep.equal([]);
   });
 
-  it('have turns of their own, also beside others', async () => {
+  it('are handled in separate event-loop turns, also beside other work', async () => {
     let turn = 0;
     let isOver = false;
     const count = () => {
@@ -26,7 +26,7 @@ describe('long bytes', () => {
     expect(new Set(turns).size).to.equal(12);
   });
 
-  it('a queue runs as many at once as it has places, in order, and goes on after a failure', async () => {
+  it('run through a queue with a fixed number of places, in order, which continues after a failure', async () => {
     const queue = createQueue(2);
     const begun: number[] = [];
     const ends: (() => void)[] = [];

@@ -8,6 +8,7 @@ import { answerMetrics } from '../../../app/relay/http/metricsRoute.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
+import { untilFound } from '../../harness/edge/until.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -16,10 +17,9 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 
-const PATIENCE_MS = 30_000;
 const TOKEN = 'a-token-of-some-length';
 
-describe('who may read /metrics', () => {
+describe('the reader of /metrics', () => {
   const worlds: World[] = [];
   after(() => Promise.all(worlds.map((world) => world.stop())));
 
@@ -32,7 +32,7 @@ describe('who may read /metrics', () => {
     return world;
   }
 
-  it('without a token, this computer and nobody whom a proxy speaks for', async () => {
+  it('is this computer alone without a token, and nobody behind a proxy', async () => {
     const world = await worldWith(null);
     const open = await world.get('/metrics');
     expect([open.status, open.text]).to.deep.equal([200, 'marketplace_test 1\n']);
@@ -47,7 +47,7 @@ describe('who may read /metrics', () => {
     expect((await world.call('/metrics', { method: 'HEAD' })).status).to.equal(200);
   });
 
-  it('without a token, nobody from elsewhere', async () => {
+  it('is nobody from elsewhere without a token', async () => {
     const deps = { config: (await worldWith(null)).deps.config, metrics: { render: async () => 'x' } };
     for (const remoteAddress of ['203.0.113.9', '10.0.0.1', '::ffff:192.168.0.1', '2001:db8::1', undefined]) {
       const from = { socket: { remoteAddress }, headers: {}, method: 'GET' };
@@ -56,7 +56,7 @@ describe('who may read /metrics', () => {
     }
   });
 
-  it('with a token, who has it, from anywhere', async () => {
+  it('is anyone with the token, from anywhere', async () => {
     const world = await worldWith(TOKEN);
     for (const authorization of [undefined, `Bearer ${TOKEN}x`, 'Bearer', `Basic ${TOKEN}`, TOKEN]) {
       const refused = await world.call('/metrics', authorization ? { headers: { authorization } } : {});
@@ -69,7 +69,7 @@ describe('who may read /metrics', () => {
 });
 
 describe('calls to the node that fail', () => {
-  it('are counted by their method, and change nothing for who called', async () => {
+  it('are counted by method, and do not change the result for the caller', async () => {
     const failed: string[] = [];
     const server = createServer(async (incoming, response) => {
       const chunks: Buffer[] = [];
@@ -114,7 +114,7 @@ describe('calls to the node that fail', () => {
 });
 
 describe('the figures of /metrics', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   before(async () => {
     market = await startMarketplace();
@@ -145,17 +145,13 @@ describe('the figures of /metrics', function () {
     return samples;
   }
 
-  async function until(what: string, isSo: (samples: Map<string, number>) => boolean): Promise<Map<string, number>> {
-    const end = Date.now() + PATIENCE_MS;
-    for (;;) {
+  const until = (what: string, isSo: (samples: Map<string, number>) => boolean): Promise<Map<string, number>> =>
+    untilFound(what, async () => {
       const samples = await scrape();
-      if (isSo(samples)) return samples;
-      if (Date.now() > end) throw new Error(`not seen: ${what}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
+      return isSo(samples) ? samples : null;
+    });
 
-  it('are those of the calls that were made', async () => {
+  it('equal the calls that were made', async () => {
     const execute = (body: Record<string, unknown>) =>
       request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
     let whenHeld: (answer: () => void) => void;

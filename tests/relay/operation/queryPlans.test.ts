@@ -69,7 +69,7 @@ const readsAllExecutions = (sqlite: Sqlite.Database, text: string): boolean =>
   planOf(sqlite, text).some((step) => /^SCAN ((chain\.)?executions|e)\b(?!.* USING .*INDEX)/.test(step));
 
 describe('query plans', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let folder: string;
   let tables: Tables;
   let client: pg.Client | null = null;
@@ -124,7 +124,7 @@ describe('query plans', function () {
     expect(found.join('\n')).to.equal('');
   }
 
-  it('recovery, leases, finality and the protection of the fee payer', async () => {
+  it('use an index for recovery, leases, finality and the fee payer protection', async () => {
     const journal = createJournal(tables.writes, tables.ledger.db, 'this relay');
     const ran = await ranBy(async () => {
       await journal.takeRowsOfOthersThan(['another relay']);
@@ -150,7 +150,7 @@ describe('query plans', function () {
     await requireIndexed(ran);
   });
 
-  it('the figures of /metrics and the health of agents', async () => {
+  it('use an index for the figures of /metrics and the health of agents', async () => {
     const { views, ledger } = tables;
     const runway = () => ({ lamports: null, hours: null });
     const swept = async () => null;
@@ -162,7 +162,7 @@ describe('query plans', function () {
     await requireIndexed([...figures, ...health]);
   });
 
-  it('a metadata document that is posted, listed and read', async () => {
+  it('use an index when a metadata document is posted, listed and read', async () => {
     const { views, ledger } = tables;
     const deps = { ledger: ledger.db, views: views.db, now: () => 1, log: pino({ level: 'silent' }) };
     const ran = await ranBy(async () => {
@@ -173,7 +173,7 @@ describe('query plans', function () {
     await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
   });
 
-  it('a statement that reads all executions is seen', async () => {
+  it('detect a statement that reads all executions', async () => {
     const [counted] = await ranBy(() =>
       tables.views.db.selectFrom('executions').selectAll().where('task', '=', 'another').execute(),
     );

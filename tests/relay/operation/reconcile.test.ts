@@ -27,7 +27,7 @@ import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
 /** Where there is no account. */
 const STRANGER = Keypair.generate().publicKey.toBase58();
 const STRANGER_ID = formatUuid(Buffer.from('00112233445580008000aabbccddeeff', 'hex'));
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** Whatever a test spoils; the columns are those of its statements. */
 interface Written {
@@ -38,7 +38,7 @@ type Opened = OpenDatabase<Written>;
 type Spoil = (ledger: Tables, index: Tables) => Promise<unknown>;
 
 describe('reconcile', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let folder: string;
   /** Settings that name the copy which was checked last. */
@@ -114,7 +114,7 @@ describe('reconcile', function () {
     for (const [kind] of expected) named.add(kind);
   }
 
-  it('agrees where all is well, and says what it has looked at', async () => {
+  it('reports agreement for a correct ledger, and lists what it compared', async () => {
     const { differences, ...rest } = await check();
     expect(differences).to.deep.equal([]);
     expect(rest).to.deep.equal({
@@ -304,7 +304,7 @@ describe('reconcile', function () {
     });
   }
 
-  it('is content with what may be: a record that is closed, a call that was refused, an open that is on its way', async () => {
+  it('accepts a closed record, a refused call and an open in flight', async () => {
     const found = await check(async (ledger, index) => {
       await invent(ledger, ids.open, { state: 'void' });
       await invent(index, ids.failed, {
@@ -325,7 +325,7 @@ describe('reconcile', function () {
     const write = (address: { toBase58(): string }, account: Record<string, unknown>) =>
       rpc()('surfnet_setAccount', [address.toBase58(), account]);
 
-    it('names an escrow that holds a base unit less than the price', async () => {
+    it('names an escrow that holds one base unit less than the price', async () => {
       const escrow = escrowOf(ids.open);
       const account = (await connection().getAccountInfo(escrow, 'confirmed'))!;
       const data = Buffer.from(account.data);
@@ -343,7 +343,7 @@ describe('reconcile', function () {
       await write(escrow, { data: data.toString('hex') });
     });
 
-    it('names an escrow that is still there after the end', async () => {
+    it('names an escrow that still exists after the end', async () => {
       const account = (await connection().getAccountInfo(escrowOf(ids.open), 'confirmed'))!;
       const copy = { lamports: account.lamports, owner: account.owner.toBase58(), data: account.data.toString('hex') };
       await write(escrowOf(ids.completed), copy);
@@ -352,7 +352,7 @@ describe('reconcile', function () {
       expect((await check()).agrees).to.equal(true);
     });
 
-    it('names a key that the index has and the chain does not', async () => {
+    it('names a key that exists in the index but not on the chain', async () => {
       const [wallet, keyId] = key.split(' ') as [string, string];
       const found = await check(async (_, index) => {
         const moved = sql`UPDATE grants SET grant_address = ${STRANGER} WHERE wallet = ${wallet}`;
@@ -364,12 +364,12 @@ describe('reconcile', function () {
       );
     });
 
-    it('every kind of difference has been named', () => {
+    it('names every kind of difference in these tests', () => {
       expect([...named].sort()).to.deep.equal(Object.keys(DIFFERENCES).sort());
     });
   });
 
-  it('is a command: 0 where all agrees, 1 and the differences where not, 2 where it cannot tell', async () => {
+  it('exits 0 when all agrees, 1 with the differences, and 2 when it cannot compare', async () => {
     await check();
     const agrees = await runRelayCommand(market, ['reconcile', '--json'], copied);
     expect([agrees.status, agrees.stderr]).to.deep.equal([0, '']);
@@ -383,7 +383,7 @@ describe('reconcile', function () {
     const unknown = await runRelayCommand(market, ['reconcile'], nowhere);
     expect([unknown.status, unknown.stdout]).to.deep.equal([2, '']);
     expect(unknown.stderr).to.match(
-      /There is no .*ledger\.db|The database has no schema chain; start the indexer first/,
+      /ledger\.db does not exist|The database has no schema chain\. Start the indexer first/,
     );
     // A port that fetch never asks.
     const silent = await runRelayCommand(market, ['reconcile'], {
@@ -392,7 +392,7 @@ describe('reconcile', function () {
     });
     expect([silent.status, silent.stdout]).to.deep.equal([2, '']);
     expect(silent.stderr).to.match(
-      /^the node at http:\/\/127\.0\.0\.1:1 does not answer: bad port\. SOLANA_RPC_URL says/,
+      /^the node at http:\/\/127\.0\.0\.1:1 does not answer: bad port\. Set SOLANA_RPC_URL/,
     );
   });
 });

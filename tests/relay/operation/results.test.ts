@@ -20,7 +20,7 @@ const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
 const log = pino({ level: 'silent' });
 
 describe('results', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let world: World;
   let key: TestKey;
   let listing: string;
@@ -81,13 +81,13 @@ describe('results', function () {
     size: BigInt(Buffer.byteLength(text)),
   });
 
-  it('are as large as their price pays for, and never larger than an answer', () => {
+  it('are limited in size by their price, and never exceed the size of an answer', () => {
     expect(maxResultBytes(10_000n, 65_536)).to.equal(65_536);
     expect(maxResultBytes(250_000n, 65_536)).to.equal(1_638_400);
     expect(maxResultBytes(2n ** 63n, 65_536)).to.equal(5 * 1024 * 1024);
   });
 
-  it('of 64 KiB and more move into the storage, and are read from there byte for byte', async () => {
+  it('move into the storage from 64 KiB on, and are read there byte for byte', async () => {
     const large = await settled(LARGE);
     const small = await settled('small');
     const unsettled = await settled(LARGE, 'verified');
@@ -109,7 +109,7 @@ describe('results', function () {
     expect((await large.read()).status).to.equal(200);
   });
 
-  it('in pieces are read byte for byte, as a text and in their record, and so is one that an older relay kept whole', async () => {
+  it('are read from pieces byte for byte, also in their record, like a result an older relay kept whole', async () => {
     for (const long of [await inPieces(LONG), await settled(LONG)]) {
       const { status, text, headers } = await long.read();
       expect([status, text === LONG]).to.deep.equal([200, true]);
@@ -122,7 +122,7 @@ describe('results', function () {
     }
   });
 
-  it('in pieces of which one is lost: 410, and they are never moved for what they are not', async () => {
+  it('answer 410 when one piece is lost, and are not moved to the storage', async () => {
     const long = await inPieces(LONG);
     await world.ledger.deleteFrom('result_pieces').where('token', '=', long.token).where('place', '=', 1n).execute();
     const { status, json } = await long.read();
@@ -131,12 +131,12 @@ describe('results', function () {
       () => null,
       (error: Error) => error.message,
     );
-    expect(problem).to.match(new RegExp(`lost pieces of the result of ${long.id}`));
+    expect(problem).to.match(new RegExp(`lacks parts of the result of ${long.id}`));
     expect(await rowOf(long.id)).to.include({ object_stored: 0n });
     await world.ledger.deleteFrom('results').where('execution_id', '=', long.id).execute();
   });
 
-  it('in pieces move into the storage, and are dropped when they are old; their pieces go a while after', async () => {
+  it('move from pieces into the storage and are dropped after their time; the pieces are deleted later', async () => {
     const moved = await inPieces(LONG);
     await keep();
     expect(await rowOf(moved.id)).to.include({ result: null, object_stored: 1n });
@@ -153,7 +153,7 @@ describe('results', function () {
   });
 
   for (const bad of ['down', 'other bytes', 'forbidden'] as const) {
-    it(`stay in the ledger while the storage is bad: ${bad}`, async () => {
+    it(`remain in the ledger while the storage is bad: ${bad}`, async () => {
       const large = await settled(LARGE);
       storage.state.weather = bad;
       expect(
@@ -170,7 +170,7 @@ describe('results', function () {
     });
   }
 
-  it('rejects: a reading of what is stored: 503 while the storage is unreachable, 410 where it has lost or changed it', async () => {
+  it('rejects: a read with 503 while the storage is unreachable, and with 410 when it lost or changed the result', async () => {
     const large = await settled(LARGE);
     await keep();
     const outcomes: unknown[] = [];
@@ -197,7 +197,7 @@ describe('results', function () {
     });
   });
 
-  it('are dropped after 30 days, here and in the storage, and their hash stays', async () => {
+  it('are dropped after 30 days in ledger and storage, while their hash stays', async () => {
     const large = await settled(LARGE);
     const small = await settled('to be forgotten');
     await keep();
@@ -226,7 +226,7 @@ describe('results', function () {
     expect(await objects.get({ execution_id: large.id, result_hash: hashResult(LARGE) })).to.equal(null);
   });
 
-  it('of an execution whose end is not known, or which is disputed, are kept however old they are', async () => {
+  it('are kept at any age while the end of their execution is unknown or disputed', async () => {
     const unsettled = await settled('unsettled', 'verified');
     const disputed = await settled('disputed');
     const result_hash = createHash('sha256').update('disputed').digest('hex');
@@ -245,7 +245,7 @@ describe('results', function () {
     expect((await disputed.read()).status).to.equal(410);
   });
 
-  it('rejects: going on where stored results are old and the storage is configured no more', async () => {
+  it('rejects: a start without a configured storage when older results are stored there', async () => {
     const large = await settled(LARGE);
     await keep();
     world.state.nowMs += 31 * DAY_MS;

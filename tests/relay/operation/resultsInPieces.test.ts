@@ -66,7 +66,7 @@ describe('results in pieces', () => {
       (error) => error,
     );
 
-  it('are kept byte for byte, no piece longer than one may be, and nothing is loose then', async () => {
+  it('are kept byte for byte in pieces of limited size, without leftover pieces', async () => {
     await dispatch('one');
     const row = resultOf('one', randomBytes(LENGTH));
     const stored = await mine.storeResult(row);
@@ -81,7 +81,7 @@ describe('results in pieces', () => {
     expect([await count('loose_pieces'), await count('result_pieces')]).to.deep.equal([0, 3]);
   });
 
-  it('lie in their row as long as they fit into one piece', async () => {
+  it('are kept in their row when they fit into one piece', async () => {
     await dispatch('one');
     const row = resultOf('one', randomBytes(PIECE_BYTES));
     await mine.storeResult(row);
@@ -89,7 +89,7 @@ describe('results in pieces', () => {
     expect(await count('result_pieces')).to.equal(0);
   });
 
-  it('are written one piece at a time, whoever else writes one, and others write between', async () => {
+  it('are written one piece at a time across writers, and other writes run between', async () => {
     for (const id of ['one', 'two', 'three']) await dispatch(id);
     let underWay = 0;
     let most = 0;
@@ -125,7 +125,7 @@ describe('results in pieces', () => {
   });
 
   for (let written = 0; written < STATEMENTS; written += 1) {
-    it(`a crash after ${written} statements leaves no result, another one can be kept, and what was left is swept`, async () => {
+    it(`leave nothing readable after a crash after ${written} statements; a new result is accepted and leftovers are deleted`, async () => {
       await dispatch('one');
       let left = written;
       const dying =
@@ -158,7 +158,7 @@ describe('results in pieces', () => {
     });
   }
 
-  it('the first of an execution stays, and the pieces of a second one are swept', async () => {
+  it('are kept for the first result, and the pieces of a second one are deleted', async () => {
     await dispatch('one');
     const first = resultOf('one', randomBytes(LENGTH));
     await mine.storeResult(first);
@@ -171,7 +171,7 @@ describe('results in pieces', () => {
     expect((await read(first))?.equals(first.result!)).to.equal(true);
   });
 
-  it('rejects: a row for pieces whose deletion has begun', async () => {
+  it('rejects: a row for pieces that are already being deleted', async () => {
     await dispatch('one');
     const writes: GroupCommit = {
       ...opened.writes,
@@ -186,7 +186,7 @@ describe('results in pieces', () => {
     expect([await count('results'), await count('result_pieces')]).to.deep.equal([0, 0]);
   });
 
-  it('rejects: those of a relay that has lost the execution meanwhile', async () => {
+  it('rejects: pieces of a relay that has lost the execution to another relay', async () => {
     await dispatch('one');
     await others.takeRowsOfOthersThan([]);
     const stale = resultOf('one', randomBytes(LENGTH));
@@ -197,7 +197,7 @@ describe('results in pieces', () => {
     expect([await count('loose_pieces'), await count('result_pieces')]).to.deep.equal([0, 0]);
   });
 
-  it('are let go of with their result, when it is dropped and when its call never paid', async () => {
+  it('are deleted with their result when it is dropped or its call never paid', async () => {
     for (const id of ['one', 'two']) await dispatch(id);
     const rows = { one: resultOf('one', randomBytes(LENGTH)), two: resultOf('two', randomBytes(LENGTH)) };
     for (const row of Object.values(rows)) await mine.storeResult(row);
@@ -214,7 +214,7 @@ describe('results in pieces', () => {
     expect(await read(rows.one)).to.equal(null);
   });
 
-  it('may be late answers, of which one is kept, and is deleted with its pieces', async () => {
+  it('are kept for one late answer, and deleted with it', async () => {
     const late = (result: Buffer) => ({
       execution_id: 'one',
       result,

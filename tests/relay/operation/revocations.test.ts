@@ -10,7 +10,7 @@ describe('revocations', () => {
   });
   after(() => opened.close());
 
-  it('are paid for as far as there is a budget, however many come at once at two relays', async () => {
+  it('are paid within their budget, however many arrive at once at two relays', async () => {
     const count = (n: number) =>
       countRevocation(
         n % 2 === 0 ? opened.ledger : opened.elsewhere,

@@ -32,7 +32,7 @@ import { startRelayHere } from '../../harness/node/relayHere.ts';
 const SILENCE = 121;
 
 describe('two deployments with one relay authority', function () {
-  this.timeout(180_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let folder: string;
   let indexer: Indexer;
@@ -85,7 +85,7 @@ describe('two deployments with one relay authority', function () {
 
   function requireRefused({ status, body, text }: Answer): void {
     expect([status, body.error.code], text).to.deep.equal([503, 'service_unavailable']);
-    expect(body.error.message).to.match(/^Another deployment signs with this relay’s authority/);
+    expect(body.error.message).to.match(/^Another deployment uses the key of this relay’s authority/);
   }
 
   /** What the second deployment needs to serve a caller: a key, and the listing's description. */
@@ -103,7 +103,7 @@ describe('two deployments with one relay authority', function () {
     expect(posted.status).to.equal(200);
   }
 
-  it('the second does not begin while the first works, adopts nothing of it, and begins by itself after its silence', async () => {
+  it('makes the second wait while the first works, adopt nothing of it, and start after its silence', async () => {
     const before = await market.balances();
     expect((await atFirst()).status).to.equal(200);
     holdCreator();
@@ -127,7 +127,7 @@ describe('two deployments with one relay authority', function () {
     });
   });
 
-  it('two that were both idle refuse new calls once each has signed, and each ends its own', async () => {
+  it('makes both refuse new calls after each has signed, and each ends its own', async () => {
     const before = await market.balances();
     holdCreator();
     const calls = [atFirst(), atSecond()];
@@ -153,7 +153,7 @@ describe('two deployments with one relay authority', function () {
     for (const url of [market.relay.url, second.url]) await until('it goes on', () => isReady(url));
   });
 
-  it('what strangers sign with our address in it changes nothing, nor does what our own ledger knows', async () => {
+  it('ignores transactions of strangers that name the authority, and transactions the own ledger knows', async () => {
     await second.stop();
     const stranger = market.callers[0]!.wallet;
     const mention = SystemProgram.transfer({

@@ -15,7 +15,7 @@ import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 describe('keys for calls to creators, of two relays on one ledger', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let second: RunningRelay;
   let server: Server;
@@ -59,7 +59,7 @@ describe('keys for calls to creators, of two relays on one ledger', function () 
     expect(answer.status, answer.text).to.equal(200);
   }
 
-  it('both serve the same keys, their own first, and the secrets stay where they are', async () => {
+  it('serve the same keys at both, their own first, and keep the secrets where they are', async () => {
     const [one, other] = [await directoryOf(market.relay.url), await directoryOf(second.url)];
     expect(one.keys.length).to.equal(2);
     expect(other.keys).to.deep.equal(one.keys.toReversed());
@@ -69,7 +69,7 @@ describe('keys for calls to creators, of two relays on one ledger', function () 
     expect(existsSync(join(market.dataDir, 'second-keys.json'))).to.equal(true);
   });
 
-  it('what either signs is verified by the directory of either', async () => {
+  it('verify a signature of either relay with the directory of either', async () => {
     verdicts.length = 0;
     await execute(market.relay.url);
     await execute(second.url);
@@ -79,7 +79,7 @@ describe('keys for calls to creators, of two relays on one ledger', function () 
     ]);
   });
 
-  it('of a relay that is gone are forgotten when nothing of its can be on its way any more', async () => {
+  it('forget the keys of a stopped relay once none of its calls can still be running', async () => {
     await second.stop();
     const [, others] = (await directoryOf(market.relay.url)).keys;
     expect(others).to.not.equal(undefined);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
+import { untilFound } from '../../harness/edge/until.ts';
 import {
   FEE,
   goodAnswer,
@@ -13,10 +14,8 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
 
-const PATIENCE_MS = 30_000;
-
 describe('stopping the relay', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let indexer: Indexer;
   let relay: RelayMain | null = null;
@@ -40,16 +39,6 @@ describe('stopping the relay', function () {
   const execute = (url: string, task: string) =>
     request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
 
-  async function until<T>(what: string, look: () => Promise<T | null> | T | null): Promise<T> {
-    const end = Date.now() + PATIENCE_MS;
-    for (;;) {
-      const found = await look();
-      if (found !== null) return found;
-      if (Date.now() > end) throw new Error(`${what} did not happen within ${PATIENCE_MS} ms`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-
   /** A creator that has been called and has not answered: `answer` lets it, and every later call. */
   function holdCreator() {
     let release: () => void = () => undefined;
@@ -65,7 +54,7 @@ describe('stopping the relay', function () {
     return { called, answer: release };
   }
 
-  it('answers 202 to who waits, exits with 0 in its time, and the call is paid after the restart', async () => {
+  it('answers 202 to waiting callers, exits with 0 in time, and pays the call after the restart', async () => {
     relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '2' });
     const before = await market.balances();
     const creator = holdCreator();
@@ -85,7 +74,7 @@ describe('stopping the relay', function () {
     creator.answer();
     relay = await startRelayMain(market);
     const { url } = relay;
-    const full = await until('the end of the call', async () => {
+    const full = await untilFound('the end of the call', async () => {
       const { body } = await request(url, `/v1/executions/${executionId}`, { apiKey: market.callers[0]!.apiKey });
       return body.status === 'completed' ? body : null;
     });
@@ -97,7 +86,7 @@ describe('stopping the relay', function () {
     expect(await market.escrowExists(executionId)).to.equal(false);
   });
 
-  it('a call that is nearly done ends as if nothing had happened, and nothing new begins', async () => {
+  it('finishes a call that is nearly done, and starts nothing new', async () => {
     relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '60' });
     const { url, log, child } = relay;
     const before = await market.balances();
@@ -106,7 +95,7 @@ describe('stopping the relay', function () {
     await creator.called;
     const told = performance.now();
     child.kill('SIGTERM');
-    await until('the stop', () => (log().includes('"stopping"') ? true : null));
+    await untilFound('the stop', () => (log().includes('"stopping"') ? true : null));
     expect(await fetch(`${url}/ready`).catch(() => 'refused')).to.equal('refused');
     creator.answer();
     const answer = await call;
@@ -119,12 +108,12 @@ describe('stopping the relay', function () {
     expect(after.creator).to.equal(before.creator + PRICE - FEE);
   });
 
-  it('first proxies are told, and what reaches it meanwhile is served, on connections that end with it', async () => {
+  it('warns proxies first, serves requests that still arrive, and closes their connections afterwards', async () => {
     relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '600', LEAVE_SECONDS: '60' });
     const { url, child } = relay;
     const before = await market.balances();
     child.kill('SIGTERM');
-    const unready = await until('the announcement', async () => {
+    const unready = await untilFound('the announcement', async () => {
       const ready = await request(url, '/ready');
       return ready.status === 503 ? ready : null;
     });
@@ -135,7 +124,7 @@ describe('stopping the relay', function () {
     expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
   });
 
-  it('a second signal ends it at once', async () => {
+  it('exits at once on a second signal', async () => {
     relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '600' });
     const { child } = relay;
     const before = await market.balances();
@@ -153,14 +142,14 @@ describe('stopping the relay', function () {
     creator.answer();
     relay = await startRelayMain(market);
     const { url } = relay;
-    await until('the end of the call', async () => {
+    await untilFound('the end of the call', async () => {
       const { body } = await request(url, `/v1/executions/${executionId}`, { apiKey: market.callers[0]!.apiKey });
       return body.status === 'completed' ? body : null;
     });
     expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
   });
 
-  it('stops on a signal while nothing happens, long before its time is over', async () => {
+  it('exits long before its time limit when nothing is running', async () => {
     relay = await startRelayMain(market, { SHUTDOWN_SECONDS: '600' });
     const ended = once(relay.child, 'exit');
     const told = performance.now();

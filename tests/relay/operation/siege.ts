@@ -167,6 +167,8 @@ export async function startSiege() {
         RENT_RETURN_ADDRESS: cold.toBase58(),
         SPONSOR_LAMPORTS_TOTAL: String(lent),
         LOG_LEVEL: 'silent',
+        // Without it, late transactions on a busy machine raise the price, and honest calls pay some lamports more than they cost.
+        MAX_PRIORITY_FEE_LAMPORTS: '0',
         ...FORGETFUL,
         BURNT_LAMPORTS_PER_WALLET_DAY: '100000',
         BURNT_LAMPORTS_PER_LISTING_DAY: String(BURNT),

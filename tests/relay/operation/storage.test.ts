@@ -41,7 +41,7 @@ describe('room for the ledger', () => {
     return { state, storage };
   }
 
-  it('is too little below the limit, and told once for each change', async () => {
+  it('is too little below the limit, and each change is reported once', async () => {
     const { state, storage } = stand();
     for (const free of [1_000, 99, 98, 100, 1_000]) {
       state.free = free;
@@ -53,7 +53,7 @@ describe('room for the ledger', () => {
     expect(state.told).to.deep.equal([true, false]);
   });
 
-  it('is that of the folder’s file system, and not looked at where the limit is 0', async () => {
+  it("is the free space of the folder's file system, and is not checked when the limit is 0", async () => {
     expect(await freeBytes(tmpdir())).to.be.above(0);
     const { state, storage } = stand(0);
     state.free = 0;
@@ -62,7 +62,7 @@ describe('room for the ledger', () => {
   });
 
   for (const code of ['SQLITE_FULL', 'ENOSPC', '53100']) {
-    it(`is used up where a write says ${code}, until writes have found room for 15 seconds`, async () => {
+    it(`is used up when a write fails with ${code}, until writes succeed for 15 seconds`, async () => {
       const { state, storage } = stand(0);
       let fault: Error | null = Object.assign(new Error('full'), { code });
       const write = async () => {
@@ -88,7 +88,7 @@ describe('room for the ledger', () => {
     });
   }
 
-  it('is used up where SQLite’s file may not grow, and what is written then is as if it had never been asked for', async () => {
+  it('is used up when the SQLite file may not grow, and writes made then leave nothing behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storage-'));
     const { sqlite, close } = openDatabase(join(folder, 'full.db'));
     try {
@@ -112,7 +112,7 @@ describe('room for the ledger', () => {
 // SQLite can be told when its file is full; PostgreSQL's disk is the whole computer's.
 if (!onPostgres) {
   describe('a relay whose disk is full', function () {
-    this.timeout(120_000);
+    this.timeout(600_000);
     let market: TestMarketplace;
     let relay: RunningRelay;
     /** Its connections to ledger.db that write. */
@@ -140,7 +140,7 @@ if (!onPostgres) {
       request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
     const problems = async (): Promise<string[]> => (await request(relay.url, '/ready')).body.problems;
 
-    it('takes nothing new, ends what has begun once there is room, and then goes on', async () => {
+    it('accepts nothing new, finishes running calls once there is space, and then accepts calls again', async () => {
       expect(connections.size).to.be.at.least(1);
       const before = await market.balances();
       // No page is left when the creator answers, and the result needs some.

@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 const log = pino({ level: 'silent' });
 
 describe('results whose storage is away', function () {
-  this.timeout(60_000);
+  this.timeout(600_000);
   let storage: Storage;
   let world: World;
   let objects: ResultObjects;
@@ -68,7 +68,7 @@ describe('results whose storage is away', function () {
     return (await row.executeTakeFirstOrThrow()).object_stored === 1n;
   }
 
-  it('move into a slow one, and are read from there', async () => {
+  it('move into a slow storage, and are read from there', async () => {
     const large = await settled(LARGE);
     storage.state.weather = 'slow';
     expect(await keep()).to.equal('kept');
@@ -78,7 +78,7 @@ describe('results whose storage is away', function () {
   });
 
   for (const weather of ['hangs', 'trickles', 'refuses'] as const) {
-    it(`stay where they are while it ${weather}, and who reads a moved one is told to come again`, async () => {
+    it(`stay in the ledger while it ${weather}, and readers of a moved result are told to retry`, async () => {
       const moved = await settled(LARGE);
       await keep();
       const large = await settled(LARGE);
@@ -102,7 +102,7 @@ describe('results whose storage is away', function () {
     });
   }
 
-  it('move into one that does not delete what is old', async () => {
+  it('move into a storage that does not delete old objects', async () => {
     const old = await settled(LARGE);
     await keep();
     world.state.nowMs += 31 * DAY_MS;
@@ -124,7 +124,7 @@ describe('results whose storage is away', function () {
 // Twice the ten seconds between its looks, and no matter of the database.
 if (!onPostgres) {
   describe('a relay whose storage of results hangs', function () {
-    this.timeout(180_000);
+    this.timeout(600_000);
     let market: TestMarketplace;
     let storage: Storage;
     before(async () => {
@@ -136,7 +136,7 @@ if (!onPostgres) {
       await market.stop();
     });
 
-    it('serves and settles, answers from the ledger, stops, and moves results once it is back', async () => {
+    it('serves, settles, answers from the ledger, stops, and moves results once the storage is back', async () => {
       const settings = {
         S3_ENDPOINT: storage.settings.endpoint,
         S3_BUCKET: storage.settings.bucket,

@@ -2,20 +2,29 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { PublicKey } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
 import type { Kysely } from 'kysely';
 import type { OpenDatabase } from '../../../app/database/open.ts';
 import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
+import { archiveOf } from '../../../app/relay/calls/archived.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
+import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import type { ExecutionArchive } from '../../../app/sdk/wire/wire.ts';
 import type { ArchiveLeafRow } from '../../../indexer/tables.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { eventually, IndexerBench } from '../../indexer/harness.ts';
 import { type OpenedExecution, startMarket } from '../../indexer/market.ts';
 import type { Step } from './sweeperProcess.ts';
+
+const compression = createRequire(import.meta.url)(
+  '@solana/spl-account-compression',
+) as typeof import('@solana/spl-account-compression');
 
 /** Behind discriminator, version, bump, index and tree. */
 const ARCHIVE_COUNT_OFFSET = 8 + 1 + 1 + 2 + 32;
@@ -109,6 +118,33 @@ export async function startStage() {
     /** To when everything that has ended by now can be archived or closed. */
     async pass(seconds: number = constants.endedRecordSeconds): Promise<void> {
       await market.node.timeTravel((await market.node.now()) + seconds + 60);
+    },
+    /** Lamports of these executions' records. */
+    rentOf: async (executions: OpenedExecution[]): Promise<number> => {
+      const addresses = executions.map(({ executionId }) => findExecution(executionId));
+      const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+      return accounts.reduce((sum, account) => sum + account!.lamports, 0);
+    },
+    archiveRead: ({ executionId }: OpenedExecution): Promise<ExecutionArchive | null> =>
+      look((views) => archiveOf({ views }, formatUuid(executionId))),
+    /** By the SPL package and nothing of ours: the fields make the leaf, and the leaf with its proof the account's root. */
+    async proveBySpl(archive: ExecutionArchive): Promise<void> {
+      const account = await connection.getAccountInfo(new PublicKey(archive.tree), 'confirmed');
+      const tree = compression.ConcurrentMerkleTreeAccount.fromBuffer(Buffer.from(account!.data));
+      expect(tree.getMaxDepth()).to.equal(20);
+      const address = Buffer.concat([
+        Buffer.from('agent-marketplace:archive:v1'),
+        new PublicKey(archive.record).toBuffer(),
+      ]);
+      const leaf = Buffer.from(compression.hash(address, Buffer.from(archive.fields, 'base64')));
+      expect(leaf.toString('hex')).to.equal(archive.leaf);
+      const proof = archive.proof.map((node) => Buffer.from(node, 'hex'));
+      const root = tree.getCurrentRoot();
+      expect(compression.MerkleTree.verify(root, { leafIndex: archive.leaf_index, leaf, root, proof })).to.equal(true);
+      const wrong = Buffer.from(leaf);
+      wrong[0]! ^= 1;
+      const forged = { leafIndex: archive.leaf_index, leaf: wrong, root, proof };
+      expect(compression.MerkleTree.verify(root, forged)).to.equal(false);
     },
     lamports: async (address: PublicKey): Promise<number> => connection.getBalance(address, 'confirmed'),
     leaves: (): Promise<ArchiveLeafRow[]> =>

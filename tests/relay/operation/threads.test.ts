@@ -9,7 +9,7 @@ import * as work from './threadWork.ts';
 const MODULE = new URL('./threadWork.ts', import.meta.url).href;
 
 describe('work in threads', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   const double = inThread('requests', MODULE, work.double);
   const outcome = (running: Promise<unknown>) =>
     running.then(
@@ -17,24 +17,24 @@ describe('work in threads', function () {
       (error) => (error instanceof ApiError ? error.code : `${error.name}: ${error.message}`),
     );
 
-  it('is done, and its faults are told as such', async () => {
+  it('completes, and reports its errors as errors', async () => {
     expect(await double(21)).to.equal(42);
     expect(await outcome(inThread('requests', MODULE, work.fail)(undefined))).to.equal('RangeError: a fault of ours');
   });
 
-  it('rejects: work whose thread dies, with 503 for a request, and goes on with another thread', async () => {
+  it('rejects: a request with 503 when its thread dies, and continues with another thread', async () => {
     expect(await outcome(inThread('requests', MODULE, work.die)(undefined))).to.equal('service_unavailable');
     expect(await double(2)).to.equal(4);
     expect(await outcome(inThread('requests', MODULE, work.devour)(undefined))).to.equal('service_unavailable');
     expect(await double(3)).to.equal(6);
   });
 
-  it('rejects: an answer whose thread dies, with what says nothing of the answer', async () => {
+  it('rejects: an answer whose thread dies, with an error that reveals nothing of the answer', async () => {
     expect(await outcome(inThread('answers', MODULE, work.die)(undefined))).to.match(/^Error: /);
     expect(await inThread('answers', MODULE, work.double)(4)).to.equal(8);
   });
 
-  it('long bytes arrive whole, with turns of the event loop between their pieces, and stay with who gave them', async () => {
+  it("passes long bytes complete, with event-loop turns between pieces, and leaves the sender's copy intact", async () => {
     const ends = bytesInThread(MODULE, work.ends);
     const bytes = Buffer.concat([Buffer.from([1]), Buffer.alloc(10 * PIECE_BYTES, 7), Buffer.from([9])]);
     // In parts of no particular length, as a connection brings them.
@@ -66,7 +66,7 @@ describe('work in threads', function () {
     expect(await ends(body, 'again')).to.equal(`again: ${all}`);
   });
 
-  it('rejects: what takes too long, and everything while too much waits; answers are read all the same', async () => {
+  it('rejects: work that takes too long, and new work while too much waits, but still reads answers', async () => {
     const busy = inThread('requests', MODULE, work.busy);
     const stuck = outcome(busy(3_600_000));
     const crowd = Array.from({ length: 80 }, () => outcome(busy(1)));

@@ -13,9 +13,9 @@ import {
 } from '../../harness/node/marketplace.ts';
 
 describe("the edge's budget of readings", function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
 
-  it('is five seconds at once, and then the rate; who comes too soon is told when to come back', () => {
+  it("allows five seconds' worth at once, then its rate, and names the time to retry", () => {
     let now = 0;
     const take = createEdgeBudget(2, () => now);
     for (let reading = 0; reading < 10; reading += 1) take();
@@ -39,7 +39,7 @@ describe("the edge's budget of readings", function () {
     expect(refusalOf()).to.not.equal(null);
   });
 
-  describe('used up', () => {
+  describe('when it is used up', () => {
     let market: TestMarketplace;
     let relay: RelayHandle;
     before(async () => {
@@ -52,7 +52,7 @@ describe("the edge's budget of readings", function () {
       await market.stop();
     });
 
-    it('answers 503 with Retry-After to who starts what is not there, while calls are paid and /ready is', async () => {
+    it('answers 503 with Retry-After to a start of a missing execution, while calls are paid and /ready passes', async () => {
       const before = await market.balances();
       const { apiKey } = market.callers[0]!;
       const start = () =>

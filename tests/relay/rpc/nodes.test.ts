@@ -52,7 +52,7 @@ const withStatus = (status: number): CallRule =>
   });
 
 describe('two nodes', function () {
-  this.timeout(120_000);
+  this.timeout(600_000);
   let market: TestMarketplace;
   let one: RpcProxy;
   let other: RpcProxy;
@@ -117,7 +117,7 @@ describe('two nodes', function () {
     ['the first', () => one],
     ['the second', () => other],
   ] as [string, () => RpcProxy][]) {
-    it(`of which ${name} dies: it is left out, calls are paid as before, and it comes back`, async () => {
+    it(`continue to pay calls when ${name} dies, leave it out, and use it again when it is back`, async () => {
       const before = await market.balances();
       dead().onCall(() => 'cut');
       dead().cutSockets(true);
@@ -129,7 +129,7 @@ describe('two nodes', function () {
     });
   }
 
-  it('of which one stands still: it is left out until it has caught up', async () => {
+  it('leave out a node that stands still until it has caught up', async () => {
     const before = await market.balances();
     const slot = await market.node.connection.getSlot('confirmed');
     const clock = (await market.node.connection.getAccountInfo(CLOCK_ADDRESS))!.data.toString('base64');
@@ -151,7 +151,7 @@ describe('two nodes', function () {
     assertPaid(before, await market.balances(), 1n);
   });
 
-  it('of which one leaps ahead: it is the one that is wrong, and the other is used', async () => {
+  it('distrust a node that leaps ahead, and use the other', async () => {
     const before = await market.balances();
     one.onCall(async ({ method }, forward) => {
       if (method !== 'getSlot') return null;
@@ -178,14 +178,14 @@ describe('two nodes', function () {
   ];
   for (const [name, rule] of LIES) {
     for (const which of ['first', 'second'] as const) {
-      it(`of which the ${which} says that a record ${name}: nothing is decided until they agree`, async () => {
+      it(`decide nothing until they agree when the ${which} says that a record ${name}`, async () => {
         const liar = which === 'first' ? one : other;
         const before = await market.balances();
         const counted = await disagreements();
         liar.onCall(rule);
         const answered = execute();
         await until('it is found out', async () => (await disagreements()) > counted);
-        await until('the log says so', async () => log.includes('two nodes do not agree'));
+        await until('the log says so', async () => log.includes('two nodes disagree'));
         for (const proxy of [one, other]) expect(log).to.include(new URL(proxy.rpcUrl).host);
         // Whatever is in the escrow stays there, and the treasury gets only what was settled before.
         const meanwhile = await market.balances();
@@ -199,7 +199,7 @@ describe('two nodes', function () {
     }
   }
 
-  it('of which one says that a settle would fail by its signature: the creator is paid, and nothing refunded', async () => {
+  it('pay the creator and refund nothing when one node reports a bad settle signature', async () => {
     const before = await market.balances();
     const counted = await disagreements();
     one.onCall(async ({ method }, forward) => {
@@ -216,7 +216,7 @@ describe('two nodes', function () {
   });
 
   for (const which of ['first', 'second'] as const) {
-    it(`of which the ${which} says that every transaction has failed: the open is not void, and is paid once`, async () => {
+    it(`keep an open valid and pay it once when the ${which} says that every transaction has failed`, async () => {
       const liar = which === 'first' ? one : other;
       const before = await market.balances();
       const err = { InstructionError: [1, { Custom: 6_012 }] };
@@ -242,7 +242,7 @@ describe('two nodes', function () {
     });
   }
 
-  describe('asked for a word', () => {
+  describe('when they must agree', () => {
     let chain: RelayChain;
     const nobody = Keypair.generate().publicKey;
     const transfer = () =>
@@ -261,7 +261,7 @@ describe('two nodes', function () {
     });
     afterEach(() => chain.close());
 
-    it('on the finalized height, where one leaps ahead, give none, so that no bytes count as dead', async () => {
+    it('give no finalized height when one leaps ahead, and no bytes count as expired', async () => {
       const { blockHeight } = await chain.finalized();
       const far = BigInt(blockHeight) + 10_000n;
       one.onCall(async ({ method }, forward) => {
@@ -270,7 +270,7 @@ describe('two nodes', function () {
         return { json: { ...answer, result: { ...answer.result, blockHeight: Number(far) } } };
       });
       const refusal = await chain.readPast([nobody], far - 1n).catch((error: Error) => error.message);
-      expect(refusal).to.include('do not agree on the finalized height');
+      expect(refusal).to.include('disagree on the finalized height');
       one.onCall(null);
       expect(await chain.readPast([nobody], far - 1n)).to.equal(null);
       expect((await chain.readPast([nobody], blockHeight - 1n))?.accounts).to.deep.equal([null]);
@@ -280,7 +280,7 @@ describe('two nodes', function () {
       ['names a high slot from the start on', () => 1_000],
       ['runs ahead little by little', (ms: number) => Math.floor(ms / 11)],
     ] as [string, (ms: number) => number][]) {
-      it(`of which one ${how}: it does not decide alone`, async () => {
+      it(`do not let one node decide alone when it ${how}`, async () => {
         const began = performance.now();
         one.onCall(async ({ method }, forward) => {
           const answer = (await forward()) as Answer | { result: number };
@@ -306,13 +306,13 @@ describe('two nodes', function () {
           return ahead!.slot! - right!.slot! > MAX_LAG_SLOTS;
         });
         const refusal = await chain.readAgreed([market.authority.publicKey]).catch((error: Error) => error.message);
-        expect(refusal).to.include('do not agree on accounts');
+        expect(refusal).to.include('disagree on accounts');
         expect(chain.nodes()[1]?.state).to.equal('up');
         await until('it is wrong', async () => chain.nodes()[0]?.state === 'wrong');
       });
     }
 
-    it('on how long bytes may land, where one says that they are dead at once, sign nothing', async () => {
+    it('sign nothing when one node says that bytes expire at once', async () => {
       one.onCall(async ({ method }, forward) => {
         if (method !== 'getLatestBlockhash') return null;
         const answer = (await forward()) as { result: { value: object } };
@@ -320,12 +320,12 @@ describe('two nodes', function () {
         return { json: { ...answer, result: { ...answer.result, value } } };
       });
       const refusal = await chain.sign([transfer()], 0n).catch((error: Error) => error.message);
-      expect(refusal).to.include('do not agree on the last valid height');
+      expect(refusal).to.include('disagree on the last valid height');
       one.onCall(null);
       expect((await chain.sign([transfer()], 0n)).lastValidHeight > 5n).to.equal(true);
     });
 
-    it('read at once from the second where the first gives none, and send to both', async () => {
+    it('read from the second node when the first does not answer, and send to both', async () => {
       const sent: string[] = [];
       let asked = 0;
       one.onCall(({ method }) => {
@@ -358,7 +358,7 @@ describe('two nodes', function () {
 });
 
 describe('SOLANA_RPC_URL', () => {
-  it('names one node or several, and SOLANA_WS_URL the WebSockets of the first of them', () => {
+  it('names one or more nodes, and SOLANA_WS_URL names the WebSockets of the first ones', () => {
     expect(nodesOf('http://a', 'ws://a')).to.deep.equal([{ rpcUrl: 'http://a', wsUrl: 'ws://a' }]);
     expect(nodesOf('http://a, http://b', 'ws://a')).to.deep.equal([
       { rpcUrl: 'http://a', wsUrl: 'ws://a' },

@@ -18,10 +18,8 @@ import {
   failedAnswer,
   goodAnswer,
   PRICE,
-  type RelayHandle,
   request,
   startMarketplace,
-  type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import {
   type CallRule,
@@ -170,52 +168,33 @@ const FAULTS: Record<string, () => Fault> = {
   }),
 };
 
-describe('a node with faults', function () {
-  this.timeout(90_000);
-  let market: TestMarketplace;
-  let proxy: RpcProxy;
-  let relay: RelayHandle;
+/** A marketplace whose relay stands behind a proxy, and what one kind of transaction meets there. */
+async function startStage(kind: Kind) {
+  const market = await startMarketplace({ slotTimeMs: 100 });
+  await market.relay.kill();
+  const proxy = await startRpcProxy(market.node);
+  market.setBehaviour((body, _response, reply) => {
+    if (body.task !== 'refund') return reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
+    reply(failedAnswer(body.execution_id));
+  });
+  // Its indexer reads the node itself.
+  const relay = await market.startRelayProcess({
+    SOLANA_RPC_URL: proxy.rpcUrl,
+    SOLANA_WS_URL: proxy.wsUrl,
+    INDEXER_RPC_URL: market.node.rpcUrl,
+    INDEXER_WS_URL: market.node.wsUrl,
+  });
+  const { apiKey } = market.callers[0]!;
+  const task = kind === 'refund' ? 'refund' : 'pay';
+  const paid = kind === 'refund' ? 0n : 2n;
   let questions = 0;
 
-  before(async () => {
-    market = await startMarketplace({ slotTimeMs: 100 });
-    await market.relay.kill();
-    proxy = await startRpcProxy(market.node);
-    market.setBehaviour((body, _response, reply) => {
-      if (body.task !== 'refund') return reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
-      reply(failedAnswer(body.execution_id));
-    });
-    relay = await startRelay();
-  });
-  after(async () => {
-    await relay.kill();
-    await proxy.close();
-    await market.stop();
-  });
-  afterEach(() => {
-    proxy.onCall(null);
-    proxy.onMessage(null);
-    proxy.cutSockets(false);
-  });
-
-  /** The relay behind the proxy; its indexer reads the node itself. */
-  function startRelay(): Promise<RelayHandle> {
-    return market.startRelayProcess({
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
-      INDEXER_RPC_URL: market.node.rpcUrl,
-      INDEXER_WS_URL: market.node.wsUrl,
-    });
-  }
-
-  const apiKey = () => market.callers[0]!.apiKey;
-
-  function execute(task: string) {
-    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body: { task } });
+  function execute() {
+    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task } });
   }
 
   /** Let the fault begin when a transaction of this kind is sent; resolves when it is over. */
-  function arm(kind: Kind, fault: Fault): Promise<void> {
+  function arm(fault: Fault): Promise<void> {
     return new Promise((over) => {
       let isActive = false;
       let sent = 0;
@@ -247,49 +226,94 @@ describe('a node with faults', function () {
   async function readEnd(id: string) {
     let body: Record<string, unknown> = {};
     await until(`${id} ends`, async () => {
-      body = (await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() })).body;
+      body = (await request(relay.url, `/v1/executions/${id}`, { apiKey })).body;
       return body.status === 'completed' || (body.status === 'failed' && body.cost_usdc === 0);
     });
     return body;
   }
 
-  function assertMoved(before: Balances, after: Balances, paid: bigint): void {
-    expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * paid, 'caller');
-    expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid, 'creator');
-    expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
+  function clear(): void {
+    proxy.onCall(null);
+    proxy.onMessage(null);
+    proxy.cutSockets(false);
   }
+
+  /** One execution without the fault, and one with it; throws where anything is not as it must be. */
+  async function play(fault: Fault): Promise<void> {
+    const before = await market.balances();
+    await execute();
+    const over = arm(fault);
+    const answered = execute();
+    await over;
+    questions = 0;
+    const answer = await answered;
+    const id = answer.body.execution_id ?? answer.body.error.execution_id;
+    const body = await readEnd(id);
+    expect(questions).to.be.at.most(MOST_QUESTIONS);
+    // Unknown is never told as failed: the answer is the end, or 202.
+    expect(answer.status).to.be.oneOf(kind === 'refund' ? [500, 202] : [200, 202], JSON.stringify(answer.body));
+    expect(body.status).to.equal(kind === 'refund' ? 'failed' : 'completed');
+
+    expect((await market.record(id))?.status).to.equal(kind === 'refund' ? 'refunded' : 'completed');
+    expect(await market.escrowExists(id)).to.equal(false);
+    const record = findExecution(parseUuid(id)!);
+    const transactions = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+    expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
+    expect(market.calls.get(id)).to.equal(1);
+    assertMoved(before, await market.balances(), paid);
+  }
+
+  return {
+    market,
+    proxy,
+    execute,
+    clear,
+    play: (fault: Fault) => play(fault).finally(clear),
+    async stop() {
+      await relay.kill();
+      await proxy.close();
+      await market.stop();
+    },
+  };
+}
+
+function assertMoved(before: Balances, after: Balances, paid: bigint): void {
+  expect(after.callers[0]).to.equal(before.callers[0]! - PRICE * paid, 'caller');
+  expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid, 'creator');
+  expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
+}
+
+describe('a node with faults', function () {
+  this.timeout(600_000);
+  /** One for each kind, side by side: a fault is little work and much waiting. */
+  const stages = {} as Record<Kind, Awaited<ReturnType<typeof startStage>>>;
+
+  before(async () => {
+    await Promise.all(
+      KINDS.map(async (kind) => {
+        stages[kind] = await startStage(kind);
+      }),
+    );
+  });
+  after(() => Promise.all(Object.values(stages).map((stage) => stage.stop())));
 
   for (const [name, makeFault] of Object.entries(FAULTS)) {
-    for (const kind of KINDS) {
-      it(`${kind}: ${name}`, async () => {
-        const before = await market.balances();
-        await execute(kind === 'refund' ? 'refund' : 'pay');
-        const paid = kind === 'refund' ? 0n : 2n;
-
-        const over = arm(kind, makeFault());
-        const answered = execute(kind === 'refund' ? 'refund' : 'pay');
-        await over;
-        questions = 0;
-        const answer = await answered;
-        const id = answer.body.execution_id ?? answer.body.error.execution_id;
-        const body = await readEnd(id);
-        expect(questions).to.be.at.most(MOST_QUESTIONS);
-        // Unknown is never told as failed: the answer is the end, or 202.
-        expect(answer.status).to.be.oneOf(kind === 'refund' ? [500, 202] : [200, 202], JSON.stringify(answer.body));
-        expect(body.status).to.equal(kind === 'refund' ? 'failed' : 'completed');
-
-        expect((await market.record(id))?.status).to.equal(kind === 'refund' ? 'refunded' : 'completed');
-        expect(await market.escrowExists(id)).to.equal(false);
-        const record = findExecution(parseUuid(id)!);
-        const transactions = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
-        expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
-        expect(market.calls.get(id)).to.equal(1);
-        assertMoved(before, await market.balances(), paid);
+    describe(name, () => {
+      const plays = new Map<Kind, Promise<PromiseSettledResult<void>[]>>();
+      before(() => {
+        for (const kind of KINDS) plays.set(kind, Promise.allSettled([stages[kind].play(makeFault())]));
       });
-    }
+      for (const kind of KINDS) {
+        it(`${kind}s an execution exactly once`, async () => {
+          const [played] = (await plays.get(kind))!;
+          if (played!.status === 'rejected') throw played!.reason;
+        });
+      }
+    });
   }
 
-  it('what many want to read in the same moment is one call for each 99 accounts, and each has its own', async () => {
+  it('batches concurrent account reads into one call for each 99 accounts, and gives each reader its own', async () => {
+    const { market, proxy, clear } = stages.open;
     const chain = createRelayChain({ ...proxy, authority: market.authority, log: pino({ level: 'silent' }) });
     try {
       const sizes: number[] = [];
@@ -310,6 +334,7 @@ describe('a node with faults', function () {
       }
     } finally {
       chain.close();
+      clear();
     }
   });
 
@@ -318,15 +343,19 @@ describe('a node with faults', function () {
     ['broken', { text: 'no' }],
     ['gone', 'cut'],
   ] as [string, Reply][]) {
-    it(`a node that is ${name} before anything was sent: 503, and nothing is paid`, async () => {
+    it(`answers 503 and pays nothing when the node is ${name} before anything was sent`, async () => {
+      const { market, proxy, execute, clear } = stages.open;
       const before = await market.balances();
-      proxy.onCall(() => reply);
-      const answer = await execute('pay');
-      expect(answer.status).to.equal(503);
-      expect(answer.body.error.code).to.equal('service_unavailable');
-      expect(answer.headers.get('retry-after')).to.equal('5');
-      proxy.onCall(null);
-      expect((await execute('pay')).status).to.equal(200);
+      try {
+        proxy.onCall(() => reply);
+        const answer = await execute();
+        expect(answer.status).to.equal(503);
+        expect(answer.body.error.code).to.equal('service_unavailable');
+        expect(answer.headers.get('retry-after')).to.equal('5');
+      } finally {
+        clear();
+      }
+      expect((await execute()).status).to.equal(200);
       assertMoved(before, await market.balances(), 1n);
     });
   }

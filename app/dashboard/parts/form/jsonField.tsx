@@ -1,11 +1,11 @@
-/** The field of JSON that stands where a form cannot be made, or is not wanted. */
+/** A field for JSON, used if a form is impossible or not wanted. */
 import { useEffect, useImperativeHandle, useRef, useState } from 'react';
 import { TextArea } from '../ui.tsx';
 import { isFormable, isSchema, type Schema } from './schema.ts';
 import { describeFlaw, findFlaws } from './validator.ts';
 
 export interface SchemaFormHandle {
-  /** Whether the value may be sent; what is wrong is shown where it is. */
+  /** Returns true if the value may be sent; shows faults at their fields. */
   validate(): boolean;
 }
 
@@ -14,20 +14,20 @@ export interface SchemaFormProps {
   value: Record<string, unknown>;
   onChange(value: Record<string, unknown>): void;
   disabled?: boolean;
-  /** Shows the JSON where a form could be shown. */
+  /** Shows JSON even if a form is possible. */
   asJson?: boolean;
-  /** Says what is wrong from the first change on, not only once `validate` was called. */
+  /** Shows faults from the first change on, not only after `validate`. */
   live?: boolean;
   ref?: React.Ref<SchemaFormHandle>;
 }
 
-/** The parameters as JSON; what is no object is told at once, and goes nowhere. */
+/** The parameters as JSON. A text that is not an object shows an error at once and is not passed on. */
 export function JsonField({ schema, value, onChange, disabled, ref }: SchemaFormProps) {
   const [text, setText] = useState(() => JSON.stringify(value, null, 2));
   const [error, setError] = useState<string | null>(null);
   const own = useRef(text);
   useEffect(() => {
-    // Something else than typing here has changed it, such as an example that was filled in.
+    // The value was changed elsewhere, for example by an example that was filled in.
     const { value: present } = readObject(own.current);
     if (JSON.stringify(present ?? {}) === JSON.stringify(value)) return;
     own.current = JSON.stringify(value, null, 2);

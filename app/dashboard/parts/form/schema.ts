@@ -1,14 +1,14 @@
-/** Reading a JSON Schema as creators write them: what a reference names, and whether a form can be made of it. */
+/** Reads creators' JSON Schemas: resolves references, and decides if a form is possible. */
 
 export type Schema = Record<string, unknown>;
 
-/** References that lead to references end here, since they may lead back. */
+/** Limits chains of references, which may form a cycle. */
 const MAX_REFERENCES = 6;
 
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The schema that a `$ref` names, with what stands beside it; parts of an `allOf` are put together. */
+/** The schema that a `$ref` names, merged with the keywords beside it; parts of an `allOf` are merged. */
 export function resolve(schema: unknown, root: Schema, depth = 0): Schema {
   if (!isSchema(schema) || depth > MAX_REFERENCES) return isSchema(schema) ? schema : {};
   let found: Schema = schema;
@@ -42,10 +42,10 @@ export const formsOf = ({ anyOf, oneOf }: Schema): unknown[] => [
   ...(Array.isArray(oneOf) ? oneOf : []),
 ];
 
-/** Keywords that a form cannot show as they are meant. */
+/** Keywords that a form cannot show correctly. */
 const BEYOND = ['prefixItems', 'patternProperties', 'not'];
 
-/** Whether RJSF can show every field of the schema. */
+/** True if RJSF can show every field of the schema. */
 export function isFormable(root: Schema): boolean {
   const isShown = (raw: unknown, depth: number): boolean => {
     const schema = resolve(raw, root);
@@ -64,7 +64,7 @@ export function isFormable(root: Schema): boolean {
   return isSchema(root) && isShown(root, 0);
 }
 
-/** Whether there is anything to fill in. */
+/** True if there is anything to fill in. */
 export function hasFields(root: Schema): boolean {
   const { properties, anyOf, oneOf } = resolve(root, root);
   return (isSchema(properties) && Object.keys(properties).length > 0) || Boolean(anyOf ?? oneOf);

@@ -1,5 +1,5 @@
-/** A form made from a JSON Schema, and a field of JSON where a form cannot be made from it. Heavy: views load it lazily. */
-// Not the package's index, which also has a registry for its own tests and with it a validator over Ajv.
+/** A form made from a JSON Schema, or a JSON field if that is impossible. Heavy: views load it lazily. */
+// Not the package's index, which also loads a test registry with an Ajv validator.
 import Form from '@rjsf/core/lib/components/Form.js';
 import type { RJSFSchema } from '@rjsf/utils';
 import { Component, type ReactNode, useId, useImperativeHandle, useRef, useState } from 'react';
@@ -10,7 +10,7 @@ import { validator } from './validator.ts';
 import { InputWidget, widgets } from './widgets.tsx';
 
 const ALL_TEMPLATES = { ...templates, BaseInputTemplate: InputWidget };
-/** Optional objects and lists stay out until somebody puts something into them. */
+/** Optional objects and lists stay absent until the user adds something. */
 const DEFAULTS = {
   emptyObjectFields: 'populateRequiredDefaults',
   arrayMinItems: { populate: 'requiredOnly' },
@@ -57,7 +57,7 @@ function RjsfForm({ schema, value, onChange, disabled = false, live = false, ref
       liveValidate={isChecked ? 'onChange' : false}
       experimental_defaultFormStateBehavior={DEFAULTS}
       onChange={({ formData }) => onChange(formData ?? {})}
-      // What is wrong stands at its field; without this it would be written to the console as well.
+      // Faults are shown at their fields; without this they would also be logged to the console.
       onError={() => undefined}
     >
       <span hidden />
@@ -65,7 +65,7 @@ function RjsfForm({ schema, value, onChange, disabled = false, live = false, ref
   );
 }
 
-/** Shows something else where the form throws, which a schema that nobody thought of may bring about. */
+/** Shows the fallback if the form throws, which an unexpected schema may cause. */
 class Guard extends Component<{ instead: ReactNode; children: ReactNode }, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 

@@ -1,4 +1,4 @@
-/** How RJSF lays out a form here. Every text of the schema is a stranger's and is shown as text. */
+/** RJSF templates of this page. Every text of the schema comes from a stranger and is shown as plain text. */
 import {
   type ArrayFieldItemTemplateProps,
   type ArrayFieldTemplateProps,
@@ -12,7 +12,7 @@ import {
 import { Button } from '../ui.tsx';
 import { CONTROL } from './widgets.tsx';
 
-/** A label that is no more than the parameter's name is shown as such. */
+/** A label that only repeats the parameter's name is shown as code. */
 function Label({ id, text, isTitle, required }: { id: string; text: string; isTitle: boolean; required: boolean }) {
   return (
     <label htmlFor={id} className="flex flex-wrap items-baseline gap-x-2 text-sm font-medium">
@@ -27,7 +27,7 @@ function FieldTemplate(props: FieldTemplateProps) {
   if (hidden) return <div className="hidden">{children}</div>;
   const { WrapIfAdditionalTemplate } = props.registry.templates;
   const hasLabel = displayLabel && schema.type !== 'boolean';
-  // Of a list's entry RJSF makes up a name such as `names-1`.
+  // For a list's entry, RJSF invents a name such as `names-1`.
   const place = props.fieldPathId.path.at(-1);
   const isEntry = typeof place === 'number' && schema.title === undefined;
   return (
@@ -159,7 +159,7 @@ function MultiSchemaFieldTemplate({ selector, optionSchemaField }: MultiSchemaFi
   );
 }
 
-/** A field that the caller has added, whose name can be changed. */
+/** A field that the caller has added; its name can be changed. */
 function WrapIfAdditionalTemplate(props: WrapIfAdditionalTemplateProps) {
   const { id, label, schema, children, disabled, readonly, onKeyRenameBlur, onRemoveProperty } = props;
   if (!('__additional_property' in schema)) return children;

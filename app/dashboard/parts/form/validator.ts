@@ -1,12 +1,12 @@
 /**
- * Validation of parameters in the page, by an interpreter: Ajv compiles its checks with `eval`, which the page's policy
+ * Validates parameters in the page with an interpreter: Ajv compiles its checks with `eval`, which the page's policy
  * forbids. The service checks again before any money moves.
  */
 import { type Schema as CheckedSchema, type OutputUnit, Validator } from '@cfworker/json-schema';
 import type { RJSFSchema, RJSFValidationError, ValidatorType } from '@rjsf/utils';
 import { createErrorHandler, toErrorSchema, unwrapErrorHandler, validationDataMerge } from '@rjsf/utils';
 
-/** Where something is wrong: names and indices from the top. */
+/** Location of a fault: names and indices from the root. */
 export interface Flaw {
   path: string[];
   message: string;
@@ -14,7 +14,7 @@ export interface Flaw {
 
 const validators = new WeakMap<object, Validator>();
 
-/** Of a copy, because the interpreter writes into what it is given. */
+/** Uses a copy, because the interpreter modifies the schema. */
 function validatorOf(schema: object): Validator {
   const known = validators.get(schema);
   if (known) return known;
@@ -23,22 +23,22 @@ function validatorOf(schema: object): Validator {
   return validator;
 }
 
-/** What is wrong with the value; empty where nothing is, or the schema is beyond this interpreter. */
+/** The faults of the value; empty if there are none, or if this interpreter cannot handle the schema. */
 export function findFlaws(schema: object, value: unknown): Flaw[] {
   try {
     return leaves(validatorOf(schema).validate(withoutUndefined(value)).errors);
   } catch {
-    // Such as a pattern that only RE2 reads: the service decides then.
+    // For example a pattern that only RE2 can read: the service decides.
     return [];
   }
 }
 
-/** Keywords that only say that something below them is wrong. */
+/** Keywords that only report a fault below them. */
 const OUTER = ['properties', 'items', 'prefixItems', 'additionalProperties', '$ref', 'allOf', 'false'];
 
 function leaves(errors: OutputUnit[]): Flaw[] {
   const flaws: Flaw[] = [];
-  // Of a union that fits no form, the forms' own flaws are noise.
+  // If no alternative of a union fits, the faults of the alternatives are noise.
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
   for (const unit of errors) {
     const isWithin = unions.some(
@@ -60,7 +60,7 @@ const MESSAGES: Record<string, string> = {
   enum: 'This is not one of the allowed values.',
   const: 'This is not the allowed value.',
   uniqueItems: 'The same entry is there twice.',
-  additionalProperties: 'There is a parameter that this agent does not know.',
+  additionalProperties: 'The agent has no parameter with this name.',
 };
 
 const TYPES: Record<string, string> = {
@@ -81,18 +81,18 @@ function flawOf({ keyword, instanceLocation, error }: OutputUnit): Flaw {
   if (missing !== undefined) return { path: [...path, missing], message: 'This is needed.' };
   if (keyword === 'type') {
     const [, got, expected = ''] = /type "(.*?)" is invalid. Expected "(.*)"/.exec(error) ?? [];
-    // An entry that is added and not filled in.
+    // An entry that was added and not filled in.
     return { path, message: got === 'null' ? 'This is needed.' : `This must be ${TYPES[expected] ?? expected}.` };
   }
   return { path, message: MESSAGES[keyword] ?? error };
 }
 
-/** As it is sent: fields that are empty are not there. */
+/** The value as it is sent: empty fields are absent. */
 function withoutUndefined(value: unknown): unknown {
   return value === undefined ? {} : JSON.parse(JSON.stringify(value));
 }
 
-/** In one line, for where there is no field to say it at. */
+/** A fault in one line, for places without a field. */
 export const describeFlaw = ({ path, message }: Flaw): string => `${path.join('.') || 'parameters'}: ${message}`;
 
 const toErrors = (flaws: Flaw[]): RJSFValidationError[] =>
@@ -102,7 +102,7 @@ const toErrors = (flaws: Flaw[]): RJSFValidationError[] =>
     stack: path.length > 0 ? `${path.join('.')}: ${message}` : message,
   }));
 
-/** What RJSF asks of a validator. */
+/** The validator interface of RJSF. */
 export const validator: ValidatorType = {
   validateFormData(formData, schema, customValidate, transformErrors, uiSchema) {
     const found = toErrors(findFlaws(schema, formData));
@@ -124,7 +124,7 @@ export const validator: ValidatorType = {
 
 const rooteds = new WeakMap<object, RJSFSchema>();
 
-/** A part of a schema with the definitions that its references name. An `$id` would change what they are read against. */
+/** A part of a schema with the root's definitions. An `$id` would change the base of the references. */
 function rooted(schema: RJSFSchema, root: RJSFSchema): RJSFSchema {
   if (schema === root) return schema;
   const known = rooteds.get(schema);

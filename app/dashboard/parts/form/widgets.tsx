@@ -1,4 +1,4 @@
-/** RJSF's controls in the page's look. */
+/** RJSF's controls in the style of this page. */
 import {
   ariaDescribedByIds,
   enumOptionsDeselectValue,
@@ -11,7 +11,7 @@ import { cx } from '../ui.tsx';
 export const CONTROL =
   'w-full rounded-lg border border-strong bg-raised px-3 min-h-10 text-sm aria-invalid:border-bad disabled:opacity-60';
 
-/** A text that may be longer than this gets room to grow. */
+/** A text that may be longer than this gets a growing field. */
 const SHORT = 120;
 
 function common({ id, disabled, readonly, rawErrors, required, hideLabel, label }: WidgetProps) {
@@ -68,7 +68,7 @@ function InputWidget(props: WidgetProps) {
   );
 }
 
-/** A choice. Its options are named by their place, because a value may be anything. */
+/** A choice. Options are identified by index, because a value may be anything. */
 function SelectWidget(props: WidgetProps) {
   const { value, onChange, options, schema, required, multiple } = props;
   const choices = options.enumOptions ?? [];
@@ -94,7 +94,7 @@ function SelectWidget(props: WidgetProps) {
   );
 }
 
-/** Several of a list. */
+/** Several options of a list. */
 function ChoicesWidget(props: WidgetProps) {
   const { id, value, onChange, options, disabled, readonly, label } = props;
   const choices = options.enumOptions ?? [];
@@ -144,7 +144,7 @@ function CheckboxWidget(props: WidgetProps) {
   );
 }
 
-/** Those that are not named here are RJSF's own, which build on the input. */
+/** Other widgets are RJSF's own, based on the input. */
 export const widgets = {
   TextWidget: InputWidget,
   TextareaWidget: InputWidget,

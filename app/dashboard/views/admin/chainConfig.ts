@@ -1,4 +1,4 @@
-/** The marketplace's settings as they are on the chain, and the bounds in which the program keeps each. */
+/** The marketplace's settings on the chain, and the program's bounds of each. */
 import { queryOptions } from '@tanstack/react-query';
 import { openChain } from '../../wallet/chain.ts';
 

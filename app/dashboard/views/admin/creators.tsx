@@ -1,4 +1,4 @@
-/** Everybody who lists, and the badge that says that somebody checked who they are. */
+/** All creators, and the badge for a verified identity. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -14,7 +14,7 @@ import { call } from '../../service.ts';
 import { PAGE_SIZE } from './search.ts';
 
 const REFRESH_MS = 5_000;
-/** Until typing has paused. */
+/** Pause after which typing counts as finished. */
 const TYPING_MS = 300;
 
 export function CreatorsTab() {

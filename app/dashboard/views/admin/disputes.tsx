@@ -1,4 +1,4 @@
-/** The queue of disputes: open ones first, by when their answer is due. */
+/** The queue of disputes: open ones first, by due time. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -12,7 +12,7 @@ import { call } from '../../service.ts';
 import { Due } from './due.tsx';
 import { PAGE_SIZE } from './search.ts';
 
-/** The index follows the chain by itself; the list follows the index. */
+/** The index follows the chain; the list polls the index. */
 const REFRESH_MS = 5_000;
 
 const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
@@ -55,8 +55,8 @@ export function DisputesTab() {
       {error && <Trouble error={error} what="The disputes" onRetry={refetch} />}
       {!data && !error && [1, 2, 3].map((key) => <Skeleton key={key} className="h-22" />)}
       {data?.total === 0 && (
-        <Empty title={outcome ? 'No dispute has this outcome' : 'Nobody has disputed anything'}>
-          A caller can dispute a result for as long as the dispute window lasts. It then waits here for your answer.
+        <Empty title={outcome ? 'No dispute has this outcome' : 'There are no disputes'}>
+          A caller can dispute a result while its dispute window is open. The dispute then waits here for your decision.
         </Empty>
       )}
       {data && data.total > 0 && (

@@ -1,4 +1,4 @@
-/** Settings as they are typed, what is wrong with them, and what of them has changed. */
+/** Settings as typed, their faults, and their changes. */
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -21,7 +21,7 @@ export type FieldName =
 
 export type Draft = Record<FieldName, string> & { tiers: TierDraft[] };
 
-/** A setting of one number: what it is, how it is typed, and in which bounds. */
+/** A setting of one number: its name, its input format, and its bounds. */
 export interface SettingField {
   name: FieldName;
   label: string;
@@ -68,7 +68,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'disputeBond',
       label: 'Dispute bond, SOL',
-      about: 'Held back from who disputes, until the answer.',
+      about: 'Locked from the caller who opens a dispute, until the decision.',
       min: 0n,
       max: limits.disputeBondLamportsMax,
       parse: parseSol,
@@ -93,7 +93,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'maxTimeoutSeconds',
       label: 'Longest timeout, seconds',
-      about: 'The most that an agent may take for its answer.',
+      about: 'The longest timeout that a listing may have.',
       min: BigInt(limits.maxTimeoutSecondsMin),
       max: BigInt(limits.maxTimeoutSecondsMax),
       ...seconds,
@@ -101,7 +101,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'exposureMultiple',
       label: 'Exposure multiple',
-      about: 'The most that may be opened at an agent in one window, in multiples of its collateral; 0 for no limit.',
+      about: 'The limit of executions of an agent in one window, as a multiple of its collateral; 0: no limit.',
       min: 0n,
       max: U32_MAX,
       parse: parseCount,
@@ -126,7 +126,7 @@ export function draftOf(config: Settings): Draft {
   };
 }
 
-/** What is wrong with a field's text; null where nothing is. */
+/** The fault of a field's text; null if there is none. */
 export function faultOf(field: SettingField, text: string): string | null {
   try {
     const value = field.parse(text.trim());
@@ -137,7 +137,7 @@ export function faultOf(field: SettingField, text: string): string | null {
   }
 }
 
-/** What is wrong with the tiers, which the program takes only in rising order. */
+/** The fault of the tiers, which the program accepts only in ascending order. */
 export function tierFault(tiers: TierDraft[]): string | null {
   try {
     const parsed = parseTiers(tiers);
@@ -166,7 +166,7 @@ export interface Change {
   after: string;
 }
 
-/** What differs from the chain: in words to review, and as what is signed. Takes drafts without faults only. */
+/** The differences from the chain: as text to review, and as the change to sign. Only for drafts without faults. */
 export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
   const changed = fields.filter((field) => field.parse(before[field.name]) !== field.parse(after[field.name].trim()));
   const changes: Change[] = changed.map((field) => ({

@@ -1,10 +1,10 @@
-/** How a dispute stands against the 72 hours in which the admin has promised to answer. */
+/** A dispute's remaining time, out of the 72 hours in which the admin promises to decide. */
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { Badge, type Tone } from '../../parts/ui.tsx';
 import { formatSpan, Status } from '../../parts/values.tsx';
 
-/** From here on it is high time. */
+/** From here on the time counts as short. */
 const SOON_SECONDS = 24 * 3_600;
 
 export function Due({ dispute }: { dispute: DisputeSummary }) {

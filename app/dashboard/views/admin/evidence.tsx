@@ -1,4 +1,4 @@
-/** A dispute's evidence, which a stranger made: text as text, pictures as data, everything else only as a file. */
+/** A dispute's evidence, which a stranger made: text as text, images as data, everything else only as a file. */
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -76,7 +76,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
         </p>
         <Button
           small
-          // As bytes, so that no browser opens it by itself.
+          // As bytes, so that no browser opens it automatically.
           onClick={() =>
             saveFile(`evidence-${execution_id}.${FILE_ENDINGS[media_type]}`, bytes, 'application/octet-stream')
           }
@@ -88,7 +88,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
       {SHOWN_AS_IMAGE.includes(media_type) && (
         <img
           src={`data:${media_type};base64,${content}`}
-          alt="What the caller gave as evidence"
+          alt="The caller's evidence"
           className="max-h-128 max-w-full rounded-lg border border-line bg-sunken object-contain"
         />
       )}

@@ -1,41 +1,41 @@
-/** What is in the way of the service, in words, and what to do about it. */
+/** The service's problems in words, and what to do about them. */
 import type { Problem } from '../../../sdk/wire/wire.ts';
 
 export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   chain_unreachable: {
     title: 'The Solana node does not answer',
-    todo: 'Look at the node’s own status, or give the relay another by SOLANA_RPC_URL and restart it. Executions that have begun go on when it answers again.',
+    todo: 'Check the status of the node, or set SOLANA_RPC_URL to another one and restart the relay. Executions in progress continue when it answers again.',
   },
   index_behind: {
     title: 'The index is behind the chain',
-    todo: 'See that the indexer runs and that its node answers; its log says where it stands. Nothing is lost: it catches up by itself.',
+    todo: 'Check that the indexer runs and that its node answers; its log shows the progress. Nothing is lost: it catches up by itself.',
   },
   ledger_unreconciled: {
     title: 'The journal is still being compared with the chain',
-    todo: 'This passes by itself within seconds of a start. If it stays, the node does not answer, or the log says which execution cannot be settled.',
+    todo: 'This ends by itself some seconds after a start. If it stays, the node does not answer, or the log names the execution that cannot be settled.',
   },
   authority_changed: {
     title: 'This relay may no longer settle',
-    todo: 'Its key is not among the relay authorities on the chain. Put it back there, or start the relay with a key that is.',
+    todo: 'Its key is not a relay authority on the chain any more. Register it again, or start the relay with a registered key.',
   },
   authority_shared: {
-    title: 'Another deployment signs with this relay’s authority',
-    todo: 'Its log names the transaction. Stop that deployment, or give one of the two an authority of its own. Executions are taken again when it has been silent for two minutes.',
+    title: 'Another deployment uses the key of this relay’s authority. The operator must stop one of them.',
+    todo: 'The log names the transaction. Stop that deployment, or give one of the two its own authority. Executions are accepted again two minutes after its last transaction.',
   },
   opens_paused: {
     title: 'New executions are paused',
-    todo: 'The admin paused them. Those that have begun are settled or refunded; resume under Settings.',
+    todo: 'The admin paused them. Open ones are settled or refunded. To accept new ones, resume them under Settings.',
   },
   fees_low: {
-    title: 'The relay is short of SOL for fees',
-    todo: 'Send SOL to the relay authority below. New executions are taken again as soon as the balance is seen.',
+    title: 'The relay has too little SOL for fees',
+    todo: 'Send SOL to the relay authority below. New executions are accepted again when it arrives.',
   },
   storage_low: {
-    title: 'The relay is short of room on its disk',
-    todo: 'Make room where its ledger is. Executions that have begun wait for it, and new ones are taken again within half a minute.',
+    title: 'The relay has too little disk space',
+    todo: 'Free space on the disk of its ledger. Executions in progress wait for it. New ones are accepted again within half a minute.',
   },
   stopping: {
     title: 'The relay is stopping',
-    todo: 'It finishes what has begun and takes nothing new. Start it again if it was not meant to end.',
+    todo: 'It ends executions in progress and accepts no new ones. If it should not stop, start it again.',
   },
 };

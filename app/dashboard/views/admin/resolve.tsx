@@ -1,4 +1,4 @@
-/** Answering a dispute: for whom, how much, why; and what follows from it, said before it is signed. */
+/** Resolves a dispute: for whom, how much, why. Shows the consequences before signing. */
 import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
@@ -17,7 +17,7 @@ type Side = 'caller' | 'creator';
 
 interface ResolveProps {
   dispute: DisputeSummary;
-  /** Left of the listing's collateral, base units; null while that is read. */
+  /** Remaining collateral of the listing, base units; null while it is read. */
   collateral: bigint | null;
 }
 
@@ -83,7 +83,7 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
           open={isReviewed}
           onOpenChange={setReviewed}
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
-          about="An answer is final: nobody can dispute this execution again, or take it back."
+          about="A decision is final: nobody can change it or dispute this execution again."
           rows={isComplete ? consequences(dispute, side, { amount, collateral }) : []}
           confirm={side === 'caller' ? 'Sign and uphold' : 'Sign and reject'}
           danger={side === 'caller'}
@@ -146,7 +146,7 @@ function readAmount(text: string, collateral: bigint | null): { amount: bigint; 
   }
 }
 
-/** As the program will do it, to the unit. */
+/** Computed as the program will do it, exact to the unit. */
 function consequences(
   dispute: DisputeSummary,
   side: Side,

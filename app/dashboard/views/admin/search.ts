@@ -1,22 +1,22 @@
-/** Which part of the admin's page is shown, and of its lists what, as the address has it. */
+/** The admin view's URL: its tab, and the filters of its lists. */
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 
 export const ADMIN_TABS = ['state', 'disputes', 'creators', 'settings'] as const;
 export type AdminTab = (typeof ADMIN_TABS)[number];
 
-/** Rows of one page of its lists. */
+/** Rows per page of its lists. */
 export const PAGE_SIZE = 20;
 
 export interface AdminSearch {
   tab?: AdminTab;
-  /** Of disputes. */
+  /** For disputes. */
   outcome?: DisputeOutcome;
-  /** Of creators: words of a name, or a wallet. */
+  /** For creators: words of a name, or a wallet. */
   q?: string;
   page?: number;
 }
 
-/** Whatever is in the address that makes sense; the rest is left out. */
+/** The valid parameters of the URL; others are ignored. */
 export function parseAdminSearch({ tab, outcome, q, page }: Record<string, unknown>): AdminSearch {
   return {
     ...(ADMIN_TABS.some((name) => name === tab) && tab !== 'state' && { tab: tab as AdminTab }),

@@ -1,4 +1,4 @@
-/** What only the admin's signature changes: opens, settings, the treasury, and whose hands all this is in. */
+/** Everything that only the admin's signature changes: opens, settings, the treasury, and the authorities. */
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -55,7 +55,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
   );
 }
 
-/** The emergency brake, first on the page. */
+/** The emergency stop, first on the page. */
 function Opens({ config: { opens_paused: isPaused } }: { config: Settings }) {
   const [isOpen, setOpen] = useState(false);
   const notify = useNotify();
@@ -68,8 +68,8 @@ function Opens({ config: { opens_paused: isPaused } }: { config: Settings }) {
         </h2>
         <p className="mt-1 text-sm text-faint">
           {isPaused
-            ? 'Nobody can open an execution. Those that have begun are settled or refunded as ever.'
-            : 'In an emergency, pausing stops every new escrow at once. Settling and refunding go on.'}
+            ? 'Nobody can open an execution. Open ones are settled or refunded as usual.'
+            : 'In an emergency, pausing stops every new escrow at once. Open executions are still settled and refunded.'}
         </p>
       </div>
       <Button kind={isPaused ? 'primary' : 'danger'} onClick={() => setOpen(true)}>
@@ -78,11 +78,11 @@ function Opens({ config: { opens_paused: isPaused } }: { config: Settings }) {
       <SignDialog
         open={isOpen}
         onOpenChange={setOpen}
-        title={isPaused ? 'Take new executions again?' : 'Pause all new executions?'}
+        title={isPaused ? 'Accept new executions again?' : 'Pause all new executions?'}
         about={
           isPaused
             ? 'Callers can pay for executions of every active agent again.'
-            : 'Callers of every agent are refused until you resume. What has begun is carried to its end.'
+            : 'Callers of every agent are refused until you resume. Executions in progress end normally.'
         }
         rows={[['New executions', isPaused ? 'paused → taken' : 'taken → paused']]}
         confirm={isPaused ? 'Resume' : 'Pause'}
@@ -91,7 +91,7 @@ function Opens({ config: { opens_paused: isPaused } }: { config: Settings }) {
           changeSettings(marketplace, wallet, { opensPaused: !isPaused })
         }
         onDone={() => {
-          notify(isPaused ? 'New executions are taken again' : 'New executions are paused');
+          notify(isPaused ? 'New executions are accepted again' : 'New executions are paused');
           setOpen(false);
         }}
       />

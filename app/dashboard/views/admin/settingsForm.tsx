@@ -1,4 +1,4 @@
-/** The settings to change, each within its bounds, and a review of old and new before the wallet signs. */
+/** The settings to change, each within its bounds, and a review of old and new values before signing. */
 import { useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
@@ -10,7 +10,7 @@ import { Tiers } from './tiers.tsx';
 interface SettingsFormProps {
   config: Settings;
   limits: Limits;
-  /** What has been typed; null where nothing has. */
+  /** The typed values; null if there are none. */
   draft: Draft | null;
   onDraft(draft: Draft | null): void;
 }
@@ -42,7 +42,7 @@ export function SettingsForm({ config, limits, draft, onDraft }: SettingsFormPro
         <div>
           <h2 className="font-semibold">Settings</h2>
           <p className="mt-1 text-sm text-faint">
-            For listings and executions that begin from now on. Those that have begun keep their terms.
+            They apply to new listings and executions. Existing ones keep their terms.
           </p>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
@@ -93,7 +93,7 @@ export function SettingsForm({ config, limits, draft, onDraft }: SettingsFormPro
   );
 }
 
-/** What it is, and what the typed number comes to where that reads otherwise. */
+/** The field's description, and the meaning of the typed number if that differs from the text. */
 function hintOf(field: SettingField, text: string): string {
   if (faultOf(field, text) !== null) return field.about;
   const words = field.show(field.parse(text.trim()));

@@ -1,4 +1,4 @@
-/** The state of the whole: what is in the way, how long the gas lasts, where the lamports are. */
+/** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
@@ -11,7 +11,7 @@ import { PROBLEM_WORDS } from './problems.ts';
 
 type State = ProcedureOutput<'operation.state'>;
 
-/** A state is old when nobody can act on it any more. */
+/** A state is refreshed while it is still useful. */
 const REFRESH_MS = 5_000;
 
 export const stateQuery = queryOptions({
@@ -22,7 +22,7 @@ export const stateQuery = queryOptions({
 
 const UNKNOWN = 'not known yet';
 const HOUR_SECONDS = 3_600;
-/** Beyond it nobody plans. */
+/** Longer times are not shown exactly. */
 const LONG_HOURS = 24 * 365;
 
 export const sol = (lamports: number): string => `${formatSol(BigInt(lamports))} SOL`;
@@ -44,7 +44,7 @@ export function StateTab() {
       <Figures state={state} />
       <div className="grid gap-6 lg:grid-cols-2">
         <Card className="grid content-start gap-4">
-          <h2 className="font-semibold">Where the SOL is</h2>
+          <h2 className="font-semibold">SOL</h2>
           <Facts rows={lamportRows(state)} />
         </Card>
         <Card className="grid content-start gap-4">
@@ -60,8 +60,8 @@ export function StateTab() {
 function Problems({ problems }: Pick<State, 'problems'>) {
   if (problems.length === 0)
     return (
-      <Note tone="good" title="Everything is in order">
-        The service takes, shows and settles executions.
+      <Note tone="good" title="Everything works">
+        The service accepts, shows and settles executions.
       </Note>
     );
   return (
@@ -91,12 +91,12 @@ function Figures({ state }: { state: State }) {
       <Figure
         label="Index lag"
         value={indexer.lag_ms === null ? '–' : formatDuration(indexer.lag_ms)}
-        about={indexer.slot === null ? 'It has not looked yet' : `At slot ${formatCount(indexer.slot)}`}
+        about={indexer.slot === null ? 'It has not read the chain yet' : `At slot ${formatCount(indexer.slot)}`}
       />
       <Figure
         label="Open disputes"
         value={formatCount(state.open_disputes)}
-        about={state.open_disputes === 0 ? 'None waits for an answer' : 'To be answered within 72 hours each'}
+        about={state.open_disputes === 0 ? 'None waits for a decision' : 'Each to be decided within 72 hours'}
       />
     </div>
   );
@@ -106,10 +106,10 @@ const amount = (text: string) => <span className="tabular-nums">{text}</span>;
 
 function lamportRows({ lamports, lamports_per_call }: State) {
   return [
-    ['Lent as rent', amount(sol(lamports.lent))],
+    ['Deposits lent', amount(sol(lamports.lent))],
     ['Locked in ended records', amount(solOrUnknown(lamports.locked))],
-    ['Of it archivable now', amount(solOrUnknown(lamports.archivable))],
-    ['Brought back by archiving', amount(solOrUnknown(lamports.archived))],
+    ['Archivable now', amount(solOrUnknown(lamports.archivable))],
+    ['Returned by archiving', amount(solOrUnknown(lamports.archived))],
     ['Unpaid fees, 24 hours', amount(sol(lamports.burnt_today))],
     ['Fees of one execution', amount(lamports_per_call === null ? 'none settled yet' : sol(lamports_per_call))],
   ] as const;

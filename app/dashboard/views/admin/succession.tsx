@@ -1,7 +1,8 @@
-/** Handing the marketplace over: the admin proposes, and nothing changes until the proposed wallet accepts. */
+/** Hands over the marketplace: the admin proposes, and nothing changes until the proposed wallet accepts. */
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -10,9 +11,7 @@ import { Id, shorten } from '../../parts/values.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { chainConfigQuery, type Settings } from './chainConfig.ts';
 
-const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-
-/** For the admin. */
+/** The admin's part. */
 export function NextAdmin({ config }: { config: Settings }) {
   const [order, setOrder] = useState<'propose' | 'withdraw' | null>(null);
   const [text, setText] = useState('');
@@ -47,7 +46,7 @@ export function NextAdmin({ config }: { config: Settings }) {
         title={isProposing ? 'Propose another admin' : 'Withdraw the proposal?'}
         about={
           isProposing
-            ? 'Until it accepts, you stay admin and can withdraw this. Once it has, all of this is in its hands.'
+            ? 'Until it accepts, you stay admin and can withdraw the proposal. After that, only the new wallet is admin.'
             : 'The proposed wallet can no longer become admin.'
         }
         confirm={isProposing ? 'Sign and propose' : 'Sign and withdraw'}
@@ -79,7 +78,7 @@ export function NextAdmin({ config }: { config: Settings }) {
   );
 }
 
-/** For everybody else: who is proposed may accept, the others have nothing to do here. */
+/** For everybody else: the proposed wallet may accept, others can do nothing here. */
 export default function Succession() {
   const { wallet } = useSession();
   const { data, error, refetch } = useQuery(chainConfigQuery);

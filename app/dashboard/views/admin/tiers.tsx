@@ -1,4 +1,4 @@
-/** The collateral that each range of prices takes, from the cheapest on. */
+/** The collateral for each range of prices, cheapest first. */
 import { Button, Input } from '../../parts/ui.tsx';
 import type { TierDraft } from './draft.ts';
 
@@ -16,7 +16,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
     <fieldset>
       <legend className="text-sm font-medium">Collateral by price</legend>
       <p className="mt-1 mb-4 text-xs text-faint">
-        What a creator deposits for a listing, by its price. The last tier is also the highest price that there can be.
+        The deposit of a creator for a listing, by its price. The last tier also sets the highest possible price.
       </p>
       <ol className="grid gap-3">
         {tiers.map((tier, index) => (

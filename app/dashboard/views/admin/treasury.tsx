@@ -1,5 +1,6 @@
-/** The fees that were collected, and taking them out. */
+/** Collected fees, and their withdrawal. */
 import { useState } from 'react';
+import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
@@ -7,9 +8,7 @@ import { Button, Card, Input } from '../../parts/ui.tsx';
 import { formatAmount, Id, shorten } from '../../parts/values.tsx';
 import type { Settings } from './chainConfig.ts';
 
-const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-
-/** Base units, or what is wrong with them. */
+/** Base units, or the fault of the text. */
 function read(text: string, held: string): { amount: bigint; fault: string | null } {
   try {
     const amount = parseUsdc(text.trim());

@@ -17,7 +17,7 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
   const { data: config } = useQuery(configQuery);
   const { current, verify } = useVerification();
   const rpcUrl = config?.rpc_url;
-  // Once by itself; again only when asked, because a case that is read anew changes nothing of what was signed.
+  // Runs once automatically, and again only on request: reading the case again changes nothing that was signed.
   const isBegun = current !== null;
   useEffect(() => {
     if (rpcUrl && !isBegun) void verify(subjectOf(found), rpcUrl);

@@ -1,4 +1,4 @@
-/** How a program calls this very agent. */
+/** Code that calls this agent. */
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';

@@ -1,4 +1,4 @@
-/** What the creator has at stake, read from the chain itself and not from the service, when somebody asks. */
+/** The creator's collateral, read on request from the chain itself and not from the service. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button, Facts, Note, Spinner } from '../../parts/ui.tsx';

@@ -1,4 +1,4 @@
-/** How the newest calls ended, as a strip: each a bar, the newest on the right, and the sum of it in words. */
+/** Outcomes of the newest calls as a strip of bars, newest on the right, with a summary in words. */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
 import { Button, Skeleton } from '../../parts/ui.tsx';

@@ -1,4 +1,4 @@
-/** What anyone should know of an agent before paying it. */
+/** The facts to know about an agent before paying it. */
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Facts, Figure } from '../../parts/ui.tsx';
@@ -18,19 +18,19 @@ export function Overview({ agent }: { agent: AgentFull }) {
         <Outcomes agentId={agent.agent_id} />
         <section>
           <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-          {/* Until it is loaded the text as it is, which takes about the same room. */}
+          {/* Plain text until it is loaded, which takes about the same space. */}
           <Suspense fallback={<p className="text-sm leading-relaxed whitespace-pre-line">{agent.description}</p>}>
             <Markdown text={agent.description} />
           </Suspense>
         </section>
         <SchemaFields
-          title="What it takes"
+          title="Input"
           schema={agent.input_schema}
           isInput
           none="A task in words is all it needs; it has no fixed parameters."
         />
         <SchemaFields
-          title="What it answers"
+          title="Output"
           schema={agent.output_schema}
           none="An object whose fields its creator does not describe."
         />

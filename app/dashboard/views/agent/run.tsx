@@ -1,5 +1,5 @@
-/** Calling the agent from here: what to send, what it costs, who pays; then what comes of it. */
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+/** Calls the agent from here: the request, its cost, the payer, and then the result. */
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { isFormable } from '../../parts/form/schema.ts';
@@ -16,17 +16,10 @@ import { type Inputs, type Opened, useRun } from './run/useRun.ts';
 import { exampleParameters, hasExamples } from './schema/example.ts';
 
 export default function RunTab({ agent }: { agent: AgentFull }) {
-  const [task, setTask] = useState('');
-  const [parameters, setParameters] = useState<Record<string, unknown>>({});
-  const [timeout, setTimeoutText] = useState('');
-  const [payer, setPayer] = useState<Payer>('wallet');
-  const [apiKey, setApiKey] = useState('');
-  const [asJson, setAsJson] = useState(false);
-  const [isChecked, setChecked] = useState(false);
+  const draft = useDraft(agent);
+  const { payer, inputs } = draft;
   const [isPaying, setPaying] = useState(false);
   const [isStarted, setStarted] = useState(false);
-  const [hasTyped, setTyped] = useState(false);
-  const form = useRef<SchemaFormHandle>(null);
   const shown = useRef<HTMLDivElement>(null);
   const running = useRun(agent);
   const { run } = running;
@@ -36,33 +29,12 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
     if (isRunShown) shown.current?.focus();
   }, [isRunShown]);
 
-  const seconds = timeout.trim() === '' ? null : Number(timeout);
-  const inputs: Inputs = { task, parameters: withoutEmpty(parameters), timeoutSeconds: seconds };
-  const errors = {
-    task: task.trim() === '' ? 'Say in words what the agent should do.' : null,
-    timeout: isTimeout(seconds, agent)
-      ? null
-      : `A whole number of seconds, ${agent.min_timeout_seconds} to ${agent.timeout_seconds}.`,
-    apiKey:
-      payer === 'wallet' || /^crtx_(live|test)_\S+$/.test(apiKey.trim())
-        ? null
-        : 'A key begins with crtx_test_ or crtx_live_.',
-  };
-  const errorOf = (name: keyof typeof errors) => (isChecked ? errors[name] : null);
   const isUnstarted = run?.opened != null && !isStarted && !run.hasEnded && run.execution?.status !== 'running';
-  const isUnsigned = (hasTyped && run === null) || isUnstarted;
+  const isUnsigned = (draft.hasTyped && run === null) || isUnstarted;
 
-  function submit(event: FormEvent) {
-    event.preventDefault();
-    setChecked(true);
-    const isValid = form.current?.validate() ?? true;
-    if (!isValid || Object.values(errors).some(Boolean)) {
-      // After React has marked them.
-      requestAnimationFrame(() => document.querySelector<HTMLElement>('main form [aria-invalid]')?.focus());
-      return;
-    }
+  function pay() {
     if (payer === 'wallet') setPaying(true);
-    else void running.byKey(apiKey.trim(), inputs);
+    else void running.byKey(draft.apiKey.trim(), inputs);
   }
 
   function again() {
@@ -111,95 +83,181 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
           <RunProgress
             run={notStarted(run, isStarted)}
             agent={agent}
-            timeoutSeconds={seconds ?? agent.timeout_seconds}
+            timeoutSeconds={inputs.timeoutSeconds ?? agent.timeout_seconds}
           />
           <RunOutcome run={notStarted(run, isStarted)} onStart={() => setPaying(true)} onAgain={again} />
         </div>
       ) : (
-        <form
-          noValidate
-          onSubmit={submit}
-          onInput={() => setTyped(true)}
-          className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]"
-        >
-          <div className="grid min-w-0 gap-6">
-            <TextArea
-              label="Task"
-              hint="In your own words: what should the agent do?"
-              value={task}
-              onChange={({ target }) => setTask(target.value)}
-              error={errorOf('task')}
-              aria-required
-              maxLength={100_000}
-            />
-            <section className="grid gap-4">
-              <div className="flex flex-wrap items-center justify-between gap-2">
-                <h2 className="font-semibold">Parameters</h2>
-                <span className="flex flex-wrap gap-2">
-                  {hasExamples(agent.input_schema) && (
-                    <Button
-                      small
-                      kind="quiet"
-                      onClick={() => {
-                        setParameters(exampleParameters(agent.input_schema));
-                        setTyped(true);
-                      }}
-                    >
-                      Fill in an example
-                    </Button>
-                  )}
-                  {isFormable(agent.input_schema) && (
-                    <Button small kind="quiet" aria-pressed={asJson} onClick={() => setAsJson(!asJson)}>
-                      {asJson ? 'Edit as a form' : 'Edit as JSON'}
-                    </Button>
-                  )}
-                </span>
-              </div>
-              <SchemaForm
-                ref={form}
-                schema={agent.input_schema}
-                value={parameters}
-                onChange={setParameters}
-                asJson={asJson}
-              />
-            </section>
-          </div>
-          <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
-            <Money
-              agent={agent}
-              seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds}
-            />
-            <PayerChoice
-              payer={payer}
-              onPayer={setPayer}
-              apiKey={apiKey}
-              onApiKey={setApiKey}
-              error={errorOf('apiKey')}
-            />
-            <details className="text-sm">
-              <summary className="py-1 text-faint hover:text-ink">Shorter timeout</summary>
-              <div className="mt-2">
-                <Input
-                  label="Timeout in seconds"
-                  hint={`Default ${agent.timeout_seconds}; without a result by then you are refunded.`}
-                  inputMode="numeric"
-                  value={timeout}
-                  onChange={({ target }) => setTimeoutText(target.value)}
-                  error={errorOf('timeout')}
-                />
-              </div>
-            </details>
-            <Button type="submit" kind="primary" className="w-full">
-              Pay {formatAmount(agent.price_per_call_usdc)} and run
-            </Button>
-          </aside>
-        </form>
+        <RunForm agent={agent} draft={draft} onRun={pay} />
       )}
     </>
   );
 }
 
-/** An escrow whose start was never signed says so itself: there is no error of the service's. */
+type Draft = ReturnType<typeof useDraft>;
+
+/** The visitor's input, which stays while a run is shown. */
+function useDraft(agent: AgentFull) {
+  const [task, setTask] = useState('');
+  const [parameters, setParameters] = useState<Record<string, unknown>>({});
+  const [timeout, setTimeoutText] = useState('');
+  const [payer, setPayer] = useState<Payer>('wallet');
+  const [apiKey, setApiKey] = useState('');
+  const [asJson, setAsJson] = useState(false);
+  const [isChecked, setChecked] = useState(false);
+  const [hasTyped, setTyped] = useState(false);
+
+  const seconds = timeout.trim() === '' ? null : Number(timeout);
+  const inputs: Inputs = { task, parameters: withoutEmpty(parameters), timeoutSeconds: seconds };
+  const errors = {
+    task: task.trim() === '' ? 'Say in words what the agent should do.' : null,
+    timeout: isTimeout(seconds, agent)
+      ? null
+      : `A whole number of seconds, ${agent.min_timeout_seconds} to ${agent.timeout_seconds}.`,
+    apiKey:
+      payer === 'wallet' || /^crtx_(live|test)_\S+$/.test(apiKey.trim())
+        ? null
+        : 'A key begins with crtx_test_ or crtx_live_.',
+  };
+  const errorOf = (name: keyof typeof errors) => (isChecked ? errors[name] : null);
+  return {
+    task,
+    setTask,
+    parameters,
+    setParameters,
+    timeout,
+    setTimeoutText,
+    payer,
+    setPayer,
+    apiKey,
+    setApiKey,
+    asJson,
+    setAsJson,
+    setChecked,
+    hasTyped,
+    setTyped,
+    inputs,
+    errors,
+    errorOf,
+  };
+}
+
+interface RunFormProps {
+  agent: AgentFull;
+  draft: Draft;
+  /** Called when all input is valid. */
+  onRun(): void;
+}
+
+function RunForm({ agent, draft, onRun }: RunFormProps) {
+  const form = useRef<SchemaFormHandle>(null);
+  const { errors, errorOf } = draft;
+  const seconds = draft.inputs.timeoutSeconds;
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    draft.setChecked(true);
+    const isValid = form.current?.validate() ?? true;
+    if (!isValid || Object.values(errors).some(Boolean)) {
+      // After React has marked them.
+      requestAnimationFrame(() => document.querySelector<HTMLElement>('main form [aria-invalid]')?.focus());
+      return;
+    }
+    onRun();
+  }
+
+  return (
+    <form
+      noValidate
+      onSubmit={submit}
+      onInput={() => draft.setTyped(true)}
+      className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]"
+    >
+      <div className="grid min-w-0 gap-6">
+        <TextArea
+          label="Task"
+          hint="In your own words: what should the agent do?"
+          value={draft.task}
+          onChange={({ target }) => draft.setTask(target.value)}
+          error={errorOf('task')}
+          aria-required
+          maxLength={100_000}
+        />
+        <Parameters agent={agent} draft={draft} form={form} />
+      </div>
+      <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
+        <Money agent={agent} seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds} />
+        <PayerChoice
+          payer={draft.payer}
+          onPayer={draft.setPayer}
+          apiKey={draft.apiKey}
+          onApiKey={draft.setApiKey}
+          error={errorOf('apiKey')}
+        />
+        <details className="text-sm">
+          <summary className="py-1 text-faint hover:text-ink">Shorter timeout</summary>
+          <div className="mt-2">
+            <Input
+              label="Timeout in seconds"
+              hint={`Default ${agent.timeout_seconds}; without a result by then you are refunded.`}
+              inputMode="numeric"
+              value={draft.timeout}
+              onChange={({ target }) => draft.setTimeoutText(target.value)}
+              error={errorOf('timeout')}
+            />
+          </div>
+        </details>
+        <Button type="submit" kind="primary" className="w-full">
+          Pay {formatAmount(agent.price_per_call_usdc)} and run
+        </Button>
+      </aside>
+    </form>
+  );
+}
+
+interface ParametersProps {
+  agent: AgentFull;
+  draft: Draft;
+  form: RefObject<SchemaFormHandle | null>;
+}
+
+function Parameters({ agent, draft, form }: ParametersProps) {
+  return (
+    <section className="grid gap-4">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h2 className="font-semibold">Parameters</h2>
+        <span className="flex flex-wrap gap-2">
+          {hasExamples(agent.input_schema) && (
+            <Button
+              small
+              kind="quiet"
+              onClick={() => {
+                draft.setParameters(exampleParameters(agent.input_schema));
+                draft.setTyped(true);
+              }}
+            >
+              Fill in an example
+            </Button>
+          )}
+          {isFormable(agent.input_schema) && (
+            <Button small kind="quiet" aria-pressed={draft.asJson} onClick={() => draft.setAsJson(!draft.asJson)}>
+              {draft.asJson ? 'Edit as a form' : 'Edit as JSON'}
+            </Button>
+          )}
+        </span>
+      </div>
+      <SchemaForm
+        ref={form}
+        schema={agent.input_schema}
+        value={draft.parameters}
+        onChange={draft.setParameters}
+        asJson={draft.asJson}
+      />
+    </section>
+  );
+}
+
+/** An escrow whose start was never signed gets this error, because the service has none. */
 function notStarted(run: NonNullable<ReturnType<typeof useRun>['run']>, isStarted: boolean) {
   const isWaiting = run.opened !== null && !isStarted && !run.hasEnded && run.error === null;
   return isWaiting ? { ...run, error: new Error('Your wallet has not signed the start.') } : run;
@@ -210,6 +268,6 @@ function isTimeout(seconds: number | null, { min_timeout_seconds, timeout_second
   return Number.isInteger(seconds) && seconds >= min_timeout_seconds && seconds <= timeout_seconds;
 }
 
-/** As it is sent: fields that are empty are not there. */
+/** The parameters as sent: empty fields are absent. */
 const withoutEmpty = (parameters: Record<string, unknown>): Record<string, unknown> =>
   JSON.parse(JSON.stringify(parameters));

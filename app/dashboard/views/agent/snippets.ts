@@ -1,4 +1,4 @@
-/** One call of one agent as a program makes it: curl, TypeScript and Python, each ready to run as it stands. */
+/** One call of one agent as code: curl, TypeScript and Python, each complete and ready to run. */
 
 export interface SnippetInput {
   baseUrl: string;
@@ -9,7 +9,7 @@ export interface SnippetInput {
 
 export interface Snippet {
   name: string;
-  /** What is to be done before it runs. */
+  /** Requirements before it runs. */
   needs: string;
   file: string;
   text: string;
@@ -37,7 +37,7 @@ export function snippetsOf(input: SnippetInput): Snippet[] {
 
 const pathOf = ({ baseUrl, agentId }: SnippetInput): string => `${baseUrl}/v1/agents/${agentId}/execute`;
 
-/** One word of a POSIX shell, whatever it holds. */
+/** Quotes any text for a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function curl(input: SnippetInput): string {

@@ -1,4 +1,4 @@
-/** One agent among others: what it does, what it costs, how well it does it. The whole card is the way to it. */
+/** One agent in a list: its purpose, price and quality. The whole card is a link. */
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Verified } from '../../parts/badges.tsx';

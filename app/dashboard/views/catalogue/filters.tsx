@@ -1,4 +1,4 @@
-/** The catalogue's filters. Each change is a change of the address, so that it can be shared and gone back from. */
+/** The catalogue's filters. Each change updates the URL, so that it can be shared and undone with the back button. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
@@ -7,7 +7,7 @@ import { rest } from '../../service.ts';
 import { type CatalogueSearch, tagsOf } from '../catalogueSearch.ts';
 
 const DEBOUNCE_MS = 250;
-/** The custom tags on offer are those of the agents that are called most. */
+/** The offered custom tags are those of the most called agents. */
 const TAGS_FROM = 100;
 const MOST_CUSTOM_TAGS = 24;
 
@@ -78,11 +78,11 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
   );
 }
 
-/** The choices and what the address asks for, should it be another. */
+/** The choices, plus the URL's value if it is another. */
 const withOwn = (choices: number[], own: number | undefined): number[] =>
   own === undefined || choices.includes(own) ? choices : [...choices, own].sort((a, b) => a - b);
 
-/** Writes to the address once the typing rests; follows the address where something else changes it. */
+/** Updates the URL when typing pauses, and follows the URL if something else changes it. */
 function SearchField({ value, onChange }: { value: string; onChange(value: string): void }) {
   const id = useId();
   const [text, setText] = useState(value);
@@ -168,7 +168,7 @@ function TagToggles({ search, onChange }: { search: CatalogueSearch; onChange(ch
   );
 }
 
-/** One line that scrolls on a phone, as many as are needed elsewhere. */
+/** One scrolling line on a phone, several lines elsewhere. */
 const ROW = '-mx-4 flex min-h-9 gap-2 overflow-x-auto px-4 py-0.5 sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0';
 
 const isCustom = (tag: string): boolean => !STANDARD_TAGS.some((name) => name === tag);

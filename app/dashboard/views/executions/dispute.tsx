@@ -1,4 +1,4 @@
-/** A dispute as it stands: its state, what is due, what came of it, and what anybody may do about it now. */
+/** A dispute: its state, due time and outcome, and the actions that anyone may take now. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
@@ -19,9 +19,9 @@ const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> 
 
 interface DisputeCardProps {
   dispute: DisputeSummary;
-  /** Who looks: the caller or the creator, base58. */
+  /** The visitor: the caller or the creator, base58. */
   wallet: string;
-  /** In a list: with the agent's name, and the way to the execution. */
+  /** In a list: with the agent's name, and a link to the execution. */
   listed?: boolean;
 }
 
@@ -69,7 +69,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   );
 }
 
-/** By how much of the promised time is left, or past. */
+/** The time left until the promised decision, or since it. */
 function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
   const due = now === undefined ? null : (Date.parse(dispute.answer_due_at) - now) / 1_000;
   return (
@@ -113,13 +113,13 @@ function EvidenceOf({ dispute }: { dispute: DisputeSummary }) {
     <>
       <Id value={dispute.evidence_hash} />
       <span className="text-faint">
-        {dispute.has_evidence ? ' kept by the marketplace, for the admin' : ' its bytes are not with the marketplace'}
+        {dispute.has_evidence ? ' kept by the marketplace, for the admin' : ' the marketplace does not have its bytes'}
       </span>
     </>
   );
 }
 
-/** What anybody may do: pay out an award that could not be received, and end a dispute that nobody answered. */
+/** Actions for anyone: pay out an award that could not be received, and end a dispute that was not resolved in time. */
 function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
   const notify = useNotify();
   const [shown, setShown] = useState<'claim' | 'end' | null>(null);

@@ -1,4 +1,4 @@
-/** Evidence as the browser reads it: its bytes, what kind they are, and their hash. */
+/** Evidence in the browser: its bytes, media type and hash. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { EVIDENCE_TYPES, type EvidenceType, MAX_EVIDENCE_BYTES } from '../../../sdk/wire/procedures.ts';
@@ -12,10 +12,10 @@ export interface Evidence {
 
 const KIB = 1_024;
 export const MAX_KIB = MAX_EVIDENCE_BYTES / KIB;
-/** Kinds that a file may be chosen as; others go as bytes. */
+/** Types offered for a file; others are sent as bytes. */
 export const ACCEPTED = EVIDENCE_TYPES.filter((type) => type !== 'application/octet-stream').join(',');
 
-/** Throws with words where it is empty or too large. */
+/** Throws with a message if it is empty or too large. */
 export function evidenceOf(bytes: Uint8Array, mediaType: string): Evidence {
   requireSize(bytes.length);
   const hash = sha256(bytes);
@@ -30,7 +30,7 @@ function requireSize(length: number): void {
   throw new Error(`It has ${kib} KiB; at most ${MAX_KIB} KiB can be kept. Shorten it, or choose a smaller file.`);
 }
 
-/** A file that is too large is not read at all. */
+/** A file that is too large is not read. */
 export async function readEvidenceFile(file: File): Promise<Evidence> {
   if (file.type !== '' && !EVIDENCE_TYPES.some((type) => type === file.type)) {
     throw new Error(`A file of the type ${file.type} is not taken: choose text, PDF, PNG, JPEG or JSON.`);
@@ -39,7 +39,7 @@ export async function readEvidenceFile(file: File): Promise<Evidence> {
   return evidenceOf(new Uint8Array(await file.arrayBuffer()), file.type);
 }
 
-/** What a call's arguments bear at once. */
+/** Limit of arguments per function call. */
 const PIECE = 0x2000;
 
 export function toBase64(bytes: Uint8Array): string {

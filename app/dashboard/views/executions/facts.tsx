@@ -1,4 +1,4 @@
-/** An execution in figures: where its money went, and what of it is on the chain. */
+/** Facts about an execution: where its money went, and its data on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
@@ -50,11 +50,11 @@ function Line({ name, value }: { name: string; value: string }) {
 
 interface OnChainProps {
   execution: Execution;
-  /** Undefined while it is read, null where it is no longer there. */
+  /** Undefined while it is read, null if it no longer exists. */
   record: ShownRecord | null | undefined;
 }
 
-/** What anybody can read on the chain, or prove by it. */
+/** Facts that anyone can read on the chain, or prove with it. */
 export function OnChain({ execution, record }: OnChainProps) {
   const { archive } = execution;
   const isReading = record === undefined && !archive;
@@ -112,7 +112,7 @@ function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | nul
 const openedBy = (keyId: string | null): readonly [ReactNode, ReactNode] =>
   keyId === null ? ['Opened by', 'the wallet itself'] : ['API key', <Id key="key" value={keyId} />];
 
-/** An archived execution: its account is gone, and this proves it as well as the account did. */
+/** An archived execution: its account is gone, and this proves it equally well. */
 export function Archived({ archive }: { archive: NonNullable<Execution['archive']> }) {
   const { data: fields } = useQuery(archivedQuery(archive));
   return (

@@ -1,4 +1,4 @@
-/** What the list of executions is narrowed to; every change goes to the address. */
+/** The filters of the list of executions; every change updates the URL. */
 import { useQuery } from '@tanstack/react-query';
 import { EXECUTION_STATUSES } from '../../../sdk/wire/choices.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
@@ -9,7 +9,7 @@ import { type ExecutionsSearch, parseExecutionsSearch } from './search.ts';
 
 interface FiltersProps {
   search: ExecutionsSearch;
-  /** What is listed now: its agents can be chosen although the catalogue may not have them any more. */
+  /** The listed executions: their agents can be chosen even if the catalogue no longer has them. */
   found: ExecutionSummary[];
   onChange(search: ExecutionsSearch): void;
 }

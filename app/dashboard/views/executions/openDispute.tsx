@@ -1,4 +1,4 @@
-/** Opening a dispute: the evidence is hashed here, kept by the marketplace, and its hash signed into the chain. */
+/** Opens a dispute: the evidence is hashed here and stored by the marketplace, and its hash is signed on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
@@ -41,7 +41,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         title="Open a dispute"
         about="Say what is wrong with the result. The admin reads it beside the result and answers within 72 hours."
         rows={[
-          ['You pay now', `${bond} as a bond, and rent`],
+          ['You pay now', `${bond} as a bond, and a refundable deposit`],
           [
             'If upheld',
             `you get up to ${formatAmount(execution.cost_usdc)} of the creator's collateral, and the bond back`,
@@ -131,19 +131,19 @@ async function fileEvidence(file: File): Promise<Chosen> {
   }
 }
 
-/** The bytes first: a dispute whose evidence nobody has would be decided without it. */
+/** Sends the bytes first: a dispute without available evidence would be decided without it. */
 async function dispute(
   { marketplace, wallet, onProgress, disputeExecution }: Signing,
   executionId: string,
   { bytes, mediaType, hash, hashHex }: Evidence,
 ) {
-  onProgress('Handing the evidence to the marketplace.');
+  onProgress('Sending the evidence to the marketplace.');
   const kept = await call('disputes.putEvidence', {
     execution_id: executionId,
     content: toBase64(bytes),
     media_type: mediaType,
   });
-  if (kept.evidence_hash !== hashHex) throw new Error('The marketplace has kept other bytes than these. Try again.');
+  if (kept.evidence_hash !== hashHex) throw new Error('The marketplace stored different bytes. Try again.');
   onProgress('It is kept. Your wallet now signs its hash.');
   return disputeExecution(marketplace, {
     wallet,

@@ -1,4 +1,4 @@
-/** What the chain itself says of an execution, and its dispute as the marketplace lists it. */
+/** The chain's record of an execution, and its dispute from the marketplace. */
 import { queryOptions } from '@tanstack/react-query';
 import { parseUuid } from '../../../sdk/receipt/receipt.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
@@ -6,14 +6,14 @@ import type { ExecutionArchive } from '../../../sdk/wire/wire.ts';
 import { call } from '../../service.ts';
 import { loadChainModules, openChain } from '../../wallet/chain.ts';
 
-/** The id's 16 bytes. Throws where it is none. */
+/** The id's 16 bytes. Throws if it is malformed. */
 export function idBytes(executionId: string): Uint8Array {
   const bytes = parseUuid(executionId);
   if (bytes) return bytes;
   throw new Error(`${executionId} is not the id of an execution.`);
 }
 
-/** Its record's account; null where there is none, or no longer. */
+/** Its record's account; null if it does not exist, or no longer. */
 export const recordQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['record', executionId],
@@ -27,7 +27,7 @@ export const recordQuery = (executionId: string) =>
 
 export type ShownRecord = NonNullable<Awaited<ReturnType<NonNullable<ReturnType<typeof recordQuery>['queryFn']>>>>;
 
-/** An archived record's fields, out of the bytes that its leaf is made of. */
+/** An archived record's fields, from the bytes of its leaf. */
 export const archivedQuery = (archive: ExecutionArchive) =>
   queryOptions({
     queryKey: ['archived', archive.leaf],
@@ -47,7 +47,7 @@ export const archivedQuery = (archive: ExecutionArchive) =>
 
 const DISPUTES_AT_ONCE = 100;
 
-/** The dispute of an execution of the wallet's; null where there is none. */
+/** The dispute of one of the wallet's executions; null if there is none. */
 export const disputeQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['dispute', executionId],

@@ -1,4 +1,4 @@
-/** An escrow that is still open: when it can be taken back, and taking it back. */
+/** An escrow that is still open: when it can be refunded, and the refund. */
 import { useState } from 'react';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignDialog } from '../../parts/sign.tsx';

@@ -1,11 +1,11 @@
-/** The address of the list of executions: what it is narrowed to, and the filters of the API that this stands for. */
+/** The URL of the list of executions: its filters, converted to the API's. */
 import type { ExecutionFilters } from '../../../sdk/client/client.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
 
 export interface ExecutionsSearch {
   status?: ExecutionStatus;
   agent?: string;
-  /** Days of the reader's calendar, such as 2026-01-31, both of them included. */
+  /** Days of the visitor's calendar, such as 2026-01-31, both inclusive. */
   from?: string;
   to?: string;
   page?: number;

@@ -1,4 +1,4 @@
-/** What has happened to an execution and its money, and what comes next. */
+/** Timeline of an execution and its money, and what comes next. */
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
@@ -15,7 +15,7 @@ interface Moment {
 interface TimelineProps {
   execution: Execution;
   dispute: DisputeSummary | null | undefined;
-  /** Whether the chain has its record. */
+  /** True if the chain has its record. */
   isOpened: boolean;
 }
 
@@ -59,7 +59,7 @@ function momentsOf({ execution, dispute, isOpened }: TimelineProps): Moment[] {
     {
       title: 'Price put into escrow',
       at: execution.initiated_at,
-      about: 'It leaves it by the signed result, or back to the caller.',
+      about: 'A signed result releases it; otherwise it returns to the caller.',
       state: 'done',
     },
     answered(execution),
@@ -84,7 +84,7 @@ function answered({ status, execution_time_ms: ms, refund }: Execution): Moment 
       : { title: 'The agent works', about: 'Its result is verified, then paid for.', state: 'now' };
   }
   if (status === 'pending') return { title: 'Not started yet', state: 'now' };
-  if (status === 'failed') return { title: 'No result that could be paid for', state: 'bad' };
+  if (status === 'failed') return { title: 'No valid result', state: 'bad' };
   const took = ms === null ? null : `It took ${formatDuration(ms)}.`;
   return { title: 'Result answered and verified', about: took, state: 'done' };
 }
@@ -97,7 +97,7 @@ function paid({ status, completed_at: at, refund, creator_amount_usdc: creator }
   return { title: 'The refund waits', about: REFUND_WAITS[refund], state: 'bad' };
 }
 
-/** Why money has not come back yet. */
+/** Why the money has not been returned yet. */
 export const REFUND_WAITS: Record<Exclude<NonNullable<Execution['refund']>, 'done'>, string> = {
   pending: 'The marketplace is sending it.',
   claimable: "The caller's USDC account is missing. Once it is there again, the price can be sent back to it.",

@@ -1,4 +1,4 @@
-/** Changing what a key may do: its restrictions at the marketplace, its limits on the chain. */
+/** Changes a key: its restrictions at the marketplace, its limits on the chain. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
@@ -30,7 +30,7 @@ interface ChangeProps {
   onClose(): void;
 }
 
-/** Scopes, addresses and the end at the marketplace: by the session alone, from the next request on. */
+/** Scopes, addresses and expiry at the marketplace: with the session alone, from the next request on. */
 export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'money'>) {
   const notify = useNotify();
   const queries = useQueryClient();
@@ -40,7 +40,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
   const [end, setEnd] = useState(ownEnd ? toLocal(ownEnd) : '');
   const allowedIps = addressesOf(addresses);
   const endError =
-    end !== '' && !(Date.parse(end) > Date.now()) ? 'It must lie ahead; to end the key now, revoke it.' : null;
+    end !== '' && !(Date.parse(end) > Date.now()) ? 'It must be in the future. To end the key now, revoke it.' : null;
   const isEndChanged = end !== (ownEnd ? toLocal(ownEnd) : '');
   const change = useMutation({
     mutationFn: () =>
@@ -52,7 +52,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
       }),
     onSuccess: async () => {
       await queries.invalidateQueries();
-      notify('The key is changed', 'It counts from the next request on.');
+      notify('The key is changed', 'It applies from the next request on.');
       onClose();
     },
   });
@@ -100,13 +100,13 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
   );
 }
 
-/** The end that the marketplace keeps; null where it only repeats that of the grant. */
+/** The marketplace's expiry; null if it equals the grant's. */
 function ownEndOf({ expires_at }: KeySummary, grant: KeyGrant | undefined): string | null {
   if (!expires_at || (grant && Date.parse(expires_at) === Number(grant.expiresAt) * 1_000)) return null;
   return expires_at;
 }
 
-/** A time as a field of date and time has it: in the reader's zone, without naming it. */
+/** A time for a datetime-local field: in the visitor's time zone, without naming it. */
 function toLocal(at: string): string {
   const time = new Date(at);
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
@@ -125,7 +125,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
       open
       onOpenChange={onClose}
       title={`Limits of "${apiKey.name}"`}
-      about="What the key has spent stays counted. The allowance of all keys does not change by this."
+      about="The amount already spent still counts. The allowance of all keys does not change."
       confirm="Sign the limits"
       disabled={hasErrors || isSame}
       work={async ({ marketplace, wallet, updateKey, readClock }) => {

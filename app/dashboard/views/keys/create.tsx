@@ -1,4 +1,4 @@
-/** Making a key: limits, allowance and first gas by one signature; the marketplace then learns the key's hash. */
+/** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
@@ -24,16 +24,16 @@ import {
 } from './fields.tsx';
 import type { WalletMoney } from './money.ts';
 
-/** A key that its owner must see now: nobody can show it again. */
+/** A key that its owner must see now: it cannot be shown again. */
 export interface MadeKey {
   apiKey: string;
   name: string;
   scopes: KeyScope[];
-  /** What went wrong after the chain knew it; null where nothing did. */
+  /** The error after the key was granted on-chain; null if there was none. */
   problem: string | null;
-  /** What the marketplace must still be told of it; null where it knows. */
+  /** The data to register it with; null if the marketplace already knows it. */
   unregistered: { allowedIps: string[] | null } | null;
-  /** Until when the key works that this one replaces. */
+  /** Until when the replaced key works. */
   replacedUntil: string | null;
 }
 
@@ -114,7 +114,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
         >
           <Input
             label="First fees, SOL"
-            hint="Into the wallet's tank: 0.01 is some 800 calls, 0 adds nothing"
+            hint="Added to the wallet's gas balance: 0.01 pays for about 800 calls, 0 adds nothing"
             inputMode="decimal"
             value={gas}
             onChange={(event) => setGas(event.target.value)}
@@ -138,20 +138,32 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
           </Note>
         )}
         {money.otherDelegate && (
-          <Checkbox
-            checked={mayReplace}
-            onChange={(event) => setMayReplace(event.target.checked)}
-            label="Take the place of another program's allowance"
-            hint={
-              <>
-                A USDC account has one delegate only. <Id value={money.otherDelegate.address} kind="address" /> now has{' '}
-                {formatAmount(toUsdc(money.otherDelegate.allowance))} and loses it.
-              </>
-            }
-          />
+          <ReplaceDelegate delegate={money.otherDelegate} value={mayReplace} onChange={setMayReplace} />
         )}
       </SignDialog>
     </>
+  );
+}
+
+interface ReplaceDelegateProps {
+  delegate: NonNullable<WalletMoney['otherDelegate']>;
+  value: boolean;
+  onChange(mayReplace: boolean): void;
+}
+
+function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
+  return (
+    <Checkbox
+      checked={value}
+      onChange={(event) => onChange(event.target.checked)}
+      label="Replace another program's allowance"
+      hint={
+        <>
+          A USDC account has one delegate only. <Id value={delegate.address} kind="address" /> now has{' '}
+          {formatAmount(toUsdc(delegate.allowance))} and loses it.
+        </>
+      }
+    />
   );
 }
 
@@ -163,15 +175,15 @@ function signedRows(money: WalletMoney, readings: LimitReadings, lamports: bigin
       'Allowance of all keys',
       money.allowance >= total ? `stays at ${present}` : `${formatAmount(toUsdc(total))}, now ${present}`,
     ],
-    ['Into the tank', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, yours to take out again`],
-    ['Deposit', "the grant's rent in SOL, which comes back when the grant is closed"],
+    ['Added to the gas balance', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, which you can withdraw`],
+    ['Deposit', 'refundable deposit of the grant in SOL, returned when the grant is closed'],
   ] as const;
 }
 
 function readGas(text: string, { gas, leastGas }: WalletMoney): bigint {
   const lamports = parseSol(text.trim());
   if (lamports > 0n && gas + lamports < leastGas) {
-    throw new RangeError(`A tank must hold at least ${formatSol(leastGas)} SOL.`);
+    throw new RangeError(`A gas balance must be at least ${formatSol(leastGas)} SOL.`);
   }
   return lamports;
 }
@@ -217,7 +229,7 @@ async function makeKey(
   );
 }
 
-/** Whatever fails after a key can spend must not hide the key from its owner. */
+/** A failure after a key can spend must not hide the key from its owner. */
 export async function keepGranted(
   { name, scopes, allowedIps }: Pick<KeyWishes, 'name' | 'scopes' | 'allowedIps'>,
   make: (onGranted: (apiKey: string) => void) => Promise<KeyResult & { replaced_until?: string }>,

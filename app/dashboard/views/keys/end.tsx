@@ -1,4 +1,4 @@
-/** The end of a key: replaced by another, revoked, and its grant removed from the chain. */
+/** Ends a key: replaces it, revokes it, or removes its grant from the chain. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
@@ -25,7 +25,7 @@ export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(ma
       open
       onOpenChange={onClose}
       title={`Replace "${apiKey.name}"`}
-      about="You get a new key with the same name, limits and restrictions. The old one goes on for a while, so that you can exchange it everywhere."
+      about="You get a new key with the same name, limits and restrictions. The old one works for a while, so that you can replace it everywhere."
       confirm="Sign and replace"
       work={({ marketplace, wallet, onProgress, rotateKey }) =>
         keepGranted({ name: apiKey.name, scopes: apiKey.scopes, allowedIps: apiKey.allowed_ips }, (onGranted) =>
@@ -45,7 +45,7 @@ export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(ma
   );
 }
 
-/** Ends a key at the marketplace by one click; the wallet is needed only where the marketplace cannot end the grant. */
+/** Ends a key at the marketplace with one click. The wallet signs only if the marketplace cannot end the grant. */
 export function RevokeDialog({ apiKey, onClose }: EndProps) {
   const notify = useNotify();
   const queries = useQueryClient();
@@ -65,7 +65,7 @@ export function RevokeDialog({ apiKey, onClose }: EndProps) {
       open
       onOpenChange={onClose}
       title={`Revoke "${apiKey.name}"?`}
-      about="It ends with this click, for good. Calls that have begun are finished and paid; nothing new can be begun with it."
+      about="It ends with this click, permanently. Calls in progress are finished and paid; new calls are refused."
       mayClose={!revoke.isPending}
     >
       <div className="grid gap-4">
@@ -87,7 +87,7 @@ export function RevokeDialog({ apiKey, onClose }: EndProps) {
   );
 }
 
-/** Ends a grant by the wallet's own signature, whether or not the marketplace answers. */
+/** Ends a grant with the wallet's own signature, with or without the marketplace. */
 export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
   const notify = useNotify();
   return (
@@ -97,8 +97,8 @@ export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
       title={`End "${apiKey.name}" on the chain`}
       about={
         apiKey.revoked
-          ? 'The marketplace no longer accepts the key. Its grant on the chain still lives: your wallet ends it by one signature.'
-          : 'Your wallet ends the grant by one signature, without the marketplace.'
+          ? 'The marketplace no longer accepts the key. Its grant on the chain is still valid: your wallet ends it with one signature.'
+          : 'Your wallet ends the grant with one signature, without the marketplace.'
       }
       confirm="Sign the end"
       danger
@@ -111,7 +111,7 @@ export function RevokeOnChainDialog({ apiKey, onClose }: EndProps) {
   );
 }
 
-/** Removes an ended grant, which gives its deposit back. */
+/** Removes an ended grant, which returns its deposit. */
 export function CloseDialog({ apiKey, onClose }: EndProps) {
   const notify = useNotify();
   return (
@@ -119,7 +119,7 @@ export function CloseDialog({ apiKey, onClose }: EndProps) {
       open
       onOpenChange={onClose}
       title={`Remove the grant of "${apiKey.name}"`}
-      about="The key has ended. Its account on the chain can go, and the rent that it holds comes back to whoever paid it."
+      about="The key has ended. Its account on the chain can be closed; its refundable deposit goes back to whoever paid it."
       confirm="Sign and remove"
       work={({ marketplace, wallet, closeKey }) => closeKey(marketplace, { wallet, keyId: apiKey.key_id })}
       onDone={() => {

@@ -1,4 +1,4 @@
-/** The fields of a key's limits, which the chain keeps, and of its restrictions, which the marketplace keeps. */
+/** The fields of a key's limits, stored on the chain, and of its restrictions, stored by the marketplace. */
 import type { ReactNode } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
@@ -7,7 +7,7 @@ import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 
-/** What a text stands for, or what is wrong with it. */
+/** The value of a text, or its fault. */
 export type Reading<T> = { value: T; error: null } | { value: undefined; error: string };
 
 export function read<T>(parse: () => T): Reading<T> {
@@ -18,13 +18,13 @@ export function read<T>(parse: () => T): Reading<T> {
   }
 }
 
-/** As a person types them. */
+/** The limits as typed. */
 export interface LimitTexts {
   perExecution: string;
   perPeriod: string;
   periodSeconds: string;
   total: string;
-  /** From now on; empty keeps the present end. */
+  /** From now on; empty keeps the present expiry. */
   days: string;
   maxGas: string;
 }
@@ -81,9 +81,9 @@ interface LimitFieldsProps {
   texts: LimitTexts;
   readings: LimitReadings;
   onChange(texts: LimitTexts): void;
-  /** What the field of days is called. */
+  /** Label of the field of days. */
   end: { label: string; hint: string };
-  /** A last field beside it. */
+  /** Another field beside it. */
   children: ReactNode;
 }
 
@@ -95,9 +95,7 @@ export function LimitFields({ texts, readings, onChange, end, children }: LimitF
   const periods = [...new Set([...PERIODS, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   return (
     <fieldset className="grid grid-cols-2 items-start gap-4">
-      <legend className="mb-3 text-sm text-faint">
-        The most that it may spend; the chain enforces it, whoever holds the key
-      </legend>
+      <legend className="mb-3 text-sm text-faint">Spending limits, enforced by the chain</legend>
       <Input
         label="Per call, USDC"
         inputMode="decimal"
@@ -131,7 +129,7 @@ export function GasField({
   return (
     <Input
       label="Most fees per call, lamports"
-      hint="What one call may take from the tank"
+      hint="The most that one call may take from the gas balance"
       inputMode="numeric"
       value={text}
       onChange={(event) => onChange(event.target.value)}
@@ -180,7 +178,7 @@ export function AddressField({ text, onChange }: { text: string; onChange(text: 
   );
 }
 
-/** The addresses of that field; null where it is empty. */
+/** The addresses of that field; null if it is empty. */
 export function addressesOf(text: string): string[] | null {
   const addresses = text.split(/[\s,]+/).filter((part) => part !== '');
   return addresses.length === 0 ? null : addresses;
@@ -188,7 +186,7 @@ export function addressesOf(text: string): string[] | null {
 
 const RULES = PROCEDURES['keys.register'].input.shape;
 
-/** What the marketplace would say of these; null where it would take them. */
+/** The marketplace's error for this name; null if it is valid. */
 export const nameError = (name: string): string | null => RULES.name.safeParse(name).error?.issues[0]?.message ?? null;
 
 export const addressesError = (addresses: string[] | null): string | null =>

@@ -1,4 +1,4 @@
-/** A first request with a new key, for an agent that is there now. */
+/** A first request with a new key, for an agent that exists now. */
 import { queryOptions } from '@tanstack/react-query';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
@@ -6,7 +6,10 @@ import { BASE_URL, rest } from '../../service.ts';
 
 const CANDIDATES = 8;
 
-/** The agent to try first: one that has answered before, asks for the least, and has been there for long; null where there is none. */
+/**
+ * The agent to try first: one that has answered before, needs little input, and is listed for long; null if there is
+ * none.
+ */
 export const firstAgentQuery = queryOptions({
   queryKey: ['first-agent'],
   queryFn: async (): Promise<AgentFull | null> => {
@@ -23,7 +26,7 @@ export const firstAgentQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** As a line of shell; without the right to execute it reads. */
+/** As a shell command; without the right to execute, it reads. */
 export function firstCurl(apiKey: string, scopes: readonly KeyScope[], agent: AgentFull | null): string {
   const key = `-H 'Authorization: Bearer ${apiKey}'`;
   if (!agent || !scopes.includes('execute')) return `curl -s '${BASE_URL}/v1/executions?limit=5' \\\n  ${key}`;
@@ -43,13 +46,13 @@ function needsOf({ input_schema: schema }: AgentFull): string[] {
   return Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [];
 }
 
-/** What the agent cannot do without. */
+/** The agent's required parameters. */
 function parametersOf(agent: AgentFull): Record<string, unknown> {
   const { properties = {} } = agent.input_schema as { properties?: Record<string, Schema> };
   return Object.fromEntries(needsOf(agent).map((name) => [name, sampleOf(properties[name] ?? {})]));
 }
 
-/** A value that the schema's plain rules allow. */
+/** A value that the schema's simple rules allow. */
 function sampleOf(schema: Schema): unknown {
   const { type, minimum, minLength, items, properties, required } = schema;
   const given = [schema.const, schema.default, ...listOf(schema.examples), ...listOf(schema.enum)];

@@ -1,4 +1,4 @@
-/** One key: what it may do, what it has done, and what can be done with it. */
+/** One key: its limits, its use, and its actions. */
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -11,12 +11,12 @@ export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnC
 
 interface KeyCardProps {
   apiKey: KeySummary;
-  /** Undefined while it is read, null where the chain does not answer. */
+  /** Undefined while it is read, null if the chain does not answer. */
   money: WalletMoney | undefined | null;
   onAct(action: KeyAction): void;
 }
 
-/** Whether a key can still be used, as far as the marketplace and the chain tell. */
+/** True if a key can still be used, as far as the marketplace and the chain show. */
 export function isUsable({ revoked, expires_at, key_id }: KeySummary, money: WalletMoney | undefined | null): boolean {
   const now = money ? money.now * 1_000 : Date.now();
   if (revoked || (expires_at && Date.parse(expires_at) <= now)) return false;
@@ -88,7 +88,7 @@ function Fact(props: { label: string; about?: React.ReactNode; children: React.R
   );
 }
 
-/** Against both caps: that of the present period, and that of the key's whole life. */
+/** Compared with both caps: of the present period, and of the key's whole life. */
 function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: KeyGrant | undefined }) {
   if (money === undefined) {
     return (

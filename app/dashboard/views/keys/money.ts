@@ -1,37 +1,39 @@
-/** What the chain says of a wallet and its keys: grants, allowance, gas. Read together, so that it is of one moment. */
+/**
+ * A wallet's money and keys on the chain: grants, allowance, gas. Read together, so that all values are of one moment.
+ */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { queryOptions } from '@tanstack/react-query';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import { openChain } from '../../wallet/chain.ts';
 
-/** Amounts are base units of USDC, those of gas lamports. */
+/** Amounts are base units of USDC; gas is lamports. */
 export interface WalletMoney {
   /** The chain's clock, unix seconds. */
   now: number;
-  /** Of the wallet's USDC account; null where there is none. */
+  /** Balance of the wallet's USDC account; null if it does not exist. */
   balance: bigint | null;
-  /** What the wallet's keys together may still spend. */
+  /** Total that the wallet's keys may still spend. */
   allowance: bigint;
-  /** Another's delegate with an allowance, which stands where ours would; null where none does. */
+  /** Another delegate with an allowance, which takes the place of ours; null if there is none. */
   otherDelegate: { address: string; allowance: bigint } | null;
   gas: bigint;
-  /** A tank that is not empty must keep at least this. */
+  /** Minimum of a gas balance that is not empty. */
   leastGas: bigint;
-  /** By key id; a grant that was closed is not there. */
+  /** By key id; closed grants are absent. */
   grants: ReadonlyMap<string, KeyGrant>;
-  /** The program's own. */
+  /** The program's own limits. */
   limits: { grantDays: number; gasPerCall: number; usualGasPerCall: number };
 }
 
 const DAY_SECONDS = 86_400;
-/** What a node answers at once. */
+/** Limit of accounts per request of a node. */
 const ACCOUNTS_AT_ONCE = 100;
 
 export const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
   queryOptions({
     queryKey: ['wallet-money', wallet, ...keyIds],
     queryFn: () => readMoney(wallet, keyIds),
-    // Neither a Map nor a bigint is compared piece by piece.
+    // React Query cannot compare a Map or a bigint by content.
     structuralSharing: false,
     refetchInterval: 30_000,
   });
@@ -79,7 +81,7 @@ async function readAll<In, Out>(all: In[], read: (part: In[]) => Promise<Out[]>)
   return (await Promise.all(parts.map(read))).flat();
 }
 
-/** What a grant still lets its key spend now: the least of what its period and its total have left. */
+/** The amounts that a grant still lets its key spend: in its period, and in total. */
 export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: bigint } {
   const isOver = BigInt(now) >= grant.periodStart + BigInt(grant.periodSeconds);
   const spent = isOver ? 0n : grant.periodSpent;
@@ -87,11 +89,11 @@ export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: b
   return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent) };
 }
 
-/** Whether the chain lets the key spend at all. */
+/** True if the chain lets the key spend. */
 export const isLive = (grant: KeyGrant | undefined, now: number): grant is KeyGrant =>
   grant !== undefined && !grant.revoked && BigInt(now) < grant.expiresAt;
 
-/** How many calls a tank pays at the least, where each takes as much as the keys let it. */
+/** The least number of calls that a gas balance pays, if each takes as much as the keys allow. */
 export function callsPaid(money: WalletMoney): number {
   const live = [...money.grants.values()].filter((grant) => isLive(grant, money.now));
   const most = Math.max(0, ...live.map((grant) => grant.maxGasLamports)) || money.limits.usualGasPerCall;

@@ -1,4 +1,4 @@
-/** A new key, shown once: what it is, a first call with it, and no way past it without having been asked. */
+/** A new key, shown once, with a first call. Closing it asks for confirmation. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { hashApiKey } from '../../../sdk/receipt/apiKey.ts';
@@ -19,7 +19,7 @@ export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: str
   return (
     <>
       <AskBeforeLeaving when={!isCopied} title="Leave without the key?">
-        You have not copied the key, and nobody can show it again.
+        You have not copied the key, and it cannot be shown again.
       </AskBeforeLeaving>
       <Dialog
         open
@@ -27,7 +27,7 @@ export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: str
         title={`Your key "${name}"`}
         about="Copy it now and keep it like a password. You will not see it again: the marketplace knows only its hash."
       >
-        {/* Copying by hand counts as well. */}
+        {/* Copying by hand counts too. */}
         <div className="grid grid-cols-1 gap-5" onCopy={copied}>
           <div className="flex items-start justify-between gap-3 rounded-lg bg-accent-soft p-4">
             <code className="min-w-0 font-mono text-sm break-all">{apiKey}</code>
@@ -51,7 +51,7 @@ export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: str
           </div>
           {isAsking && !isCopied && (
             <Note tone="warn" title="You have not copied the key">
-              Without it the key is of no use, and nobody can show it again.
+              The key cannot be shown again, and without it you cannot use it.
               <div className="mt-3 flex flex-wrap gap-2">
                 <Button small onClick={() => setAsking(false)}>
                   Stay
@@ -73,7 +73,7 @@ export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: str
   );
 }
 
-/** The chain may know the key and the marketplace not yet; telling it of a key that it knows changes nothing. */
+/** The chain may know the key before the marketplace does. Registering a known key changes nothing. */
 function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
   const [state, setState] = useState<{ busy: boolean; done: boolean; error: string | null }>({
     busy: false,
@@ -99,10 +99,10 @@ function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
   }
   if (state.done) return <Note tone="good">The marketplace knows the key now.</Note>;
   return (
-    <Note tone="warn" title="Not everything was done">
-      <p>{state.error ?? 'The marketplace is being told …'}</p>
+    <Note tone="warn" title="The key is not registered yet">
+      <p>{state.error ?? 'Registering the key …'}</p>
       <Button small className="mt-3 text-ink" busy={state.busy} onClick={register}>
-        Tell the marketplace of the key again
+        Register the key again
       </Button>
     </Note>
   );

@@ -1,4 +1,4 @@
-/** What all keys of a wallet share: its USDC, the allowance on it, and the tank that pays their network fees. */
+/** Shared by all keys of a wallet: its USDC, the allowance on it, and the gas balance that pays their network fees. */
 import { type ReactNode, useState } from 'react';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -9,7 +9,7 @@ import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
 import { read } from './fields.tsx';
 import { callsPaid, type WalletMoney } from './money.ts';
 
-/** Beyond this nobody counts: some programs approve all there could ever be. */
+/** Above this the amount counts as unlimited: some programs approve the maximum. */
 const UNLIMITED = 2n ** 62n;
 
 const shownAmount = (amount: bigint): string => (amount >= UNLIMITED ? 'Unlimited' : formatAmount(toUsdc(amount)));
@@ -120,7 +120,7 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
         <Checkbox
           checked={mayReplace}
           onChange={(event) => setMayReplace(event.target.checked)}
-          label="Take the place of the present delegate"
+          label="Replace the present delegate"
           hint={
             <>
               <Id value={otherDelegate.address} kind="address" /> loses its {shownAmount(otherDelegate.allowance)}.
@@ -142,10 +142,10 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
     <SignDialog
       open
       onOpenChange={onClose}
-      title={way === 'add' ? 'Top up network fees' : 'Take network fees out'}
-      about="A call is two transactions on Solana. Their fees come from this wallet's tank, for all of its keys; only this wallet can take them out again."
+      title={way === 'add' ? 'Top up network fees' : 'Withdraw network fees'}
+      about="A call is two transactions on Solana. This wallet's gas balance pays their fees for all of its keys; only this wallet can withdraw it."
       rows={[
-        ['In the tank now', `${formatSol(money.gas)} SOL`],
+        ['Gas balance now', `${formatSol(money.gas)} SOL`],
         ['Afterwards', after === null || after < 0n ? '' : `${formatSol(after)} SOL`],
       ]}
       confirm={way === 'add' ? 'Sign the top-up' : 'Sign the withdrawal'}
@@ -158,7 +158,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
         return done.gas_sol;
       }}
       onDone={(left) => {
-        notify(way === 'add' ? 'Topped up' : 'Taken out', `The tank holds ${left} SOL.`);
+        notify(way === 'add' ? 'Topped up' : 'Withdrawn', `The gas balance is ${left} SOL.`);
         onClose();
       }}
     >
@@ -167,15 +167,15 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
         inputMode="decimal"
         value={text}
         onChange={(event) => setText(event.target.value)}
-        error={lamports.error ?? (after !== null && after < 0n ? 'The tank does not hold so much.' : null)}
+        error={lamports.error ?? (after !== null && after < 0n ? 'The gas balance is lower than that.' : null)}
         hint={
           way === 'add'
-            ? '0.01 SOL pays for some 800 calls at usual fees.'
-            : `What stays must be nothing, or at least ${formatSol(money.leastGas)} SOL.`
+            ? '0.01 SOL pays for about 800 calls at usual fees.'
+            : `Leave nothing, or at least ${formatSol(money.leastGas)} SOL.`
         }
       />
       {way === 'add' && money.gas + (amount ?? 0n) < money.leastGas && (
-        <Note tone="warn">A tank must hold at least {formatSol(money.leastGas)} SOL.</Note>
+        <Note tone="warn">A gas balance must be at least {formatSol(money.leastGas)} SOL.</Note>
       )}
     </SignDialog>
   );

@@ -1,4 +1,4 @@
-/** What stands in the way of a wallet's keys, or soon will, and what to do about it. */
+/** Present and coming problems of a wallet's keys, and what to do about them. */
 import type { ReactNode } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -7,7 +7,7 @@ import { formatAmount, Id, Time } from '../../parts/values.tsx';
 import { callsPaid, isLive, leftOf, type WalletMoney } from './money.ts';
 
 const FEW_CALLS = 20;
-/** Of what one key alone may spend now. */
+/** Fraction of the amount that one key alone may spend now. */
 const LOW_PART = 0.2;
 const SOON_MS = 7 * 86_400_000;
 
@@ -51,9 +51,9 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
       )}
       {callsPaid(money) < FEW_CALLS && (
         <Warning title="Network fees are running low" action="Top up" onAct={onGas}>
-          The tank that pays them for all keys holds{' '}
-          {callsPaid(money) === 0 ? 'next to nothing' : `enough for ${callsPaid(money)} calls at the least`}. Without
-          it, a call goes through only if the marketplace's operator pays for it.
+          The gas balance that pays them for all keys is{' '}
+          {callsPaid(money) === 0 ? 'almost empty' : `enough for ${callsPaid(money)} calls at the least`}. Without it, a
+          call goes through only if the marketplace's operator pays for it.
         </Warning>
       )}
       {ending.map((key) => (
@@ -86,7 +86,7 @@ function mostNow(money: WalletMoney, keyId: string): number {
   return Math.min(toUsdc(period), toUsdc(total));
 }
 
-/** By a later key of its name: then its end is meant. */
+/** True if a later key has the same name: then its end is intended. */
 function isReplaced(key: KeySummary, keys: readonly KeySummary[]): boolean {
   return keys.some(({ name, created_at }) => name === key.name && created_at > key.created_at);
 }

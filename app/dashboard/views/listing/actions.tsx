@@ -1,4 +1,4 @@
-/** What a creator's signature does to an agent beside editing it: pause, resume, top up, delist, take collateral back. */
+/** A creator's actions besides editing: pause, resume, top up, delist, and get the collateral back. */
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -16,7 +16,7 @@ interface ActionProps {
 
 const nameOf = ({ name }: OwnListing): string => name ?? 'this agent';
 
-/** Pause where it is active, resume where it is paused. */
+/** Pauses an active agent, resumes a paused one. */
 export function PauseButton({ listing }: ActionProps) {
   const [isOpen, setOpen] = useState(false);
   const notify = useNotify();
@@ -31,7 +31,7 @@ export function PauseButton({ listing }: ActionProps) {
         title={isActive ? `Pause ${nameOf(listing)}?` : `Resume ${nameOf(listing)}?`}
         about={
           isActive
-            ? 'It takes no new calls until you resume it. Calls that run now go on, and its collateral stays.'
+            ? 'It accepts no new calls until you resume it. Calls in progress continue, and its collateral stays.'
             : 'Callers can buy from it again at once.'
         }
         confirm={isActive ? 'Pause' : 'Resume'}
@@ -55,7 +55,7 @@ export function CollateralCard({ listing }: ActionProps) {
       <div>
         <h2 className="font-medium">Collateral</h2>
         <p className="mt-1 text-sm text-faint">
-          What backs this agent. It stays in an account of the on-chain program.
+          The deposit that backs this agent. It stays in an account of the on-chain program.
         </p>
       </div>
       <Facts
@@ -181,9 +181,9 @@ export function DelistCard({ listing }: ActionProps) {
       <div>
         <h2 className="font-medium">Delist</h2>
         <p className="mt-1 max-w-2xl text-sm text-faint">
-          Takes the agent off the marketplace for ever. Calls that run now still end as they would, and what they earn
-          is paid. The collateral can be returned {span ? `${span} later` : 'when the dispute windows are over'}, once
-          no dispute is open. To stop for a while, pause it instead.
+          Removes the agent from the marketplace permanently. Calls in progress end normally and are paid. The
+          collateral can be returned {span ? `${span} later` : 'when the dispute windows are over'}, once no dispute is
+          open. To stop for a while, pause it instead.
         </p>
       </div>
       <div>
@@ -195,9 +195,9 @@ export function DelistCard({ listing }: ActionProps) {
         open={isOpen}
         onOpenChange={setOpen}
         title={`Delist ${nameOf(listing)} for ever?`}
-        about="This cannot be undone. To sell it again, it must be listed anew with another signing key."
+        about="This cannot be undone. To offer it again, list it again with another signing key."
         rows={[
-          ['From now on', 'No new calls; those that run go on'],
+          ['From now on', 'No new calls; calls in progress continue'],
           ['Collateral', formatAmount(heldCollateral(listing))],
           ['Can be returned', span ? `${span} from now, once no dispute is open` : 'after the dispute windows'],
         ]}

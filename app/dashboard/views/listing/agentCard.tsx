@@ -1,4 +1,4 @@
-/** The agent as callers will see it among others. */
+/** The agent as callers will see it in a list. */
 import { Badge, Card } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import type { Draft } from './draft.ts';

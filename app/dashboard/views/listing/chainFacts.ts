@@ -1,4 +1,4 @@
-/** What the chain itself says before a creator signs: what the wallet holds, and how long collateral stays. */
+/** The chain's facts before a creator signs: the wallet's balance, and how long collateral is held. */
 import { useQuery } from '@tanstack/react-query';
 import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import { loadChainModules, openChain } from '../../wallet/chain.ts';
@@ -24,7 +24,7 @@ export function useChainFacts() {
   });
 }
 
-/** The address that a listing of this wallet and id has, and what its key signs to prove itself. */
+/** The address of a listing with this wallet and id, and the message that its key signs. */
 export function useListingAddress(listingId: string) {
   const { wallet } = useSession();
   return useQuery({

@@ -1,4 +1,4 @@
-/** What callers read of an agent, and the tags that they find it by. */
+/** An agent's description for callers, and the tags to find it by. */
 import { type KeyboardEvent, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
@@ -6,7 +6,7 @@ import type { Draft, DraftErrors } from './draft.ts';
 
 export interface FieldsProps {
   draft: Draft;
-  /** Those that are to be shown. */
+  /** The errors to show. */
   errors: DraftErrors;
   onChange(part: Partial<Draft>): void;
 }

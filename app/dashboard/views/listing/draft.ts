@@ -1,6 +1,6 @@
 /**
- * What a creator has written of an agent, as text in fields, and what of it cannot be listed. What is right is said by
- * the library's schemas; the relay and the chain have the last word.
+ * A creator's draft of an agent as text in fields, and its faults. The library's schemas define the rules; the relay
+ * and the chain decide.
  */
 import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
 import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
@@ -8,13 +8,13 @@ import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 
 export interface Draft {
-  /** 16 bytes as hex. Chosen with the draft, so that a proof and a second try speak of the same listing. */
+  /** 16 bytes as hex. Chosen with the draft, so that a proof and a retry are for the same listing. */
   listing_id: string;
   name: string;
   tagline: string;
   description: string;
   display_name: string;
-  /** Standard and custom ones. */
+  /** Standard and custom tags. */
   tags: string[];
   /** JSON. */
   input_schema: string;
@@ -23,7 +23,7 @@ export interface Draft {
   timeout_seconds: string;
   min_timeout_seconds: string;
   endpoint: string;
-  /** What the test sends. */
+  /** The request of the test. */
   test_task: string;
   test_parameters: Record<string, unknown>;
 }
@@ -62,7 +62,7 @@ export function newDraft(): Draft {
   };
 }
 
-/** A listing as it stands, to be changed. What its description would say is empty where the service does not have it. */
+/** A draft of an existing listing. Description fields are empty if the service does not have the description. */
 export function draftOf(listing: OwnListing): Draft {
   const metadata = readMetadata(listing);
   return {
@@ -88,7 +88,7 @@ function readMetadata({ metadata }: OwnListing): AgentMetadata | null {
   return AgentMetadata.safeParse(JSON.parse(metadata)).data ?? null;
 }
 
-/** A schema's object; null while its text is none. */
+/** A schema's object; null while its text is not one. */
 export function readSchema(text: string): Record<string, unknown> | null {
   try {
     return AgentMetadata.shape.input_schema.safeParse(JSON.parse(text)).data ?? null;
@@ -97,7 +97,7 @@ export function readSchema(text: string): Record<string, unknown> | null {
   }
 }
 
-/** The description as `parseListingDraft` takes it. */
+/** The description for `parseListingDraft`. */
 export function toInput(draft: Draft, metadataUri = ''): ListingDraftInput {
   const { listing_id: _, test_task, test_parameters, ...fields } = draft;
   return {
@@ -113,7 +113,7 @@ export function toInput(draft: Draft, metadataUri = ''): ListingDraftInput {
 
 const TEXT_FIELDS = ['name', 'tagline', 'description', 'display_name', 'endpoint'] as const;
 
-/** What cannot be listed, by field. Schemas are JSON objects here; their rules are shown where they are written. */
+/** Faults by field. Schemas are only checked to be JSON objects here; their editor shows their rules. */
 export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined): DraftErrors {
   const errors: DraftErrors = {};
   for (const field of TEXT_FIELDS) {
@@ -136,7 +136,7 @@ export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined):
   else if (most !== undefined && longest > most) errors.timeout_seconds = `must be at most ${most}`;
   if (!isSeconds(draft.min_timeout_seconds))
     errors.min_timeout_seconds = 'must be a whole number of seconds, at least 1';
-  else if (shortest > longest) errors.min_timeout_seconds = 'must not be above the longest wait';
+  else if (shortest > longest) errors.min_timeout_seconds = 'must not be above the longest timeout';
   if (draft.test_task.trim() === '') errors.test_task = 'is missing';
   return errors;
 }
@@ -156,13 +156,13 @@ function priceFault(text: string, config: MarketplaceConfig | undefined): string
   }
 }
 
-/** The tier of a price; null for a price that has none. */
+/** The tier of a price; null for a price without one. */
 export function tierOf(text: string, config: MarketplaceConfig): MarketplaceConfig['collateral_tiers'][number] | null {
   if (priceFault(text, config)) return null;
   return config.collateral_tiers.find(({ max_price_usdc }) => parseUsdc(text) <= parseUsdc(max_price_usdc)) ?? null;
 }
 
-/** Whether two say the same to callers: what a creator has not changed need not be signed. */
+/** True if two drafts are equal for callers: unchanged values need no signature. */
 export const isSame = (one: Draft, other: Draft): boolean => {
   const terms = ({ listing_id: _, test_task: _task, test_parameters: _parameters, ...rest }: Draft) =>
     JSON.stringify(rest);

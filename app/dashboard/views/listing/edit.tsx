@@ -1,4 +1,4 @@
-/** Changing what an agent promises: its description, schemas, price and endpoint, by one signature. */
+/** Changes an agent's description, schemas, price and endpoint with one signature. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
@@ -20,12 +20,12 @@ const SchemaFields = lazy(() => import('./schemaFields.tsx'));
 
 interface EditProps {
   listing: OwnListing;
-  /** As it stands on the chain. */
+  /** As on the chain. */
   present: Draft;
   draft: Draft;
   onChange(part: Partial<Draft>): void;
   onReset(): void;
-  /** Where parameters for the test are written. */
+  /** Opens the editor of the test's parameters. */
   onTest(): void;
 }
 
@@ -37,7 +37,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
   const errors: DraftErrors = { ...checkDraft(draft, config), ...schemaErrors };
   const isChanged = !isSame(draft, present);
   const held = heldCollateral(listing);
-  // The chain asks for a price's collateral only where the price is another.
+  // The chain checks a price's collateral only if the price changes.
   const isRepriced = draft.price_usdc !== present.price_usdc;
   const tier = config && tierOf(draft.price_usdc, config);
   const missing = tier && isRepriced ? lessUsdc(tier.deposit_usdc, held) : 0;
@@ -47,10 +47,10 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
   async function save({ marketplace, wallet, onProgress, PublicKey, ...chain }: Signing) {
     const agentId = new PublicKey(listing.agent_id);
     if (missing > 0) {
-      // Before the deposit, so that none is made for changes that cannot be saved.
+      // Before the deposit, so that no deposit is made for changes that cannot be saved.
       onProgress('Testing the endpoint …');
       const { ok, checks } = await runTest(draft, listing.signing_key);
-      if (!ok) throw new Error(`The endpoint did not pass: ${checks.find((check) => !check.ok)?.detail}.`);
+      if (!ok) throw new Error(`The endpoint failed the test: ${checks.find((check) => !check.ok)?.detail}.`);
       onProgress(`Adding ${formatAmount(missing)} of collateral …`);
       await chain.topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
     }
@@ -62,7 +62,8 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
     <div className="grid gap-6">
       {listing.metadata === null && (
         <Note tone="warn" title="The marketplace has no description of this agent">
-          Nobody can call it until there is one that fits its on-chain hash. Write it anew here and save.
+          Nobody can call it until the marketplace has the description with its on-chain hash. Write it again here and
+          save.
         </Note>
       )}
       <Section title="Details">
@@ -96,7 +97,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
         open={isSigning}
         onOpenChange={setSigning}
         title="Save the changes"
-        about="The endpoint is tested first and must pass. Calls that run now keep what they were sold."
+        about="The endpoint is tested first and must pass. Calls in progress keep their terms."
         rows={[
           ...(isRepriced
             ? ([
@@ -104,7 +105,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
                 ['Collateral needed', tier ? formatAmount(tier.deposit_usdc) : '–'],
               ] as const)
             : []),
-          ...(missing > 0 ? ([['Added by a signature of its own', formatAmount(missing)]] as const) : []),
+          ...(missing > 0 ? ([['Added with a separate signature', formatAmount(missing)]] as const) : []),
           ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
         ]}
         confirm="Sign the changes"

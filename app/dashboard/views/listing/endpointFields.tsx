@@ -1,11 +1,11 @@
-/** Where calls are sent, and what the creator's own firewall and server must know of who sends them. */
+/** The endpoint of calls, and the facts about the sender for the creator's firewall and server. */
 import { useQuery } from '@tanstack/react-query';
 import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { Copy, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
 import type { FieldsProps } from './detailsFields.tsx';
 
-/** Where the marketplace publishes the keys that it signs its calls with. */
+/** URL of the keys that the marketplace signs its calls with. */
 const KEY_DIRECTORY = `${BASE_URL}/.well-known/http-message-signatures-directory`;
 
 export function EndpointFields({ draft, errors, onChange }: FieldsProps) {

@@ -1,4 +1,4 @@
-/** The draft of a new listing as this browser keeps it over a reload. It holds no key. */
+/** Stores the draft of a new listing in this browser, for a reload. It contains no secret key. */
 import { useState } from 'react';
 import { type Draft, newDraft } from './draft.ts';
 
@@ -6,9 +6,9 @@ const NAME = 'listing-draft';
 
 interface Kept {
   draft: Draft;
-  /** Which step was open. */
+  /** The open step. */
   step: number;
-  /** The public half of the key that the draft was given. */
+  /** The public half of the draft's key. */
   signing_key: string | null;
 }
 
@@ -19,7 +19,7 @@ function read(): Kept {
   try {
     const { draft, step, signing_key } = JSON.parse(localStorage.getItem(NAME) ?? 'null') as Kept;
     return {
-      // What an older page did not know is as in a new draft.
+      // Fields unknown to an older page get the values of a new draft.
       draft: { ...empty.draft, ...draft },
       step: Number.isInteger(step) ? step : 0,
       signing_key: typeof signing_key === 'string' ? signing_key : null,
@@ -31,19 +31,19 @@ function read(): Kept {
 
 export const isDraftKept = (): boolean => localStorage.getItem(NAME) !== null;
 
-/** What is kept, and how it is changed. An untouched draft is not kept. */
+/** The stored draft and functions to change it. An untouched draft is not stored. */
 export function useKept() {
   const [kept, setKept] = useState(read);
   const [isTouched, setTouched] = useState(isDraftKept);
 
-  /** At once, so that no reload is too soon. A browser that keeps nothing only loses the reload. */
+  /** Writes at once, before any reload. A browser without storage only loses the draft on reload. */
   function keep(next: Kept) {
     setKept(next);
     setTouched(true);
     try {
       localStorage.setItem(NAME, JSON.stringify(next));
     } catch {
-      // Its storage is full or forbidden.
+      // The storage is full or forbidden.
     }
   }
   return {
@@ -52,7 +52,7 @@ export function useKept() {
     change: (part: Partial<Draft>) => keep({ ...kept, draft: { ...kept.draft, ...part } }),
     go: (step: number) => (isTouched ? keep({ ...kept, step }) : setKept({ ...kept, step })),
     nameKey: (signing_key: string | null) => keep({ ...kept, signing_key }),
-    /** It is listed: the next one begins empty. */
+    /** After listing: the next draft starts empty. */
     forget() {
       localStorage.removeItem(NAME);
       setTouched(false);

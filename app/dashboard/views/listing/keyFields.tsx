@@ -1,4 +1,4 @@
-/** Choosing the key that signs an agent's results: made here, from a file, or held elsewhere and proved. */
+/** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. */
 import { useQuery } from '@tanstack/react-query';
 import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
@@ -9,10 +9,10 @@ import { type HeldKey, makeKey, proofCommand, proofMessage, readKeyFile, readPro
 
 interface KeyFieldsProps {
   agentName: string;
-  /** The listing that the key is for; undefined until that is known. */
+  /** The listing of the key; undefined until known. */
   agentId: string | undefined;
   value: HeldKey | null;
-  /** The key that the draft was given before this page was loaded. */
+  /** The draft's key from before this page was loaded. */
   expected: string | null;
   onChange(key: HeldKey | null): void;
 }
@@ -80,7 +80,7 @@ function MakeKey({ value, agentName, onChange }: KeyFieldsProps) {
       <Held address={key.address} />
       {key.isSaved ? (
         <Note tone="good" title="Saved as a file">
-          Keep it where only your agent's server can read it. Nobody can make it again.
+          Keep it where only your agent's server can read it. Nobody can restore it.
         </Note>
       ) : (
         <Note tone="warn" title="Save it now">
@@ -123,7 +123,7 @@ function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
       </Field>
       {value && <Held address={value.address} />}
       {value && expected && value.address !== expected && (
-        <Note tone="warn">This is another key than the draft's, {expected}. It takes its place.</Note>
+        <Note tone="warn">This is another key than the draft's, {expected}. It replaces it.</Note>
       )}
     </div>
   );
@@ -169,7 +169,7 @@ function Proof({ agentId, value, onChange }: KeyFieldsProps) {
       </Labelled>
       {message && (
         <details className="text-sm">
-          <summary className="text-accent">A command that signs them by a key file</summary>
+          <summary className="text-accent">A command that signs them with a key file</summary>
           <div className="mt-2">
             <Code text={proofCommand(message)} label="Command" />
           </div>

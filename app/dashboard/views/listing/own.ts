@@ -4,7 +4,7 @@ import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { call } from '../../service.ts';
 
-/** How often figures are asked for while somebody looks. */
+/** Interval of refreshing figures while the view is open. */
 const REFRESH_MS = 15_000;
 
 export const ownListingsQuery = queryOptions({
@@ -13,11 +13,11 @@ export const ownListingsQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 });
 
-/** Amounts are added as whole base units. */
+/** Adds amounts as whole base units. */
 export const sumUsdc = (amounts: readonly number[]): number =>
   toUsdc(amounts.reduce((sum, amount) => sum + parseUsdc(amount), 0n));
 
-/** What is left of the deposit. */
+/** The remaining deposit. */
 export function heldCollateral({ collateral: { deposited_usdc, slashed_usdc, returned } }: OwnListing): number {
   return returned ? 0 : lessUsdc(deposited_usdc, slashed_usdc);
 }

@@ -1,4 +1,4 @@
-/** What a call costs, how long it may take, and what must be deposited for that. */
+/** The price of a call, its timeouts, and the required deposit. */
 import { useQuery } from '@tanstack/react-query';
 import { cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
@@ -10,7 +10,7 @@ import { lessUsdc } from './own.ts';
 
 const BPS = 10_000;
 
-/** `held`: the collateral that an agent has already. */
+/** `held` is the agent's present collateral. */
 export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps & { held?: number }) {
   const { data: config } = useQuery(configQuery);
   const tier = config && tierOf(draft.price_usdc, config);
@@ -31,16 +31,16 @@ export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps &
           onChange={({ target }) => onChange({ price_usdc: target.value.trim() })}
         />
         <Input
-          label="Longest wait, seconds"
-          hint="After it a call is refunded. Also what callers wait who name no limit."
+          label="Longest timeout, seconds"
+          hint="A call without a result by then is refunded. Also the default for callers who choose no timeout."
           inputMode="numeric"
           value={draft.timeout_seconds}
           error={errors.timeout_seconds ?? null}
           onChange={({ target }) => onChange({ timeout_seconds: target.value.trim() })}
         />
         <Input
-          label="Shortest wait, seconds"
-          hint="Callers cannot ask for an answer in less."
+          label="Shortest timeout, seconds"
+          hint="The shortest timeout that callers can choose."
           inputMode="numeric"
           value={draft.min_timeout_seconds}
           error={errors.min_timeout_seconds ?? null}
@@ -64,7 +64,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
       <div>
         <h3 className="font-medium">Collateral</h3>
         <p className="mt-1 max-w-2xl text-sm text-faint">
-          A deposit that backs your agent. It stays in an account of the on-chain program, can be slashed only where a
+          A deposit that backs your agent. It stays in an account of the on-chain program, can be slashed only if a
           dispute is upheld against you, and comes back after you delist.
         </p>
       </div>

@@ -1,4 +1,4 @@
-/** What will be signed, said before it is; the signature itself; and the agent that it makes. */
+/** A review before signing, the signature itself, and the resulting agent. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -14,7 +14,7 @@ import { type OpenStep, OpenSteps } from './steps.tsx';
 export interface Listed {
   agent_id: string;
   name: string;
-  /** Of the transaction; null where it was found on the chain. */
+  /** Signature of the transaction; null if the listing was found on the chain. */
   signature: string | null;
   deposit_usdc: number;
   endpoint: string;
@@ -26,7 +26,7 @@ interface ReviewProps {
   signingKey: HeldKey | null;
   agentId: string | undefined;
   isTested: boolean;
-  /** Steps that are not complete. */
+  /** Incomplete steps. */
   open: OpenStep[];
   onListed(listed: Listed): void;
 }
@@ -48,7 +48,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ],
     [
       'When it can shrink',
-      'Only where a dispute is upheld against you, by what that dispute takes; never by more than the deposit.',
+      'Only if a dispute is upheld against you, by the amount of that dispute; never by more than the deposit.',
     ],
     [
       'When it returns',
@@ -63,14 +63,17 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
         {draft.endpoint || '–'}
       </code>,
     ],
-    ['Beside it', "The network's fee and the rent of the listing's accounts, a few thousandths of a SOL."],
+    [
+      'In addition',
+      "The network fee and the refundable deposit of the listing's accounts, a few thousandths of a SOL.",
+    ],
   ] as const;
   const isMissingMoney = tier && facts && Number(facts.usdc ?? 0) < tier.deposit_usdc;
 
   async function list({ marketplace, wallet, onProgress, ...chain }: Signing): Promise<Listed> {
     const listing = chain.program.findListing(wallet.publicKey, bytesOf(draft.listing_id));
     const made = { name: draft.name, deposit_usdc: tier?.deposit_usdc ?? 0, endpoint: draft.endpoint };
-    // A first try whose outcome nobody knew may have made it.
+    // A first attempt with unknown outcome may have created it.
     const known = await chain.readListing(marketplace.connection, listing).catch(() => null);
     if (known) {
       onProgress('The agent is listed already.');
@@ -92,7 +95,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       {open.length > 0 && <OpenSteps title="Not complete yet" steps={open} />}
       {open.length === 0 && !isTested && (
         <Note tone="warn">
-          The endpoint was not tested as it is described now. It is tested before anything is signed, and must pass.
+          The endpoint was not tested with this description. It is tested before you sign, and must pass.
         </Note>
       )}
       {isMissingMoney && (
@@ -126,7 +129,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
   );
 }
 
-/** The end of the way: where it is, and what to do now. */
+/** The last step: where the agent is, and what to do now. */
 export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void }) {
   return (
     <div className="grid gap-6">
@@ -168,7 +171,7 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
   );
 }
 
-/** How a server of the library is started with a key file; shown where the test wants one. */
+/** How to start a server of the library with a key file; shown where the test needs one. */
 export function ServerHint({ endpoint }: { endpoint: string }) {
   const port = URL.canParse(endpoint) ? new URL(endpoint).port || '8080' : '8080';
   const command = `npx tsx examples/creator.ts signing-key.json ${port} ${BASE_URL}`;

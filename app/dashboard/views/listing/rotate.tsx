@@ -1,4 +1,4 @@
-/** Another signing key for an agent that runs. */
+/** Replaces the signing key of a running agent. */
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
@@ -25,7 +25,7 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
       <div>
         <h2 className="font-medium">Signing key</h2>
         <p className="mt-1 max-w-2xl text-sm text-faint">
-          Results count only with this key's signature. Rotate it at once where somebody else may have read it.
+          Results are paid only with this key's signature. Rotate it at once if somebody else may have read it.
         </p>
       </div>
       <Facts rows={[['Public half', <Id key="key" value={listing.signing_key} full />]]} />
@@ -38,10 +38,10 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
         <div className="grid gap-6 border-t border-line pt-5">
           <ol className="grid list-decimal gap-1.5 pl-5 text-sm text-faint">
             <li>Make the new key, and save it.</li>
-            <li>Let your server hold it beside the old one, the new one first, and start it anew.</li>
-            <li>Sign the rotation. Calls that are opened from then on want the new key.</li>
+            <li>Add it to your server before the old key, and restart the server.</li>
+            <li>Sign the rotation. Calls opened after it need the new key.</li>
             <li>
-              Take the old key away after {formatSpan(listing.timeout_seconds)}, when the last call that wants it has
+              Take the old key away after {formatSpan(listing.timeout_seconds)}, when the last call that needs it has
               ended.
             </li>
           </ol>
@@ -85,7 +85,7 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
       <AskBeforeLeaving when={key !== null} title="Leave before the key is rotated?">
         {isUnsaved
           ? 'The new key has not been saved and is gone when you leave.'
-          : 'The rotation is not signed yet, so that the old key stays in force.'}
+          : 'The rotation is not signed yet, so the old key stays valid.'}
       </AskBeforeLeaving>
     </Card>
   );

@@ -1,4 +1,4 @@
-/** The rules of schemas as the editor shows them. With RE2 it is heavy, so it is loaded where schemas are written. */
+/** The rules of schemas for the editor. RE2 makes it heavy, so it is loaded only where schemas are edited. */
 import { findInputSchemaFaults, findSchemaFaults, type SchemaFault } from '../../../sdk/wire/schemas/faults.ts';
 import type { Schema } from '../../../sdk/wire/schemas/rules.ts';
 import type { JsonFault } from '../../parts/jsonEditor.tsx';
@@ -10,7 +10,7 @@ const checkBy = (find: Find) => (value: unknown) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [{ path: '', message: 'must be a JSON Schema object' }];
   }
-  // The root has no name here; its own faults are of the whole.
+  // The root has no name here, so its own faults have an empty path.
   return find(value as Schema, '').map(
     ({ path, expected }): JsonFault => ({ path: path.replace(/^\./, ''), message: expected }),
   );
@@ -19,7 +19,7 @@ const checkBy = (find: Find) => (value: unknown) => {
 export const checkInput = checkBy(findInputSchemaFaults);
 export const checkOutput = checkBy(findSchemaFaults);
 
-/** The first thing that keeps each of the two from being listed. */
+/** The first fault of each of the two schemas. */
 export function findSchemaErrors(input: string, output: string): DraftErrors {
   const first = (text: string, check: typeof checkInput) => {
     const [fault] = check(readSchema(text));

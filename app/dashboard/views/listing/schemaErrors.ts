@@ -1,8 +1,8 @@
-/** What of a draft's schemas breaks the rules, and what of its test breaks the schema; by code that is loaded for it. */
+/** Faults of a draft's schemas, and of its test against the schema. The code is loaded lazily. */
 import { useQuery } from '@tanstack/react-query';
 import { type Draft, type DraftErrors, readSchema } from './draft.ts';
 
-/** Undefined until they are known for the first time. */
+/** Undefined until they are first known. */
 export function useSchemaErrors({ input_schema, output_schema, test_parameters }: Draft): DraftErrors | undefined {
   const { data } = useQuery({
     queryKey: ['schema-errors', input_schema, output_schema, test_parameters],

@@ -1,4 +1,4 @@
-/** Input and output schema, each with the rules that it breaks, and the form that callers will fill in. */
+/** Input and output schema, each with the rules that it breaks, and the form for callers. */
 import { lazy, Suspense, useState } from 'react';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { Button, Card, Skeleton } from '../../parts/ui.tsx';
@@ -87,11 +87,11 @@ function Preview({ schema }: { schema: Record<string, unknown> | null }) {
   );
 }
 
-/** The rules as the library says them; keywords stand between backticks. */
+/** The library's rules; keywords are in backticks. */
 function Rules() {
   return (
     <details className="rounded-xl border border-line bg-raised px-5 py-3.5 text-sm">
-      <summary className="font-medium">What a schema may hold</summary>
+      <summary className="font-medium">Rules for schemas</summary>
       <div className="mt-3 grid gap-2 text-faint">
         {describeSchemaRules().map((rule) => (
           <p key={rule}>

@@ -1,4 +1,4 @@
-/** A listing's signing key while the page has it: in memory only, and never sent. */
+/** A listing's signing key in the page: in memory only, never sent. */
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { encodeSigningKey, parseSigningKey } from '../../../sdk/receipt/signingKeyFile.ts';
@@ -13,13 +13,13 @@ export type HeldKey =
 
 const addressOf = (secret: Uint8Array): string => bs58.encode(secret.subarray(32));
 
-/** A new one, which only this page has until it is saved. */
+/** A new key, which exists only in this page until it is saved. */
 export function makeKey(): HeldKey {
   const secret = nacl.sign.keyPair().secretKey;
   return { kind: 'secret', address: addressOf(secret), secret, isSaved: false };
 }
 
-/** Hands the key over as the file that creators' servers read. */
+/** Downloads the key as the file that creators' servers read. */
 export function saveKey(key: HeldKey & { kind: 'secret' }, agentName: string): HeldKey {
   const name = agentName
     .toLowerCase()
@@ -29,13 +29,13 @@ export function saveKey(key: HeldKey & { kind: 'secret' }, agentName: string): H
   return { ...key, isSaved: true };
 }
 
-/** The key in a file that the creator has. Throws where the file holds none. */
+/** The key in a creator's file. Throws if the file contains none. */
 export async function readKeyFile(file: File): Promise<HeldKey> {
   const secret = parseSigningKey(await file.text(), file.name);
   return { kind: 'secret', address: addressOf(secret), secret, isSaved: true };
 }
 
-/** A public half with its proof, as text: hex or base58. Throws where they do not belong together and to the listing. */
+/** A public half with its proof as text: hex or base58. Throws unless key, proof and listing fit each other. */
 export async function readProof(publicKey: string, proof: string, agentId: string): Promise<HeldKey> {
   const { PublicKey, proveSigningKey } = await loadChainModules();
   const text = proof.trim();
@@ -48,21 +48,21 @@ export async function readProof(publicKey: string, proof: string, agentId: strin
   return { kind: 'proof', address: key.publicKey.toBase58(), possession: key.possession };
 }
 
-/** What the chain's side takes. */
+/** The form for the wallet library. */
 export async function toSigningKey(key: HeldKey): Promise<SigningKey> {
   if (key.kind === 'secret') return key.secret;
   const { PublicKey } = await loadChainModules();
   return { publicKey: new PublicKey(key.address), possession: key.possession };
 }
 
-/** What a key signs to prove that its holder lists it here, as hex. */
+/** The message that a key signs to prove that its holder lists it here, as hex. */
 export async function proofMessage(agentId: string): Promise<string> {
   const { program, PublicKey } = await loadChainModules();
   const bytes = program.registerMessage(new PublicKey(agentId));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A command that signs such a message by a key file, with nothing but Node. */
+/** A command that signs such a message with a key file, using only Node. */
 export const proofCommand = (message: string): string =>
   [
     "node -e '",

@@ -1,4 +1,4 @@
-/** How an agent did, day by day: what it earned, how its calls ended, how long they took, and why they failed. */
+/** An agent's daily figures: earnings, outcomes, durations, and reasons of failures. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';

@@ -1,4 +1,4 @@
-/** Where one is on the way, and what is done of it. On a phone it is a line and a word. */
+/** The current step, and which steps are complete. On a phone it is a line and a word. */
 import { useState } from 'react';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Button, cx, Note } from '../../parts/ui.tsx';
@@ -66,7 +66,7 @@ export interface OpenStep {
   go(): void;
 }
 
-/** The ways to what is still missing. */
+/** Links to the incomplete steps. */
 export function OpenSteps({ title, steps }: { title: string; steps: readonly OpenStep[] }) {
   return (
     <Note tone="warn" title={title}>

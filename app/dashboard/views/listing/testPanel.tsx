@@ -1,4 +1,4 @@
-/** The Test Execution tool: one synthetic call to the endpoint, and each thing that it shows. Nothing goes on-chain. */
+/** The Test Execution tool: one synthetic call to the endpoint, and its checks. Nothing goes on-chain. */
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
 import type { RequestIssue } from '../../../sdk/wire/errorCodes.ts';
@@ -26,11 +26,11 @@ interface TestPanelProps {
   signingKey: string | null;
   outcome: TestOutcome | null;
   onOutcome(outcome: TestOutcome | null): void;
-  /** What stands in the way, with where to mend it. */
+  /** The obstacle, with a link to correct it. */
   blocked?: ReactNode;
 }
 
-/** Gives the document to the marketplace, which keeps it for a day, and has its endpoint called. */
+/** Posts the document to the marketplace, which keeps it for a day, and lets it call the endpoint. */
 export async function runTest(draft: Draft, signingKey: string): Promise<TestOutcome> {
   const { parseListingDraft } = await loadChainModules();
   const { metadata, timeoutSeconds } = parseListingDraft(toInput(draft), 'The draft');
@@ -122,8 +122,8 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           </Note>
         )}
         {outcome && !outcome.ok && (
-          <Note tone="bad" title="The endpoint did not pass">
-            A paid call like this would have been refunded. Mend what failed and test again; nothing is lost.
+          <Note tone="bad" title="The endpoint failed the test">
+            A paid call like this would have been refunded. Correct what failed and test again; your draft is kept.
           </Note>
         )}
         <Checks checks={outcome?.checks ?? null} isRunning={isRunning} />
@@ -148,7 +148,7 @@ function Elapsed({ most }: { most: number }) {
 function TestError({ error }: { error: unknown }) {
   const issues = error instanceof MarketplaceError ? (error.details?.issues as RequestIssue[] | undefined) : undefined;
   return (
-    <Note tone="bad" title="The test was not made">
+    <Note tone="bad" title="The test could not be made">
       {issues?.length ? (
         <ul className="grid gap-1">
           {issues.map(({ path, expected, got }) => (

@@ -1,4 +1,4 @@
-/** A verification as a person reads it: the verdict, then each check with everything that was compared. */
+/** A verification for people: the verdict, then each check with everything that it compared. */
 import type { Check, CheckName, Comparison } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
@@ -14,14 +14,14 @@ const VERDICT_TONES: Record<string, string> = {
   warn: 'bg-warn-soft text-warn',
 };
 
-/** The whole of it, while it runs and when it has ended. */
+/** The whole result, while it runs and after its end. */
 export function VerificationResult({ verification, name }: { verification: Verification; name: string }) {
   const { checks, isRunning, error, subject, endedAt } = verification;
   const verdict = verdictOf(checks);
   return (
     <section aria-label="Result" className="grid grid-cols-[minmax(0,1fr)] gap-4">
       {error ? (
-        <Note tone="bad" title="The checks broke off">
+        <Note tone="bad" title="The checks were interrupted">
           {error}
         </Note>
       ) : (
@@ -73,10 +73,10 @@ function aboutOf({ name, state, reason, compared }: Check): string | null {
   if (state === 'passed') return CHECK_WORDS[name].about;
   if (state === 'not_checked') return reason;
   const wrong = compared.filter(({ got, expected }) => got !== expected);
-  return `Not as it has to be: ${wrong.map(({ what }) => what).join(', ')}.`;
+  return `Wrong: ${wrong.map(({ what }) => what).join(', ')}.`;
 }
 
-/** Open where it failed: that is what somebody came for. */
+/** Open if it failed, because the visitor looks for the failure. */
 function CheckRow({ check }: { check: Check }) {
   const { title } = CHECK_WORDS[check.name];
   return (
@@ -106,7 +106,7 @@ function CheckRow({ check }: { check: Check }) {
         {check.compared.length === 0 && <p className="text-faint">Nothing could be compared.</p>}
         {check.reason && check.state !== 'not_checked' && <p className="text-faint">{check.reason}</p>}
         <p className="text-xs text-faint">
-          {check.source === 'receipt' ? 'From the receipt alone; nobody was asked.' : `Asked: ${check.source}`}
+          {check.source === 'receipt' ? 'From the receipt alone.' : `Source: ${check.source}`}
         </p>
       </div>
     </details>

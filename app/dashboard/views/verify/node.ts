@@ -1,9 +1,9 @@
-/** Which node the visitor wants to be asked. */
+/** The URL of the node that the visitor chooses. */
 
-/** As the policy of this page has it; the browser refuses all others without a word. */
+/** Matches this page's policy; the browser refuses all other URLs silently. */
 const MAY_BE_ASKED = /^(https:\/\/[^/]|http:\/\/(127\.0\.0\.1|localhost)(:|\/|$))/;
 
-/** What is wrong with it; null where it can be asked. */
+/** The fault of the URL; null if it is usable. */
 export function nodeFault(text: string): string | null {
   if (!URL.canParse(text)) return 'It must be a URL, such as https://api.mainnet-beta.solana.com';
   if (MAY_BE_ASKED.test(text)) return null;

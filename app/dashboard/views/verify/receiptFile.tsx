@@ -1,8 +1,8 @@
-/** Where a receipt's file is dropped or chosen. It is read here and goes nowhere. */
+/** Field to drop or choose a receipt's file. It is read here and not sent anywhere. */
 import { type DragEvent, useEffect, useId, useRef, useState } from 'react';
 import { buttonStyle, cx, Note } from '../../parts/ui.tsx';
 
-/** Of a result with everything around it; beyond it a file is something else. */
+/** Enough for the largest result; a longer file is not a receipt. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 async function readReceipt(file: File): Promise<unknown> {
@@ -20,7 +20,7 @@ export function ReceiptFile({ onReceipt }: { onReceipt(receipt: unknown, name: s
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
 
-  // A file that misses the field would otherwise be opened in place of the page.
+  // Otherwise a file dropped beside the field would open instead of the page.
   useEffect(() => {
     const keep = (event: Event) => event.preventDefault();
     window.addEventListener('dragover', keep);
@@ -72,7 +72,7 @@ export function ReceiptFile({ onReceipt }: { onReceipt(receipt: unknown, name: s
           className="peer sr-only"
           onChange={(event) => {
             void take(event.target.files?.[0]);
-            // The same file, changed, must be seen again.
+            // The same file must be readable again after a change.
             event.target.value = '';
           }}
         />

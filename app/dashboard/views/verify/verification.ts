@@ -1,11 +1,11 @@
-/** Running the checks: what is checked, by which node, and what came of it so far. */
+/** Runs the checks: the subject, the node, and the results until now. */
 import { useCallback, useRef, useState } from 'react';
 import type { Check } from '../../../sdk/receipt/verify.ts';
 import type { Receipt } from '../../../sdk/wire/receipt.ts';
 import { explain, queryClient, rest } from '../../service.ts';
 import { sessionQuery } from '../../wallet/session.ts';
 
-/** What is to be checked: a document that somebody gave for a receipt, or an execution of which there is only the id. */
+/** The subject: a document that should be a receipt, or an execution known only by its id. */
 export type Subject =
   | { kind: 'receipt'; receipt: unknown; from: string }
   | { kind: 'execution'; executionId: string; from: string };
@@ -16,20 +16,20 @@ export interface Verification {
   rpcUrl: string | null;
   checks: Check[];
   isRunning: boolean;
-  /** A fault of the page; the checks themselves throw nothing. */
+  /** A fault of the page; the checks themselves never throw. */
   error: string | null;
-  /** ISO 8601, when it ended. */
+  /** ISO 8601 time of its end. */
   endedAt: string | null;
 }
 
-/** The receipt that the marketplace has for whoever is signed in; null where it has none to give. */
+/** The marketplace's receipt for the signed-in wallet; null if there is none. */
 async function ownReceipt(executionId: string): Promise<Receipt | null> {
   const session = await queryClient.ensureQueryData(sessionQuery).catch(() => null);
   if (!session?.wallet) return null;
   return rest.getReceipt(executionId).catch(() => null);
 }
 
-/** By an id: with the receipt where the signed-in wallet can have it, else with the chain alone. */
+/** Finds the subject of an id: with the receipt if the signed-in wallet can have it, else with the chain alone. */
 export async function findSubject(executionId: string): Promise<Subject> {
   const receipt = await ownReceipt(executionId);
   return receipt
@@ -37,10 +37,10 @@ export async function findSubject(executionId: string): Promise<Subject> {
     : { kind: 'execution', executionId, from: 'There is no receipt, so only what the chain has is checked.' };
 }
 
-/** Proofs of archived executions are public; nobody has to believe them. */
+/** Proofs of archived executions are public and need not be trusted. */
 const findArchive = (executionId: string) => rest.getExecutionArchive(executionId).catch(() => null);
 
-/** The newest verification; one that is overtaken by another tells nothing any more. */
+/** The newest verification; an older one that is still running reports nothing more. */
 export function useVerification() {
   const [current, setCurrent] = useState<Verification | null>(null);
   const turn = useRef(0);
@@ -70,7 +70,7 @@ export function useVerification() {
   return { current, verify };
 }
 
-/** What can be kept of it: everything that was compared, and with whom. */
+/** A report to keep: everything that was compared, and with which node. */
 export function reportOf({ subject, rpcUrl, checks, endedAt }: Verification): string {
   const about = subject.kind === 'receipt' ? { receipt: subject.receipt } : { execution_id: subject.executionId };
   return `${JSON.stringify({ verified_at: endedAt, rpc_url: rpcUrl, checks, ...about }, null, 2)}\n`;

@@ -1,23 +1,23 @@
-/** What the checks of a receipt are called here, and what they come to in one sentence. */
+/** Titles of a receipt's checks, and the verdict in one sentence. */
 import type { Check, CheckName } from '../../../sdk/receipt/verify.ts';
 import type { Tone } from '../../parts/ui.tsx';
 
 export interface CheckWords {
   title: string;
-  /** What it means that it passed. */
+  /** The meaning of a passed check. */
   about: string;
 }
 
 export const CHECK_WORDS: Record<CheckName, CheckWords> = {
-  shape: { title: 'The receipt is whole', about: 'Every field that a receipt has is there and has its form.' },
-  result_hash: { title: 'The result is unchanged', about: 'Hashing the result gives the hash that the receipt names.' },
+  shape: { title: 'The receipt is whole', about: 'Every field is present and has the right format.' },
+  result_hash: { title: 'The result is unchanged', about: 'The hash of the result equals the hash in the receipt.' },
   signature: {
     title: 'The result is signed',
-    about: 'The signature over that hash is of the key that the receipt names.',
+    about: 'The key in the receipt signed that hash.',
   },
   request_hash: {
     title: 'The request is unchanged',
-    about: 'Hashing task and parameters gives what was committed to.',
+    about: 'The hash of task and parameters equals the request hash.',
   },
   execution_signature: {
     title: 'This very execution is signed',
@@ -25,19 +25,19 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
   },
   genesis_hash: {
     title: 'The node is on the right chain',
-    about: 'Its first block is the one that the receipt names.',
+    about: 'Its genesis hash equals the one in the receipt.',
   },
   program: { title: 'The record is the marketplace’s', about: 'Its address and its owner are the program’s own.' },
-  record: { title: 'The record on the chain agrees', about: 'Whatever the chain has of this execution says the same.' },
-  signing_key: { title: 'The key is the agent’s', about: 'The listing has it, or had it when the price was paid in.' },
+  record: { title: 'The record on the chain agrees', about: 'The data of this execution on the chain are the same.' },
+  signing_key: { title: 'The key is the agent’s', about: 'The listing has it, or had it when the escrow was opened.' },
   opening: { title: 'The price went into escrow', about: 'The first transaction opened this request at this agent.' },
   settlement: {
     title: 'The shares were paid',
-    about: 'The last transaction paid creator and marketplace to the unit.',
+    about: 'The last transaction paid creator and marketplace their exact shares.',
   },
 };
 
-/** Those that a receipt shows by itself, whoever is asked. */
+/** Checks that need only the receipt, whichever node is asked. */
 const BY_ITSELF: readonly CheckName[] = ['result_hash', 'signature'];
 
 export interface Verdict {
@@ -48,14 +48,14 @@ export interface Verdict {
 
 const list = (checks: readonly Check[]): string => checks.map(({ name }) => `“${CHECK_WORDS[name].title}”`).join(', ');
 
-/** Everything in one sentence, and what it leaves open in the next. */
+/** The verdict in one sentence, and its open questions in the next. */
 export function verdictOf(checks: readonly Check[]): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
   const open = checks.filter(({ state }) => state === 'not_checked');
   const count = `${checks.length - open.length} of ${checks.length} checks were made.`;
   if (failed.length > 0) {
     const which = failed.length === 1 ? 'One check' : `${failed.length} checks`;
-    return { tone: 'bad', title: 'This does not hold', about: `${which} failed: ${list(failed)}. ${count}` };
+    return { tone: 'bad', title: 'This is not valid', about: `${which} failed: ${list(failed)}. ${count}` };
   }
   const isSigned = BY_ITSELF.every((name) => checks.some((check) => check.name === name && check.state === 'passed'));
   const isRecorded = checks.some(({ name, state }) => name === 'record' && state === 'passed');
@@ -64,27 +64,27 @@ export function verdictOf(checks: readonly Check[]): Verdict {
     const rest = open.length > 0 ? ` Not checked: ${list(open)}.` : '';
     return {
       tone: 'good',
-      title: 'This receipt holds',
+      title: 'This receipt is valid',
       about: `The agent signed this result, the chain recorded it, and its price was paid out. ${count}${rest}`,
     };
   }
   if (isSigned) {
     return {
       tone: 'warn',
-      title: 'The signature holds, but the chain is not fully checked',
-      about: `Nothing contradicts this receipt. Whose key signed it, and that it was paid, only the chain can show. ${count}`,
+      title: 'The signature is valid, but the chain is not fully checked',
+      about: `No check failed. Only the chain can show the owner of the key and the payment. ${count}`,
     };
   }
   if (isRecorded || isPaid) {
     return {
       tone: 'warn',
-      title: 'The chain’s own account of it fits together',
-      about: `Result and signature are for a receipt to show, so drop one here to check them. ${count}`,
+      title: 'The record on the chain is consistent',
+      about: `To check the result and its signature too, drop a receipt here. ${count}`,
     };
   }
   return {
     tone: 'warn',
     title: 'Nothing could be confirmed',
-    about: `Nothing contradicts it either: what it takes was not there. ${count} Each says why.`,
+    about: `No check failed, but the data for the checks were missing. ${count} Each check says why.`,
   };
 }

@@ -1,12 +1,12 @@
 /**
- * The smallest parameters that a creator's input schema may accept, for probes: required properties only, each as short
- * as its bounds allow, and of a union its first form. What a schema asks beyond that, such as a pattern, is not guessed.
+ * Builds minimal parameters for an input schema, for probes: required properties only, as short as the bounds allow,
+ * with the first form of a union. Further rules, such as a pattern, are not guessed.
  */
 
 import { isObject, resolveRef, type Schema } from '../../../sdk/wire/schemas/rules.ts';
 import type { ParameterFault } from '../parameters.ts';
 
-/** More items than anybody's probe needs; a schema that asks for more has no sample. */
+/** More items than a probe needs; a schema that requires more has no sample. */
 const MAX_ITEMS = 100;
 const MAX_TEXT = 10_000;
 
@@ -23,7 +23,7 @@ const FORMATTED: Record<string, string> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Parameters for a probe, and whether the schema accepts them: where no sample was found, it does not. */
+/** Parameters for a probe. `fits` is false if the schema accepts none of the samples. */
 export async function sampleParameters(
   root: Schema,
   check: (parameters: string) => Promise<ParameterFault[]>,
@@ -62,7 +62,7 @@ function sampleOf(given: unknown, root: Schema): unknown {
   }
 }
 
-/** One schema without references and unions: all that must hold, and of what may hold the first. */
+/** One schema without references and unions: all required parts, and the first form of each union. */
 function settle(given: unknown, root: Schema): Schema {
   if (!isObject(given)) return {};
   const { $ref, allOf, anyOf, oneOf, ...own } = given;
@@ -72,7 +72,7 @@ function settle(given: unknown, root: Schema): Schema {
     ...listOf(anyOf).slice(0, 1),
     ...listOf(oneOf).slice(0, 1),
   ].map((part) => settle(part, root));
-  // What stands beside a reference or a union, such as a default, is nearer and has the last word.
+  // Keywords beside a reference or a union, such as a default, are more specific and win.
   const all = [...parts, own];
   return {
     ...Object.assign({}, ...all),
@@ -105,7 +105,7 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** 0 where it is allowed, else the bound nearest to it. */
+/** 0 if it is allowed, else the nearest bound. */
 function sampleNumber(schema: Schema): number {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<
     string,

@@ -1,7 +1,7 @@
 /**
- * /docs: a guide and the reference, written from the OpenAPI document on the server as one HTML page. It is our own and
- * not a viewer's bundle, because a page without a script needs no network, works with a keyboard, a screen reader or
- * `curl`, and can forbid the browser everything.
+ * /docs: a guide and the reference, rendered on the server from the OpenAPI document as one HTML page. It uses no
+ * viewer's bundle. A page without scripts needs no network, works with a keyboard, a screen reader or `curl`, and can
+ * use the strictest browser policy.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ import { escapeHtml, inline } from './html.ts';
 import { reference } from './reference.ts';
 import { STYLE } from './style.ts';
 
-/** Where an ExecutionRecord's account holds result_hash, bytes from its beginning. */
+/** Offset of result_hash in an ExecutionRecord's account, bytes. */
 export const RESULT_HASH_OFFSET = 212;
 
 const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8');
 const NAVIGATION = [...GUIDE.matchAll(/<section id="(\w+)">\s*<h2>(.*?)<\/h2>/g)];
 
-/** The page for the deployment that the document names; `rpcUrl` is for readers who ask the chain itself. */
+/** The page for the deployment in the document. `rpcUrl` is for readers who query the chain themselves. */
 export function createPage(document: OpenApi, deployment: { environment: 'live' | 'test'; rpcUrl: string }): string {
   const { environment, rpcUrl } = deployment;
   const values: Record<string, string> = {

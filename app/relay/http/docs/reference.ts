@@ -1,10 +1,10 @@
-/** The part of /docs that is the OpenAPI document in words: every route with its parameters, answers and errors. */
+/** The reference in /docs, made from the OpenAPI document: every route with its parameters, answers and errors. */
 import { ERRORS, type ErrorCode } from '../../../sdk/wire/wire.ts';
 import type { OpenApi, Operation } from '../openapi/document.ts';
 import type { Json } from '../openapi/schemas.ts';
 import { escapeHtml, inline } from './html.ts';
 
-/** All routes by tag, then the schemas that they name. */
+/** All routes by tag, then the schemas that they use. */
 export function reference(document: OpenApi): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -49,7 +49,7 @@ function parameterRow({ name, in: place, required, description, schema }: Operat
   return `<tr><td><code>${escapeHtml(name)}</code></td><td>${kind}</td><td>${typeOf(schema)}</td><td>${inline(description)}</td></tr>`;
 }
 
-/** Success in full; errors by their codes, because the table above explains them. */
+/** Success in full; errors only as codes, because the table above explains them. */
 function answer(status: string, { description, content: body, headers }: Operation['responses'][string]): string {
   const names = Object.keys(body?.['application/json']?.examples ?? {});
   const codes = names.filter((name): name is ErrorCode => name in ERRORS);
@@ -74,7 +74,7 @@ function content(body: NonNullable<Operation['requestBody']>['content']): string
     .join('\n');
 }
 
-/** The fields of an object, nested ones with their path. */
+/** The fields of an object; nested ones with their path. */
 function fields(schema: Json): string {
   const rows: string[] = [];
   const visit = (inner: Json, path: string): void => {
@@ -108,7 +108,7 @@ function typeOf(schema: Json): string {
   const { $ref, type, enum: values, const: value, format, items } = schema;
   if (typeof $ref === 'string') {
     const name = $ref.split('/').at(-1) ?? '';
-    // Errors have a table of their own above.
+    // Errors have their own table above.
     const target = name.startsWith('error_') ? name.replace('error_', 'error-') : `schema-${name}`;
     return `<a href="#${target}"><code>${name}</code></a>`;
   }

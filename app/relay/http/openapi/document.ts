@@ -1,6 +1,6 @@
 /**
  * /openapi.json: the table of routes and the schemas of sdk/wire.ts as one OpenAPI 3.1 document. Answers are described
- * open, because fields may be added to them; what is sent now is held to the closed schemas by the relay itself.
+ * as open objects, because fields may be added. The relay itself checks its answers against the closed schemas.
  */
 import type { z } from 'zod';
 import { ERRORS } from '../../../sdk/wire/wire.ts';
@@ -10,7 +10,7 @@ import { errorExample, procedureErrorExample } from './examples.ts';
 import { CONFIG_ANSWER, CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from './procedures.ts';
 import { componentSchemas, describeFields, type Json, pointTo, refOf, type Schemas, toJson } from './schemas.ts';
 
-/** The document as far as its readers here need to know it. */
+/** The part of the document that its readers here use. */
 export interface OpenApi {
   openapi: '3.1.0';
   info: { title: string; version: string; description: string; contact: Json; license: Json };
@@ -33,7 +33,7 @@ export interface Operation {
 
 type Content = Record<string, { schema: Json; examples: Record<string, { value: unknown }> }>;
 
-/** An empty way stands for what the body itself can prove. */
+/** An empty entry means that the body itself can carry the proof. */
 const SECURITY: Record<Route['access'], Json[]> = {
   public: [],
   read: [{ apiKey: [] }],
@@ -43,26 +43,26 @@ const SECURITY: Record<Route['access'], Json[]> = {
 
 const HEADERS: Record<string, { description: string; schema: Json }> = {
   'X-Request-Id': {
-    description: 'Names this request in the logs.',
+    description: 'The id of this request in the logs.',
     schema: { type: 'string', format: 'uuid' },
   },
   'Idempotent-Replayed': {
-    description: '`true` where the answer was made for an earlier request.',
+    description: '`true` if the answer was made for an earlier request.',
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
-  ETag: { description: 'Names this version of the answer, for `If-None-Match`.', schema: { type: 'string' } },
-  Allow: { description: 'The methods of this address.', schema: { type: 'string' } },
+  ETag: { description: 'The version of the answer, for `If-None-Match`.', schema: { type: 'string' } },
+  Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
 };
 
 const TAGS: OpenApi['tags'] = [
-  { name: 'Agents', description: 'What can be executed, and what it costs.' },
+  { name: 'Agents', description: 'The agents that you can call, with their prices.' },
   { name: 'Executions', description: 'Paid calls and their records.' },
-  { name: 'Creators', description: 'For those who offer agents.' },
+  { name: 'Creators', description: 'For creators, who list agents.' },
   { name: 'Service', description: 'The service itself.' },
 ];
 
-/** Writes the document for a deployment. */
+/** Makes the document of a deployment. */
 export function createDocument(deployment: { baseUrl: string; environment: 'live' | 'test' }): OpenApi {
   const { baseUrl, environment } = deployment;
   const paths: OpenApi['paths'] = {};
@@ -76,7 +76,7 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
     info: {
       title: 'Agent Marketplace',
       version: '1.0.0',
-      description: `Execute AI agents and pay per call in USDC, held in escrow on Solana until the creator's signed result is there. The guide is at ${baseUrl}/docs.`,
+      description: `Execute AI agents and pay per call in USDC. An escrow on Solana holds the price until the creator's signed result arrives. The guide is at ${baseUrl}/docs.`,
       contact: { name: 'The operator of this deployment', url: `${baseUrl}/docs` },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -90,7 +90,7 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: `An API key: crtx_${environment}_... Each key spends from one wallet, up to the caps its owner signed on-chain.`,
+          description: `An API key: crtx_${environment}_... Each key spends from one wallet, within the limits that the wallet signed on-chain.`,
         },
       },
     },
@@ -109,7 +109,7 @@ function operationOf(id: RouteId): Operation {
     ...(route.body && {
       requestBody: {
         required: true,
-        description: `At most ${route.body.maxBytes} bytes and 64 levels of nesting; no name twice in one object.`,
+        description: `At most ${route.body.maxBytes} bytes and 64 levels of nesting, without duplicate names in an object.`,
         content: {
           'application/json': {
             schema: refOf(route.body.schema),
@@ -141,7 +141,7 @@ function parametersOf(id: RouteId, route: Route): Operation['parameters'] {
     return { name, in: 'header', required: false, description: about, schema: toJson(schema, 'input') };
   });
   if (route.cache !== CACHING.never) {
-    const description = 'An `ETag` that you have: if it is still the right one, the answer is 304 without a body.';
+    const description = 'The `ETag` of your copy. If it is still current, the answer is 304 without a body.';
     headers.push({ name: 'If-None-Match', in: 'header', required: false, description, schema: { type: 'string' } });
   }
   return [...path, ...query, ...headers];
@@ -161,11 +161,11 @@ function answersOf(route: Route): Operation['responses'] {
     if (answer.schema) content['application/json'] = { schema: refOf(answer.schema), examples };
     responses[status] = { description: answer.about, headers: headersOf(names), content };
   }
-  if (kept) responses[304] = { description: 'You have this version already.', headers: headersOf(['ETag']) };
+  if (kept) responses[304] = { description: 'Your copy is current.', headers: headersOf(['ETag']) };
   return responses;
 }
 
-/** `GET /trpc/config.get`: beside the table, because tRPC answers it in its own shape. */
+/** `GET /trpc/config.get`: not in the table of routes, because tRPC defines its format. */
 function configOperation(): Operation {
   const content = (schema: z.ZodType, name: string, value: unknown): Content => {
     return { 'application/json': { schema: refOf(schema), examples: { [name]: { value } } } };
@@ -183,7 +183,7 @@ function configOperation(): Operation {
     tags: ['Service'],
     summary: 'Read the terms of this deployment',
     description:
-      'Addresses, fee, limits and collateral tiers, from the chain as it was at most 2 seconds ago, in the shape of tRPC: the value is `result.data`.',
+      'Addresses, fee, limits and collateral tiers, read from the chain at most 2 seconds ago. The answer has the format of tRPC: the value is `result.data`.',
     security: [],
     parameters: [],
     responses: {
@@ -197,7 +197,7 @@ function configOperation(): Operation {
   };
 }
 
-/** What errors carry beside X-Request-Id. */
+/** Headers of errors besides X-Request-Id. */
 const headersByStatus: Record<number, ResponseHeader[]> = {
   405: ['Allow'],
   409: ['Retry-After'],
@@ -205,7 +205,7 @@ const headersByStatus: Record<number, ResponseHeader[]> = {
   503: ['Retry-After'],
 };
 
-/** Errors by status; those that share one are told apart by `error.code`. */
+/** Errors by status; `error.code` distinguishes those with the same status. */
 function refusalsOf(route: Route): Operation['responses'] {
   const statuses = [...new Set(errorsOf(route).map((code) => ERRORS[code].status))].sort();
   const responses = statuses.map((status) => {

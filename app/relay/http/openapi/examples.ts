@@ -1,23 +1,23 @@
-/** One example of every error, as an answer of /v1 and of /trpc; a test holds each against its own schema. */
+/** One example of every error, as an answer of /v1 and of /trpc. A test checks each against its schema. */
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../../sdk/wire/wire.ts';
 import { EXECUTION_ID, WALLET } from '../routes/samples.ts';
 
 interface ErrorExample<Code extends ErrorCode> {
   message: string;
-  /** Whether it is about an execution that exists. */
+  /** True if the error concerns an existing execution. */
   execution?: true;
   details: ErrorDetails<Code>;
 }
 
-/** One answer of every code. */
+/** One answer per code. */
 const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   invalid_request: {
     message: 'The field "task" is missing',
     details: { issues: [{ in: 'body', path: 'task', expected: 'must be a string', got: 'nothing' }] },
   },
-  unauthorized: { message: 'The API key is not valid', details: null },
+  unauthorized: { message: 'The API key is not valid. It is malformed, unknown, revoked or expired.', details: null },
   wrong_environment: {
-    message: 'This is the test environment: use a key that begins with crtx_test_, not crtx_live_',
+    message: 'This is the test environment. Use a key that begins with crtx_test_, not crtx_live_.',
     details: null,
   },
   insufficient_balance: {
@@ -29,19 +29,19 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     details: { needs: 'execute', has: ['read'] },
   },
   address_not_allowed: {
-    message: 'This API key may not be used from the address 203.0.113.9',
+    message: 'This API key may not be used from the IP address 203.0.113.9',
     details: { address: '203.0.113.9' },
   },
-  not_admin: { message: "This needs the session of the marketplace's admin", details: null },
+  not_admin: { message: "This request needs a session of the marketplace's admin", details: null },
   foreign_origin: {
-    message: 'A request with the cookie of a session must come from a page of this service',
+    message: 'A request that uses or sets a session cookie must come from a page of this service',
     details: { expected: 'https://marketplace.example.com' },
   },
-  agent_not_found: { message: 'There is no agent with this agent_id', details: null },
-  execution_not_found: { message: 'There is no execution with this execution_id', details: null },
-  not_found: { message: 'There is no result at this address', details: null },
+  agent_not_found: { message: 'No agent has this agent_id', details: null },
+  execution_not_found: { message: 'No execution of this wallet has this execution_id', details: null },
+  not_found: { message: 'No result has this URL', details: null },
   method_not_allowed: {
-    message: 'DELETE is not allowed here; use GET, HEAD, OPTIONS',
+    message: 'DELETE is not allowed for this path. Use GET, HEAD, OPTIONS.',
     details: { allowed: ['GET', 'HEAD', 'OPTIONS'] },
   },
   execution_timeout: {
@@ -50,11 +50,11 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     details: null,
   },
   price_changed: {
-    message: 'The agent costs 0.3 USDC, more than the 0.25 USDC of max_cost_usdc',
+    message: 'The agent costs 0.3 USDC, more than max_cost_usdc, 0.25 USDC. Raise max_cost_usdc to pay the new price.',
     details: { price_usdc: 0.3, max_cost_usdc: 0.25 },
   },
   request_in_progress: {
-    message: 'This request came before and has not ended yet',
+    message: 'An earlier request for this call is still in progress. Retry in 1 s.',
     execution: true,
     details: null,
   },
@@ -64,51 +64,52 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     details: { reason: 'ended' },
   },
   not_settled: {
-    message: 'The execution has not been settled yet',
+    message: 'The execution is not settled yet, so it has no receipt. Read it again later.',
     execution: true,
     details: { status: 'running' },
   },
   result_unavailable: {
-    message: 'This execution is completed and paid, and its result is no longer here',
+    message: 'The execution was completed and paid, but this service no longer has its result',
     execution: true,
     details: null,
   },
   payload_too_large: { message: 'The body must be at most 1048576 bytes', details: { max_bytes: 1_048_576 } },
   unsupported_media_type: {
-    message: 'Send the body with the header Content-Type: application/json',
+    message: 'The body is not declared as JSON. Send the header Content-Type: application/json.',
     details: { content_type: 'application/json', content_encoding: 'identity' },
   },
-  agent_paused: { message: 'The agent is paused by its creator', details: null },
+  agent_paused: { message: 'The creator has paused the agent', details: null },
   idempotency_key_reused: {
-    message: 'This Idempotency-Key was used before with another agent or body',
+    message: 'This Idempotency-Key was used before with another agent or body. Use a new key for a new call.',
     execution: true,
     details: null,
   },
   rate_limited: {
-    message: 'More than 50 requests a second without a valid API key came from this address',
+    message:
+      'More than 50 requests per second without a valid API key came from this IP address. Retry later or send a key.',
     details: null,
   },
   execution_failed: {
-    message: "The creator's service reported a failure: out of luck. Escrow refunded",
+    message: "The creator's server reported a failure: out of luck. Escrow refunded",
     execution: true,
     details: null,
   },
   internal_error: {
-    message: 'Something went wrong here; it was logged as 0b0e4a52-6f2c-4d0b-8a55-2f6d3f1f7c10',
+    message: 'Internal error, logged as 0b0e4a52-6f2c-4d0b-8a55-2f6d3f1f7c10. Quote this id when you report it.',
     details: null,
   },
-  service_unavailable: { message: 'The chain cannot be read at the moment', details: null },
-  metadata_missing: { message: "The agent's description has not reached this service", details: null },
+  service_unavailable: { message: 'The Solana node does not answer', details: null },
+  metadata_missing: { message: "This service does not have the agent's description", details: null },
 };
 
-/** A whole error answer of /trpc. */
+/** A complete error answer of /trpc. */
 export function procedureErrorExample(code: ErrorCode, number: number): unknown {
   const { message, details } = ERROR_EXAMPLES[code];
   const data = { code, httpStatus: ERRORS[code].status, details, request_id: '0b0e4a52-6f2c-4d0b-8a55-2f6d3f1f7c10' };
   return { error: { message, code: number, data } };
 }
 
-/** A whole error answer. */
+/** A complete error answer. */
 export function errorExample(code: ErrorCode): unknown {
   const { message, execution, details } = ERROR_EXAMPLES[code];
   return { error: { code, message, execution_id: execution ? EXECUTION_ID : null, details } };

@@ -1,6 +1,6 @@
 /**
- * The one procedure of /trpc that callers need without the project's own client: what config.get answers, as tRPC wraps
- * it, and the shape of its errors. The others are management, for which app/sdk/client/client.ts is the typed client.
+ * The one procedure of /trpc that callers need without the project's own client: config.get, with the format of tRPC's
+ * answers and errors. The others are management, and app/sdk/client/client.ts is their typed client.
  */
 import { z } from 'zod';
 import { DEVNET_GENESIS } from '../../../sdk/program/clusters.ts';
@@ -14,7 +14,7 @@ export const CONFIG_PATH = '/trpc/config.get';
 /** 200 of `GET /trpc/config.get`. */
 export const ConfigAnswer = z.strictObject({ result: z.strictObject({ data: MarketplaceConfig }) });
 
-/** Every error of /trpc: tRPC's shape around our codes. */
+/** Every error of /trpc: tRPC's format with our codes. */
 export const ProcedureError = z.strictObject({
   error: z.strictObject({
     message: z.string(),
@@ -29,7 +29,7 @@ export const ProcedureError = z.strictObject({
   }),
 });
 
-/** What it can answer besides, by status. `-32600` and the like are JSON-RPC's numbers, which tRPC uses. */
+/** Other answers of config.get, by status. `-32600` and the like are JSON-RPC's numbers, which tRPC uses. */
 export const CONFIG_ERRORS: Record<number, { code: ErrorCode; number: number }> = {
   400: { code: 'invalid_request', number: -32600 },
   405: { code: 'method_not_allowed', number: -32005 },
@@ -38,7 +38,7 @@ export const CONFIG_ERRORS: Record<number, { code: ErrorCode; number: number }> 
   503: { code: 'service_unavailable', number: -32603 },
 };
 
-/** What `GET /trpc/config.get` answers. */
+/** The answer of `GET /trpc/config.get`. */
 export const CONFIG_ANSWER = {
   result: {
     data: {

@@ -1,6 +1,6 @@
 /**
- * The schemas of the document: those of sdk/wire.ts by their names, as JSON Schema that generators and linters of other
- * languages take, every field with its meaning from the glossary.
+ * The schemas of the document: those of sdk/wire.ts by name, as JSON Schema for generators and linters of other
+ * languages. The glossary describes every field.
  */
 import { z } from 'zod';
 import { ERROR_CODES, RequestIssue } from '../../../sdk/wire/errorCodes.ts';
@@ -15,12 +15,12 @@ export type Json = Record<string, unknown>;
 export type Schemas = Record<string, Json>;
 
 const isSchema = (entry: [string, unknown]): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType;
-/** The schemas by the names that they are exported by. */
+/** The schemas by their export names. */
 const NAMED = Object.entries<unknown>({ ...wire, Receipt, ConfigAnswer, ProcedureError }).filter(isSchema);
 const bodies = ROUTE_IDS.map((id) => routeOf(id).body?.schema);
-/** What callers send, and what they get: a schema may look different from both sides. */
+/** Schemas of requests and of answers: one schema may differ between the two. */
 const REQUESTS = Object.fromEntries(NAMED.filter(([, schema]) => bodies.includes(schema)));
-/** What routes can answer: the other codes are of procedures alone. */
+/** Codes that routes can return. The other codes belong to procedures alone. */
 const ANSWERED = ERROR_CODES.filter((code) => ROUTE_IDS.some((id) => errorsOf(routeOf(id)).includes(code)));
 const ANSWER_SCHEMAS = {
   ...Object.fromEntries(
@@ -38,7 +38,7 @@ export function componentSchemas(): Schemas {
 /** A reference by name. */
 export const pointTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
-/** A reference to a named schema; unions of named ones are written out. */
+/** A reference to a named schema; a union becomes references to its options. */
 export function refOf(schema: z.ZodType): Json {
   if (schema instanceof z.ZodUnion) return { anyOf: (schema.options as z.ZodType[]).map(refOf) };
   const name = NAMED.find(([, known]) => known === schema)?.[0];
@@ -56,7 +56,7 @@ function schemasOf(schemas: Record<string, z.ZodType>, io: 'input' | 'output'): 
   );
 }
 
-/** Adds what the glossary says to every field of an object and of what it holds. */
+/** Adds the glossary's text to every field of an object, at every depth. */
 export function describeFields(owner: string, schema: Json): Json {
   for (const [name, field] of Object.entries((schema.properties ?? {}) as Schemas)) {
     const meaning = GLOSSARY[`${owner}.${name}`] ?? GLOSSARY[name];
@@ -70,28 +70,28 @@ export function describeFields(owner: string, schema: Json): Json {
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** A schema that has no name in the document. */
+/** A schema without a name in the document. */
 export function toJson(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema, ...json } = z.toJSONSchema(schema, OPTIONS[io]) as Json;
   return json;
 }
 
-/** A pattern as ECMA-262 reads it without the flag `u`, and Python's `re`: neither knows classes of Unicode by name. */
+/** A pattern for ECMA-262 without the flag `u` and for Python's `re`: neither has Unicode classes by name. */
 const portable = (pattern: string): string =>
   pattern.replaceAll('\\p{Cc}', '\\u0000-\\u001f\\u007f-\\u009f').replaceAll('\\p{Surrogate}', '');
 
 const optionsOf = (io: 'input' | 'output') => ({
   io,
-  // What only code can check is described by `.meta()` beside it.
+  // Rules that only code can check are described by `.meta()` beside it.
   unrepresentable: 'any' as const,
   override({ jsonSchema }: { jsonSchema: Json }): void {
     if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    // Of a time its format says enough; a pattern beside a number is what checked its text in a query.
+    // The format of a time is enough. A pattern beside a number only checked its text in a query.
     if (jsonSchema.format === 'date-time' || jsonSchema.format === 'uri' || jsonSchema.type !== 'string') {
       delete jsonSchema.pattern;
     }
     if (typeof jsonSchema.pattern === 'string') jsonSchema.pattern = portable(jsonSchema.pattern);
-    // A generated client takes a field with a default for one that is always there; the glossary names the default.
+    // Generated clients treat a field with a default as always present; the glossary names the default.
     if (io === 'input') delete jsonSchema.default;
     if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

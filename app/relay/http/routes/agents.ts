@@ -1,4 +1,4 @@
-/** Routes of agents: what can be executed, and what it costs. */
+/** Routes of agents: descriptions and prices. */
 import { AgentFull, AgentPage, AgentsQuery } from '../../../sdk/wire/wire.ts';
 import { getAgent, listAgents } from '../../agents/catalog.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
@@ -26,7 +26,7 @@ export const agentRoutes = {
     tag: 'Agents',
     summary: 'List active agents',
     about:
-      "A page of the active agents. Sorted descending (`price_asc` ascending), ties by agent_id. `q` finds those in whose name, tagline, tags or creator's name each of its words begins a word, in any case, and the one with this agent_id or those of this wallet; `creator` those of a wallet.",
+      "A page of the active agents, in descending order (`price_asc`: ascending), ties by agent_id. `q` searches name, tagline, tags and creator's name: each word of `q` must begin a word there, case-insensitive. `q` also matches a whole agent_id or creator's wallet. `creator` selects the agents of one wallet.",
     access: 'public',
     query: AgentsQuery,
     answers: {

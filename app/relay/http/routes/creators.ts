@@ -1,4 +1,4 @@
-/** Routes of creators: the description of a listing, and the keys that calls to their servers are signed with. */
+/** Routes of creators: the description of a listing, and the keys that sign calls to their servers. */
 import type { IncomingMessage } from 'node:http';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { AgentMetadata, KeyDirectory, MetadataAccepted } from '../../../sdk/wire/wire.ts';
@@ -19,7 +19,7 @@ export const creatorRoutes = {
     tag: 'Creators',
     summary: "Send a listing's description",
     about:
-      'Takes the bytes whose SHA-256 a listing carries, or is about to carry, as its `metadata_hash`: JSON, hashed as it is posted. They are kept 24 hours for a listing that is not made yet, and shown to nobody before. With the session of a wallet, its token in `Authorization` or its cookie, they are kept for that wallet, which may then have the endpoint tested.',
+      "Stores the JSON document whose SHA-256 is the `metadata_hash` of a listing. The hash is over the exact bytes that you send. For a listing that does not exist yet the document is kept for 24 hours and shown to nobody. With a wallet's session (token in `Authorization`, or its cookie) it is kept for that wallet, which may then have the endpoint tested.",
     access: 'public',
     body: {
       schema: AgentMetadata,
@@ -55,7 +55,7 @@ export const creatorRoutes = {
     tag: 'Creators',
     summary: 'Fetch the keys that sign calls to creators',
     about:
-      'Every call to a creator bears an HTTP Message Signature (RFC 9421) by one of these Ed25519 keys over method, authority, path, content type, body digest and the headers `Marketplace-Signing-Key` and `Marketplace-Purpose`. `kid` is the RFC 7638 thumbprint, the `keyid` of signatures.',
+      'Every call to a creator has an HTTP Message Signature (RFC 9421) of one of these Ed25519 keys. It covers method, authority, path, content type, body digest and the headers `Marketplace-Signing-Key` and `Marketplace-Purpose`. `kid` is the RFC 7638 thumbprint, which the signature names as `keyid`.',
     access: 'public',
     answers: {
       200: {
@@ -85,7 +85,7 @@ export const creatorRoutes = {
   }),
 };
 
-/** Whom a description waits for: the wallet whose session sent it, or the network that it came from. */
+/** The poster of a description: the wallet whose session sent it, or the network of the request. */
 async function findPoster(
   deps: CookieDeps & { config: { trustProxy: number } },
   request: IncomingMessage,
@@ -96,8 +96,8 @@ async function findPoster(
 }
 
 /**
- * The wallet of the session whose token or cookie came; null without one. An API key is none, since clients send it everywhere; an
- * ended session is told rather than taken for none.
+ * The wallet of the request's session, by token or cookie; null without one. An API key counts as none, because clients
+ * send it everywhere. An ended session is an error.
  */
 async function readSession(deps: CookieDeps, request: IncomingMessage): Promise<string | null> {
   const { authorization } = request.headers;
@@ -109,6 +109,6 @@ async function readSession(deps: CookieDeps, request: IncomingMessage): Promise<
   if (session) return session.wallet;
   throw new ApiError(
     'unauthorized',
-    'The session has ended: sign in again, or send neither Authorization nor its cookie',
+    'The session has ended. Sign in again, or send neither Authorization nor the cookie.',
   );
 }

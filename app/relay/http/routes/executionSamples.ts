@@ -1,7 +1,8 @@
-/** Examples of what is answered about executions, all of one that settled, but for the failed one. */
-import { hashResult } from '../../../sdk/creator/nativeReceipt.ts';
+/** Examples of answers about executions. All show one settled execution, except the failed one. */
+
 import { DEVNET_GENESIS } from '../../../sdk/program/clusters.ts';
 import { PROGRAM_ID } from '../../../sdk/program/program.ts';
+import { hashResult } from '../../../sdk/receipt/receipt.ts';
 import { AGENT_ID, CREATOR, EXECUTION_ID, TOKEN, WALLET } from './samples.ts';
 
 export const RESULT = '{"columns":["city"],"rows":[["Istanbul"],["Lagos"]],"row_count":2}';

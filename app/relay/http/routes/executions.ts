@@ -1,6 +1,7 @@
 /** Routes of executions: paid calls, their records and results. */
+
 import { z } from 'zod';
-import { hashResult } from '../../../sdk/creator/nativeReceipt.ts';
+import { hashResult } from '../../../sdk/receipt/receipt.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import {
   ARCHIVE_PAGE,
@@ -37,10 +38,10 @@ import {
 import { CACHING, route } from './route.ts';
 import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts';
 
-/** What a paid call is answered, by either way to it. */
+/** The answers of a paid call, for both ways to it. */
 const outcomesOf = (asynchronous: string) => ({
   200: {
-    about: `The result, settled; with \`async\`, the ${asynchronous} execution.`,
+    about: `The settled result; with \`async\`, the ${asynchronous} execution.`,
     schema: z.union([ExecuteCompleted, ExecuteAccepted]),
     headers: ['Idempotent-Replayed' as const],
     examples: {
@@ -59,7 +60,7 @@ const outcomesOf = (asynchronous: string) => ({
     },
   },
   202: {
-    about: 'The outcome is not known yet. It goes on by itself: read the execution until it has ended.',
+    about: 'The outcome is not known yet. The execution continues: read it until it has ended.',
     schema: ExecuteAccepted,
     headers: ['Retry-After' as const],
     examples: { unknown: { execution_id: EXECUTION_ID, status: 'running' } },
@@ -73,13 +74,13 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Execute an agent and pay for it',
     about:
-      'Puts the price into an on-chain escrow, calls the agent and answers with its signed result, once the escrow is settled. With `async` it answers as soon as the escrow is funded.',
+      'Puts the price into an on-chain escrow, calls the agent, settles the escrow and answers with the signed result. With `async` it answers as soon as the escrow is funded.',
     access: 'execute',
     params: { agent_id: AGENT_PARAM },
     headers: {
       'Idempotency-Key': {
         about:
-          'Makes repeating this request safe: the same key of the same wallet is the same execution, charged once. Its final answer is given again byte for byte for 24 hours, with `Idempotent-Replayed: true`; later from the record, as long as that exists. An open that provably did not pay frees the key.',
+          'Makes it safe to repeat this request: requests of a wallet with the same key are one execution, charged once. For 24 hours the final answer is repeated byte for byte, with `Idempotent-Replayed: true`. Later it is rebuilt from the record while that exists. If the open provably did not pay, the key can be used again.',
         schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
       },
     },
@@ -115,7 +116,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Start an execution that a wallet opened itself',
     about:
-      "Runs an execution whose escrow its wallet funded on-chain by `open_execution`, and answers as execute does. Needs an API key of that wallet, or the wallet's own `wallet_signature` in the body instead. Repeating it never runs it twice: while it runs the answer is 409, with `async` 200 `pending`; afterwards how it ended, each time the same.",
+      'Runs an execution whose escrow the wallet funded on-chain with `open_execution`, and answers like execute. It needs an API key of that wallet, or a `wallet_signature` in the body. Repeating the request never runs the execution twice. While it runs the answer is 409, or 200 `pending` with `async`; afterwards it is always the same outcome.',
     access: 'wallet',
     params: { execution_id: EXECUTION_PARAM },
     body: { schema: StartBody, maxBytes: MAX_BODY_BYTES, example: TASK },
@@ -142,7 +143,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: "List the wallet's executions",
     about:
-      "A page of the executions of the key's wallet, newest first, in the order of the chain. Instead of a key it takes the token of a wallet's session (`auth.verify` of /trpc).",
+      "A page of the executions of the key's wallet, newest first, in the order of the chain. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
     access: 'read',
     query: ExecutionsQuery,
     answers: {
@@ -166,7 +167,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Read one execution',
     about:
-      "The full record, for polling and for its result. Instead of a key it takes the token of a wallet's session (`auth.verify` of /trpc).",
+      "The full record with the result; poll it until the execution has ended. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
     access: 'read',
     params: { execution_id: EXECUTION_PARAM },
     answers: {
@@ -193,9 +194,9 @@ export const executionRoutes = {
     method: 'get',
     path: '/v1/executions/{execution_id}/receipt',
     tag: 'Executions',
-    summary: 'Take the receipt of an execution',
+    summary: 'Get the receipt of an execution',
     about:
-      'Everything that shows to anyone that a settled execution was asked for, answered and paid: keep it, and check it against any Solana node with `execution verify`, or `verifyReceipt` of the SDK, without this service. `task` and `parameters` may be left out of what is shown to others. What a dispute decides later does not change it.',
+      'Proves to anyone that a settled execution was requested, answered and paid. Keep it. Check it against any Solana node with `execution verify`, or `verifyReceipt` of the SDK; this service is not needed. You may remove `task` and `parameters` before you show it to others. A later dispute does not change it.',
     access: 'read',
     params: { execution_id: EXECUTION_PARAM },
     answers: {
@@ -220,7 +221,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Prove an archived execution',
     about:
-      "Three days after its end a settled execution's record becomes a leaf of a Merkle tree, and its rent goes back. This is what proves the leaf against the tree's account on any Solana node; all of it is public on-chain.",
+      "Three days after its end the record of a settled execution becomes a leaf of a Merkle tree, and its refundable deposit is returned. This proof shows the leaf against the tree's account on any Solana node. All of it is public on-chain.",
     access: 'public',
     params: { execution_id: EXECUTION_PARAM },
     answers: { 200: { about: 'The proof.', schema: ExecutionArchive, examples: { archived: ARCHIVE } } },
@@ -229,7 +230,7 @@ export const executionRoutes = {
     async handle({ deps }, { request, param }) {
       requireNoQuery(request.url);
       const archive = await archiveOf(deps, param('execution_id'));
-      if (!archive) throw new ApiError('not_found', 'There is no archived execution with this execution_id');
+      if (!archive) throw new ApiError('not_found', 'No archived execution has this execution_id');
       return { status: 200, value: archive };
     },
   }),
@@ -238,10 +239,10 @@ export const executionRoutes = {
     method: 'get',
     path: '/v1/archives/{archive_index}/leaves',
     tag: 'Executions',
-    summary: 'Fetch what a tree is made of',
-    about: `The leaves of an archive in their order, ${ARCHIVE_PAGE} a page, a line of JSON each: \`leaf_index\`, \`record\` and \`fields\`. All pages together are the archive's file; whoever hashes them has the root of the tree's account (\`npm run cli -- archive rebuild\`). After the last leaf the answer is empty.`,
+    summary: 'Fetch the leaves of an archive',
+    about: `The leaves of an archive in order, ${ARCHIVE_PAGE} per page, one line of JSON each: \`leaf_index\`, \`record\` and \`fields\`. All pages together are the archive's file. Hashing the leaves gives the root in the tree's account (\`npm run cli -- archive rebuild\`). After the last leaf the answer is empty.`,
     access: 'public',
-    params: { archive_index: { about: 'The archive’s place in the line of all, from 0.', example: '0' } },
+    params: { archive_index: { about: 'The index of the archive, from 0.', example: '0' } },
     query: LeavesQuery,
     answers: {
       200: { about: 'The page.', bytes: 'text/plain', examples: { page: `${JSON.stringify(LINE)}\n` } },
@@ -251,7 +252,7 @@ export const executionRoutes = {
     async handle({ deps }, { request, param }) {
       const { first } = parse(LeavesQuery, readQuery(request.url), 'query');
       const lines = await leavesOf(deps, param('archive_index'), first);
-      if (!lines) throw new ApiError('not_found', 'There is no archive with this index');
+      if (!lines) throw new ApiError('not_found', 'No archive has this index');
       const text = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       const headers: Record<string, string> = {};
       if (lines.length === ARCHIVE_PAGE) headers['Cache-Control'] = CACHING.leaves;
@@ -265,7 +266,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Fetch the bytes of a result',
     about:
-      "An execution's `ipfs_url`: the exact bytes that were hashed and signed. Everybody who has the address may read them. Results are kept for a time (30 days, unless the operator says otherwise) and then answered with 410: the record keeps their hash.",
+      'The `ipfs_url` of an execution: the exact bytes that were hashed and signed. Anyone who has the URL can read them. Results are kept for a time (default: 30 days), then the answer is 410. The record keeps their hash.',
     access: 'public',
     params: {
       execution_id: EXECUTION_PARAM,
@@ -276,8 +277,8 @@ export const executionRoutes = {
     cache: CACHING.result,
     async handle({ deps }, { param }) {
       const found = await findResult(deps, param('execution_id'), param('token'));
-      if (!found) throw new ApiError('not_found', 'There is no result at this address');
-      // No browser may take a stranger's text for a page. What its hash is need not be found out again.
+      if (!found) throw new ApiError('not_found', 'No result has this URL');
+      // No browser may render a stranger's text as a page. The ETag is the known hash, so it is not computed again.
       const headers = { 'Content-Security-Policy': 'sandbox', ETag: `"${found.hash}"` };
       return { status: 200, value: found.text, headers };
     },

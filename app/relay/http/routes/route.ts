@@ -1,6 +1,6 @@
 /**
- * What one REST route is: how it is asked, by whom, what it answers, in words and by schemas, and what it does. The
- * router, /openapi.json, /docs and the tests of keys are all made from this one entry.
+ * One REST route: method, access, answers as text and schemas, and handler. The router, /openapi.json, /docs and the
+ * tests of keys are all made from this entry.
  */
 import type { Request } from 'express';
 import type { z } from 'zod';
@@ -10,27 +10,27 @@ import type { Principal } from '../../execution/contract.ts';
 import type { Parts } from '../../json.ts';
 import type { Body } from '../../longBytes.ts';
 
-/** How long an answer may be kept, by whom: the value of Cache-Control. What may be kept has an ETag. */
+/** How long and by whom an answer may be cached: the value of Cache-Control. Cacheable answers have an ETag. */
 export const CACHING = {
-  /** Changes with every execution; a few seconds spare a crowd's questions. */
+  /** Changes with every execution; a few seconds absorb many equal requests. */
   listing: 'public, max-age=5',
   /** Changes with a release. */
   document: 'public, max-age=300',
-  /** One caller's, for ever the same. */
+  /** Private to one caller, and never changes. */
   result: 'private, max-age=31536000, immutable',
-  /** Everybody's, for ever the same. */
+  /** Public, and never changes. */
   leaves: 'public, max-age=31536000, immutable',
   never: 'no-store',
 } as const;
 
-/** One answer that is no error: JSON by its schema, or bytes; with both, bytes for those who ask for that media type. */
+/** One successful answer: JSON by its schema, or bytes. With both, clients that accept that media type get bytes. */
 export interface Answer {
   about: string;
   schema?: z.ZodType;
   /** Media type of an answer in bytes. */
   bytes?: 'text/plain' | 'text/html' | 'application/json';
   headers?: readonly ResponseHeader[];
-  /** By the names that they are shown under. */
+  /** By display name. */
   examples?: Record<string, unknown>;
 }
 
@@ -42,12 +42,12 @@ export interface RequestHeader {
 }
 
 /**
- * Who may ask, which the router finds out. `read` and `execute`: holders of a key with that scope, for `read` also of a
- * session of the wallet. `wallet`: holders of a key with the scope `execute`, or of the wallet itself, who sign the body.
+ * The required credentials, which the router checks. `read` and `execute`: a key with that scope; for `read` also a
+ * session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
  */
 export type Access = 'public' | 'read' | 'execute' | 'wallet';
 
-/** What the router knows of the asker. */
+/** The router's knowledge of the caller, by access. */
 export type Caller<By extends Access = Access> = {
   public: null;
   read: { wallet: string };
@@ -62,52 +62,52 @@ export interface Route {
   summary: string;
   about: string;
   access: Access;
-  /** What each part of the path in braces is. */
+  /** The parts of the path in braces. */
   params?: Record<string, { about: string; example: string }>;
   query?: z.ZodObject;
   headers?: Record<string, RequestHeader>;
   body?: { schema: z.ZodType; maxBytes: number; example: unknown };
   answers: Record<number, Answer>;
-  /** Those of its own; what can happen to every request, and to every one with a key or a body, is added. */
+  /** The route's own errors. Errors of every request, of every key and of every body are added. */
   errors: readonly ErrorCode[];
   cache: (typeof CACHING)[keyof typeof CACHING];
-  /** Answered however often an address asks. */
+  /** Exempt from the rate limit. */
   unlimited?: true;
   handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply>;
 }
 
-/** What routes answer from. */
+/** The context of the routes. */
 export interface RouteContext {
   deps: RelayDeps;
-  /** Whether executions can be taken and read, as it was at most 2 s ago. */
+  /** The readiness for executions, at most 2 s old. */
   readReadiness(): Promise<Ready>;
-  /** The bytes of /openapi.json, and of /docs. */
+  /** The bytes of /openapi.json and /docs. */
   openapi(): Buffer;
   docs(): Buffer;
 }
 
-/** A request whose body has the right size and media type, and whose key is good. */
+/** A request whose body has a valid size and media type, and whose key is valid. */
 export interface Call<By> {
   request: Request;
   caller: By;
-  /** A part of the path in braces. */
+  /** The value of a part of the path in braces. */
   param(name: string): string;
-  /** The body's JSON; empty where the route takes none. */
+  /** The JSON body; empty if the route takes none. */
   bytes: Buffer;
-  /** When it came, by `performance.now`: before its body was read. */
+  /** Time of arrival by `performance.now`, before the body was read. */
   arrivedMs: number;
 }
 
-/** An answer that leaves through the schema of its status. */
+/** An answer that is sent through the schema of its status. */
 export interface AnyReply {
   status: number;
   value: unknown;
-  /** Members of the value that are JSON already. */
+  /** Members of the value that are JSON text already. */
   parts?: Parts;
   headers?: Record<string, string>;
 }
 
-/** An answer in JSON that passed its schema when it was first made. */
+/** A JSON answer that passed its schema when it was first made. */
 export interface WrittenReply {
   status: number;
   body: Body;
@@ -118,7 +118,7 @@ type ValueOf<OneAnswer> =
   | (OneAnswer extends { schema: infer Schema extends z.ZodType } ? z.input<Schema> : never)
   | (OneAnswer extends { bytes: string } ? Buffer : never);
 
-/** One of the answers that the route has; errors are thrown. */
+/** One of the route's declared answers; errors are thrown. */
 type Reply<Answers> = {
   [Status in keyof Answers]: {
     status: Status;
@@ -128,7 +128,7 @@ type Reply<Answers> = {
   };
 }[keyof Answers];
 
-/** An entry of the table: what it does is held by the compiler to what it says that it answers, and to whom. */
+/** An entry of the table. The compiler checks its handler against its declared answers and access. */
 export function route<const Answers extends Record<number, Answer>, const By extends Access>(
   entry: Omit<Route, 'access' | 'answers' | 'handle'> & {
     access: By;

@@ -1,4 +1,4 @@
-/** Values that the examples of several routes share. */
+/** Values shared by the examples of several routes. */
 export const AGENT_ID = '7Zb1bGi32pfsrBkzWdqd4dFhUXwp5Nybr1zuaEwN34hy';
 export const CREATOR = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM';
 export const WALLET = '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin';
@@ -12,6 +12,6 @@ export const INPUT_SCHEMA = {
 };
 export const OUTPUT_SCHEMA = { type: 'object', properties: { row_count: { type: 'integer' } } };
 
-/** Parts of paths, as `params` has them. */
+/** Parts of paths for `params`. */
 export const AGENT_PARAM = { about: 'The agent: the base58 address of its on-chain listing.', example: AGENT_ID };
 export const EXECUTION_PARAM = { about: 'The execution, a UUID.', example: EXECUTION_ID };

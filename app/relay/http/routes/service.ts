@@ -1,4 +1,4 @@
-/** Routes of the service itself: where everything is, whether it works, its documents. */
+/** Routes of the service itself: its directory, its health and its documents. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Directory, Health, Ready } from '../../../sdk/wire/wire.ts';
@@ -9,12 +9,13 @@ import { CACHING, route } from './route.ts';
 const IDL = readFileSync(join(import.meta.dirname, '..', '..', '..', 'sdk', 'program', 'idl', 'marketplace.json'));
 
 const READINESS = {
+  advice: [],
   environment: 'test',
   indexer: { slot: 1_203, lag_ms: 412 },
   executions_in_flight: 2,
 };
 
-/** What is in the way is looked at again before that. */
+/** The problems are checked again within this time. */
 const RETRY_SECONDS = 5;
 
 export const serviceRoutes = {
@@ -22,9 +23,9 @@ export const serviceRoutes = {
     method: 'get',
     path: '/',
     tag: 'Service',
-    summary: 'Ask where everything is',
+    summary: 'List the addresses of this service',
     about:
-      'Where the guide, this document and the interface of the program are. A browser is shown the marketplace instead.',
+      'The addresses of the guide, this document and the IDL of the program. A browser gets the web page of the marketplace instead.',
     access: 'public',
     answers: {
       200: {
@@ -52,13 +53,13 @@ export const serviceRoutes = {
     method: 'get',
     path: '/health',
     tag: 'Service',
-    summary: 'Ask whether the process answers',
+    summary: 'Check that the process answers',
     about:
-      'Always 200, for a supervisor that restarts a process that hangs. Whether it can serve is asked at `/ready`.',
+      'Always 200, for a supervisor that restarts a process that hangs. To check that the service works, use `/ready`.',
     access: 'public',
     answers: {
       200: {
-        about: 'It answers.',
+        about: 'The process answers.',
         schema: Health,
         examples: { healthy: { status: 'ok', environment: 'test', uptime_seconds: 86_400 } },
       },
@@ -75,17 +76,17 @@ export const serviceRoutes = {
     method: 'get',
     path: '/ready',
     tag: 'Service',
-    summary: 'Ask whether the service works',
-    about: 'Whether executions can be taken and read now, and what is in the way.',
+    summary: 'Check that the service works',
+    about: 'Says if executions can be accepted and read now, and lists the problems if not.',
     access: 'public',
     answers: {
       200: {
-        about: 'They can.',
+        about: 'The service works.',
         schema: Ready,
         examples: { ready: { status: 'ready', problems: [], ...READINESS } },
       },
       503: {
-        about: 'They cannot.',
+        about: 'The service does not work fully; see `problems`.',
         schema: Ready,
         headers: ['Retry-After'],
         examples: { notReady: { status: 'not_ready', problems: ['chain_unreachable'], ...READINESS } },
@@ -105,7 +106,7 @@ export const serviceRoutes = {
     path: '/openapi.json',
     tag: 'Service',
     summary: 'Fetch this document',
-    about: 'OpenAPI 3.1, written from the schemas that every request and answer passes.',
+    about: 'OpenAPI 3.1, generated from the schemas that validate every request and answer.',
     access: 'public',
     answers: { 200: { about: 'The document.', bytes: 'application/json' } },
     errors: [],
@@ -120,7 +121,7 @@ export const serviceRoutes = {
     path: '/docs',
     tag: 'Service',
     summary: 'Read the guide',
-    about: 'This document as a page for people, with a guide.',
+    about: 'This document as a web page, with a guide.',
     access: 'public',
     answers: { 200: { about: 'The page.', bytes: 'text/html' } },
     errors: [],
@@ -134,9 +135,9 @@ export const serviceRoutes = {
     method: 'get',
     path: '/idl.json',
     tag: 'Service',
-    summary: "Fetch the program's interface",
+    summary: "Fetch the program's IDL",
     about:
-      'The Anchor IDL of the program on-chain: every instruction, account, event and error, for those who call it without this API.',
+      'The Anchor IDL of the program: every instruction, account, event and error. Use it to call the program without this API.',
     access: 'public',
     answers: { 200: { about: 'The IDL.', bytes: 'application/json' } },
     errors: [],

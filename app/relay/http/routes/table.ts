@@ -1,6 +1,6 @@
 /**
- * The one table of REST routes. The relay's router is built from it, /openapi.json and /docs are written from it, so a
- * route cannot be undocumented, nor documented and missing.
+ * The one table of REST routes. The router, /openapi.json and /docs are built from it. A route therefore cannot be
+ * undocumented, or documented and missing.
  */
 import type { ErrorCode } from '../../../sdk/wire/wire.ts';
 import { agentRoutes } from './agents.ts';
@@ -16,16 +16,16 @@ export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
 
 export const routeOf = (id: RouteId): Route => ROUTES[id];
 
-/** Whether a key, or what may stand for one, has to come with the request itself: then no page of another origin may ask. */
+/** True if the request must carry a key or a session. Then no page of another origin may send it. */
 export const needsKey = ({ access }: Route): boolean => access === 'read' || access === 'execute';
 
 const KEY_ERRORS = ['unauthorized', 'wrong_environment', 'insufficient_scope', 'address_not_allowed'] as const;
 
-/** What every route, every one with a key, and every one with a body can answer. */
+/** All errors of a route: its own, those of every route, and those of a key and a body if it has them. */
 export function errorsOf(route: Route): ErrorCode[] {
-  // 405 is no operation's own: it stands with each, because its reader has to learn that the address can answer it.
+  // Every route can return 405, so clients find it with each.
   const codes: ErrorCode[] = ['invalid_request', 'method_not_allowed', ...route.errors, 'internal_error'];
-  // What is limited reads the database, which may be away.
+  // A limited route reads the database, which may be away.
   if (!route.unlimited) codes.push('rate_limited', 'service_unavailable');
   if (route.params) codes.push('not_found');
   if (route.access !== 'public') codes.push(...KEY_ERRORS);
@@ -33,7 +33,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   return [...new Set(codes)];
 }
 
-/** Methods of a path, as `Allow` has them. */
+/** Methods of a path for `Allow`. */
 export function methodsOf(path: string): string[] {
   const methods = ROUTE_IDS.map(routeOf).flatMap((route) => (route.path === path ? [route.method] : []));
   return [...methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])), 'OPTIONS'];

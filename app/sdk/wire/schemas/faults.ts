@@ -1,7 +1,7 @@
 /**
- * Creators' JSON Schemas as they come in. They come from strangers and run on strangers' data, so what one may cost is
- * bounded here: its bytes, how many schemas it makes and how deep with every `$ref` followed, and its patterns. The relay
- * refuses by it, the page shows it while a creator writes. Not part of `wire`'s index: RE2 is heavy.
+ * Checks creators' JSON Schemas. Strangers write them and they run on strangers' data, so their cost is bounded here:
+ * bytes, number of schemas, depth with every `$ref` followed, and patterns. The relay refuses by it, and the web page
+ * shows it to the writing creator. Not exported by `wire`'s index, because RE2 is heavy.
  */
 import {
   CHECKED_FORMATS,
@@ -14,24 +14,24 @@ import {
 import { type Pattern, tryPattern } from './patterns.ts';
 import { childrenOf, isObject, isSchema, ruleOf, type Schema, stepsOf } from './rules.ts';
 
-/** All patterns of a schema together: their characters, and the instructions they compile to. At most 0.2 s to compile. */
+/** Limits for all patterns of a schema: characters, and compiled instructions. They take at most 0.2 s to compile. */
 const MAX_PATTERN_CHARACTERS = 8_192;
 const MAX_PATTERN_SIZE = 10_000;
 /** Definitions only name schemas; they apply where a `$ref` names them. */
 const DEFINITIONS = ['$defs', 'definitions'];
 
-/** As many faults as a message names. */
+/** Number of faults that a message names. */
 const MAX_TOLD = 20;
 
-/** One thing that is wrong: `path` is that of the keyword or schema, from the document's root. */
+/** One fault; `path` is the path of the keyword or schema from the document's root. */
 export interface SchemaFault {
   path: string;
-  /** What is right, beginning with a verb. */
+  /** The rule, as a phrase that starts with a verb. */
   expected: string;
   got: unknown;
 }
 
-/** Everything that is wrong with a schema; empty where it may be listed. `where` begins each path. */
+/** All faults of a schema; empty if it may be listed. `where` starts each path. */
 export function findSchemaFaults(schema: Schema, where: string): SchemaFault[] {
   const bytes = new TextEncoder().encode(JSON.stringify(schema)).length;
   if (bytes > MAX_SCHEMA_BYTES) {
@@ -44,7 +44,7 @@ export function findSchemaFaults(schema: Schema, where: string): SchemaFault[] {
   return survey.faults;
 }
 
-/** The same for an input schema, which besides must describe an object. */
+/** The same for an input schema, which must also describe an object. */
 export function findInputSchemaFaults(schema: Schema, where: string): SchemaFault[] {
   const isCombined = ['$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in schema);
   const isObjects = schema.type === 'object' || (schema.type === undefined && isCombined);
@@ -54,13 +54,13 @@ export function findInputSchemaFaults(schema: Schema, where: string): SchemaFaul
 
 const keyOf = (steps: string[]): string => JSON.stringify(steps);
 
-/** What is learnt of one schema while it is read. */
+/** Collects facts about a schema while it is read. */
 class Survey {
   readonly faults: SchemaFault[] = [];
-  /** Every schema in it by the steps that lead there. */
+  /** Every schema in it by path. */
   private readonly schemas = new Map<string, Schema | boolean>();
   private readonly references = new Map<Schema, { path: string; ref: string }>();
-  /** Each pattern, or what is wrong with it. */
+  /** Each pattern, or its error. */
   private readonly patterns = new Map<string, Pattern | string>();
   private patternCharacters = 0;
   private readonly where: string;
@@ -77,7 +77,7 @@ class Survey {
     this.faults.push({ path: this.pathOf(steps), expected, got });
   }
 
-  /** Reads a schema and all in it. Bodies nest 64 levels at most, so this may recurse. */
+  /** Reads a schema and all schemas in it. Bodies nest at most 64 levels, so recursion is safe. */
   read(schema: unknown, steps: string[]): void {
     if (!isSchema(schema)) {
       this.refuse(steps, 'must be a schema', schema);
@@ -103,7 +103,7 @@ class Survey {
     }
   }
 
-  /** Beside a format that is checked, a pattern says the same once more, so one that RE2 cannot read may stand there. */
+  /** A pattern beside a checked format only repeats it, so one that RE2 cannot read is allowed there. */
   private readPattern(source: string, steps: string[], isFormatted: boolean): void {
     if (!this.patterns.has(source)) {
       this.patternCharacters += source.length;
@@ -129,7 +129,7 @@ class Survey {
     }
   }
 
-  /** Bounds what it comes to with every `$ref` followed, which it itself never does twice. */
+  /** Bounds its size with every `$ref` followed. The check itself follows each `$ref` once. */
   requireSize(root: Schema): void {
     const known = new Map<Schema, { schemas: number; depth: number }>();
     const open = new Set<Schema>();
@@ -149,7 +149,7 @@ class Survey {
       return size;
     };
     const size = measure(root);
-    // Definitions that nothing names must not lead back to themselves either.
+    // Unused definitions must not form a cycle either.
     for (const schema of this.schemas.values()) measure(schema);
     if (this.faults.length > 0) return;
     if (size.depth > MAX_SCHEMA_DEPTH) {
@@ -171,7 +171,7 @@ class Survey {
     }
   }
 
-  /** The schemas that apply where this one does, or to what it holds. Those still `open` are refused: a circle. */
+  /** The schemas that apply with this one, or to its contents. Refuses a schema that is still `open`: a cycle. */
   private appliedBy(schema: Schema, open: Set<Schema>): (Schema | boolean)[] {
     const children = childrenOf(schema).filter(({ keyword }) => !DEFINITIONS.includes(keyword));
     const applied = children.map((child) => child.schema as Schema | boolean);
@@ -190,7 +190,7 @@ function isCheckedFormat(format: unknown): boolean {
   return CHECKED_FORMATS.some((checked) => checked === format);
 }
 
-/** The faults in words: the first few, and how many there are. */
+/** The faults in words: the first few, and their total number. */
 export function describeFaults(faults: SchemaFault[]): string {
   const shown = faults.slice(0, MAX_TOLD).map(({ path, expected }) => `${path} ${expected}`);
   const rest = faults.length > MAX_TOLD ? `; and ${faults.length - MAX_TOLD} more` : '';

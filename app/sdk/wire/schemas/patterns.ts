@@ -1,6 +1,4 @@
-/**
- * Regular expressions from strangers, by RE2: their time grows with the text and never faster, whatever the expression.
- */
+/** Regular expressions from strangers, run by RE2: their time is linear in the text, for every expression. */
 import { RE2JS } from 're2js';
 
 /** Longest `pattern`. The longest that zod emits, for dates, has 250 characters. */
@@ -8,17 +6,17 @@ export const MAX_PATTERN_LENGTH = 1_000;
 
 export interface Pattern {
   test(text: string): boolean;
-  /** Instructions of the compiled expression: memory, and in the worst case time for each character. */
+  /** Number of compiled instructions: memory, and worst-case time per character. */
   size: number;
 }
 
-/** The expression, compiled; null where RE2 cannot read it. */
+/** The compiled expression; null if RE2 cannot read it. */
 export function readPattern(source: string): Pattern | null {
   const pattern = tryPattern(source);
   return typeof pattern === 'string' ? null : pattern;
 }
 
-/** The expression, compiled, or why it cannot be a pattern. */
+/** The compiled expression, or why it is not allowed. */
 export function tryPattern(source: string): Pattern | string {
   if (source.length > MAX_PATTERN_LENGTH) return `must be at most ${MAX_PATTERN_LENGTH} characters`;
   try {

@@ -1,16 +1,16 @@
-/** What each keyword of a creator's JSON Schema may hold, and in which of them further schemas stand. */
+/** The allowed value of each keyword of a creator's JSON Schema, and the keywords that contain further schemas. */
 import { MAX_FORMS, type SchemaKeyword } from '../schemaKeywords.ts';
 
 export const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
 export type Schema = Record<string, unknown>;
 
-/** Where schemas stand in a keyword's value: it is one, an array of them, or an object of them by name. */
+/** How a keyword's value contains schemas: it is one, an array of them, or an object of them by name. */
 type Holds = 'schema' | 'list' | 'names';
 
 interface Rule {
   check: (value: unknown) => boolean;
-  /** What is right, in words. */
+  /** The rule in words. */
   expected: string;
   holds?: Holds;
 }
@@ -19,7 +19,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `true` and `false` are schemas too: everything and nothing. */
+/** `true` and `false` are schemas too: they accept everything and nothing. */
 export const isSchema = (value: unknown): value is Schema | boolean => typeof value === 'boolean' || isObject(value);
 
 const isText = (value: unknown) => typeof value === 'string';
@@ -43,7 +43,7 @@ const text: Rule = { check: isText, expected: 'must be a string' };
 const flag: Rule = { check: (value) => typeof value === 'boolean', expected: 'must be true or false' };
 const anything: Rule = { check: () => true, expected: '' };
 
-/** Typed by the published list, so that neither knows a keyword that the other does not. */
+/** Typed by the published list, so that rules and list have the same keywords. */
 export const RULES: Record<SchemaKeyword, Rule> = {
   type: { check: isTypes, expected: `must be one or several of ${TYPES.join(', ')}` },
   enum: {
@@ -101,15 +101,15 @@ export function ruleOf(keyword: string): Rule | undefined {
   return Object.hasOwn(RULES, keyword) ? RULES[keyword as SchemaKeyword] : undefined;
 }
 
-/** One schema that stands directly in another. */
+/** One schema directly inside another. */
 export interface Child {
   keyword: string;
-  /** From the outer schema: the keyword, and the name or index in it. */
+  /** Path from the outer schema: the keyword, and the name or index in it. */
   steps: string[];
   schema: unknown;
 }
 
-/** The schemas that stand directly in this one, in the order of its keywords. */
+/** The schemas directly inside this one, in the order of its keywords. */
 export function childrenOf(outer: Schema): Child[] {
   return Object.entries(outer).flatMap(([keyword, value]): Child[] => {
     const rule = ruleOf(keyword);
@@ -119,7 +119,7 @@ export function childrenOf(outer: Schema): Child[] {
   });
 }
 
-/** What a local `$ref` names, as steps from the root; null where it is not local or its escapes are broken. */
+/** The path of a local `$ref` from the root; null if it is not local or its escapes are broken. */
 export function stepsOf(ref: string): string[] | null {
   if (ref !== '#' && !ref.startsWith('#/')) return null;
   try {
@@ -130,7 +130,7 @@ export function stepsOf(ref: string): string[] | null {
   }
 }
 
-/** The value that a `$ref` names in this root; undefined where there is none. */
+/** The value that a `$ref` names in this root; undefined if there is none. */
 export function resolveRef(root: Schema, ref: string): unknown {
   return stepsOf(ref)?.reduce<unknown>(
     (inner, step) =>

@@ -1,4 +1,4 @@
-/** Why something could not be run, and what to do about it, in words. */
+/** Explains why a call could not run, and what to do about it. */
 import { MarketplaceError } from '../../../../sdk/client/error.ts';
 import type { ErrorDetails, RequestIssue } from '../../../../sdk/wire/errorCodes.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
@@ -8,16 +8,16 @@ import { explain } from '../../../service.ts';
 export interface Failure {
   title: string;
   text: string;
-  /** Whether the very same call may be asked for again. */
+  /** True if the same call may be repeated. */
   mayRepeat?: boolean;
-  /** Where in the page it is mended. */
+  /** The view where it can be corrected. */
   to?: { path: '/keys' | '/'; label: string };
 }
 
 const KEYS = { path: '/keys', label: 'To the API keys' } as const;
 const NOT_PAID = 'Nothing was paid.';
 
-/** The service's own error, also where a wallet's function has put it into words. */
+/** The service's own error, also if a wallet function has wrapped it. */
 export function marketplaceErrorIn(error: unknown): MarketplaceError | null {
   if (error instanceof MarketplaceError) return error;
   return error instanceof Error && error.cause instanceof MarketplaceError ? error.cause : null;
@@ -28,7 +28,7 @@ export function describeFailure(error: unknown): Failure {
   if (error instanceof TypeError) {
     return {
       title: 'The marketplace does not answer',
-      text: 'It may have got this call all the same. Try again as soon as you are connected: the same call never pays twice.',
+      text: 'It may have received this call. Try again when you are connected: the same call never pays twice.',
       mayRepeat: true,
     };
   }
@@ -71,19 +71,19 @@ export function describeFailure(error: unknown): Failure {
         to: { path: '/', label: 'To other agents' },
       };
     case 'invalid_request':
-      return { title: 'The agent cannot take this', text: issues(details as ErrorDetails<'invalid_request'>, message) };
+      return { title: 'The input is not valid', text: issues(details as ErrorDetails<'invalid_request'>, message) };
     case 'rate_limited':
     case 'service_unavailable':
       return {
         title: 'The marketplace is busy',
-        text: `${sentence(message)} Try again in ${wait(found)}: a repeated try never pays twice.`,
+        text: `${sentence(message)} Try again in ${wait(found)}: the same call never pays twice.`,
         mayRepeat: true,
       };
     case 'request_in_progress':
     case 'internal_error':
     case 'unknown':
       return {
-        title: 'What came of it is not known yet',
+        title: 'The outcome is not known yet',
         text: `${sentence(message)} Try again: the same call never pays twice.`,
         mayRepeat: true,
       };
@@ -101,8 +101,8 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
       details.need_lamports === null ? '' : ` This call needs ${formatSol(BigInt(details.need_lamports))} SOL.`;
     const have = details.have_lamports === null ? '' : ` It holds ${formatSol(BigInt(details.have_lamports))} SOL.`;
     return {
-      title: 'The wallet has no gas left for keys',
-      text: `Network fees of calls by key come from the tank of the wallet ${wallet}.${have}${need} Top it up, and run again. ${NOT_PAID}`,
+      title: 'The gas balance is too low',
+      text: `The gas balance of the wallet ${wallet} pays the network fees of calls by key.${have}${need} Top it up, and run again. ${NOT_PAID}`,
       to: KEYS,
     };
   }
@@ -125,19 +125,19 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
       };
     case 'per_execution':
       return {
-        title: 'This is dearer than the key may pay for one call',
+        title: 'The price is above the limit of the key for one call',
         text: `${need}${have('The key may pay at most')} Raise the limit, or use another key. ${NOT_PAID}`,
         to: KEYS,
       };
     case 'period':
       return {
-        title: 'The key has spent what it may in this period',
+        title: 'The limit of the key for this period is used up',
         text: `${need}${have('Left are')}${renews} Wait, raise the limit, or use another key. ${NOT_PAID}`,
         to: KEYS,
       };
     case 'total':
       return {
-        title: 'The key has spent all that it may',
+        title: 'The total limit of the key is used up',
         text: `${need}${have('Left are')} Raise the limit, or use another key. ${NOT_PAID}`,
         to: KEYS,
       };

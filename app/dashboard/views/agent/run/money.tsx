@@ -1,4 +1,4 @@
-/** What a call costs and what will happen to the money, said before anybody signs. */
+/** The cost of a call and the path of the money, shown before signing. */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { Card } from '../../../parts/ui.tsx';

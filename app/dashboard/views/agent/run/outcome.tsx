@@ -1,4 +1,4 @@
-/** What came of a call: the result and its figures, or why there is none and where the money is. */
+/** The result of a call with its figures, or the reason of a failure and where the money is. */
 import { Link } from '@tanstack/react-router';
 import { Result, Steps } from '../../../parts/result.tsx';
 import { Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
@@ -13,7 +13,7 @@ export function isFailed({ execution, error, answer, hasEnded }: RunState): bool
 
 interface OutcomeProps {
   run: RunState;
-  /** Starts what the wallet has put into escrow. */
+  /** Starts an execution that the wallet has already put into escrow. */
   onStart(): void;
   onAgain(): void;
 }
@@ -28,7 +28,7 @@ export function RunOutcome({ run, onStart, onAgain }: OutcomeProps) {
   );
 }
 
-/** Before the end: that it may be left alone, or why it has not begun. */
+/** Before the end: the visitor may leave, or why it has not started. */
 function Pending({ run, onStart, onAgain }: OutcomeProps) {
   const { error, executionId, opened, execution, isSilent, ask } = run;
   const isAtWork = execution?.status === 'running';
@@ -70,8 +70,8 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
   if (isSilent) {
     return (
       <div className="grid gap-4">
-        <Note tone="warn" title="What came of it is not known yet">
-          The marketplace has not answered for a while. It is asked again and again, and the same call never pays twice.
+        <Note tone="warn" title="The outcome is not known yet">
+          The marketplace has not answered for a while. The page keeps retrying; the same call never pays twice.
         </Note>
         {ask && (
           <div className="flex flex-wrap gap-2">
@@ -109,7 +109,7 @@ function What({ run: { execution, answer, executionId } }: { run: RunState }) {
       <section>
         <h2 className="mb-3 text-lg font-semibold">Result</h2>
         {found.result === null ? (
-          <Note tone="warn" title="The result is not here">
+          <Note tone="warn" title="The result is not available">
             The call was completed and paid, and this service does not have its result any more. Its hash is on the
             chain.
           </Note>
@@ -179,7 +179,7 @@ function Ways({ run, onAgain }: { run: RunState; onAgain(): void }) {
         <>
           <ToExecution id={executionId} />
           {!isFailed(run) && (
-            // A page of its own, which the service gives another policy.
+            // A new document, which the service gives another policy.
             <a href={`/verify?id=${executionId}`} className={buttonStyle()}>
               Verify it yourself
             </a>

@@ -1,4 +1,4 @@
-/** Paying for a call by the wallet itself: a transaction that opens the escrow, then a message that starts the work. */
+/** Pays for a call with the wallet itself: a transaction that opens the escrow, then a message that starts the work. */
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { ExecuteAnswer } from '../../../../sdk/client/client.ts';
@@ -16,16 +16,16 @@ interface PayByWalletProps {
   onOpenChange(open: boolean): void;
   agent: AgentFull;
   inputs: Inputs;
-  /** What is in escrow already and only has to be started. */
+  /** An escrow that is already open and must only be started. */
   opened: Opened | null;
   onOpened(opened: Opened): void;
-  /** The message is signed; what comes now can be watched from anywhere. */
+  /** The message is signed; the rest can be followed from anywhere. */
   onStarted(): void;
   onAnswer(answer: ExecuteAnswer): void;
   onError(error: unknown): void;
 }
 
-/** What the wallet holds, and how long a refund may take at most, from the chain. */
+/** The wallet's balances, and the longest time until a refund, from the chain. */
 function useFunds(address: string | undefined, enabled: boolean) {
   return useQuery({
     queryKey: ['funds', address],
@@ -42,10 +42,10 @@ function useFunds(address: string | undefined, enabled: boolean) {
 }
 
 export function PayByWallet(props: PayByWalletProps) {
-  const { open, onOpenChange, agent, inputs, opened, onOpened, onStarted, onAnswer, onError } = props;
+  const { open, onOpenChange, agent, inputs, opened, onOpened } = props;
   const connected = useConnected();
   const { data: funds } = useFunds(connected?.account.address, open);
-  // A second try after a refused message must not pay once more.
+  // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
 
@@ -72,7 +72,7 @@ export function PayByWallet(props: PayByWalletProps) {
     const executionId = parseUuid(present.current.executionId);
     if (!executionId) throw new Error(`${present.current.executionId} is no execution's id`);
     onProgress('Asking your wallet to sign the start, a message that spends nothing …');
-    await untilStarted((onSigned) =>
+    await untilStarted(props, (onSigned) =>
       startByWallet(marketplace, {
         wallet: {
           ...wallet,
@@ -89,19 +89,6 @@ export function PayByWallet(props: PayByWalletProps) {
     );
   }
 
-  /** Until the message is signed: the answer, which takes as long as the agent works, is waited for in the page. */
-  function untilStarted(start: (onSigned: () => void) => Promise<ExecuteAnswer>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      let isSigned = false;
-      const answer = start(() => {
-        isSigned = true;
-        onStarted();
-        resolve();
-      });
-      answer.then(onAnswer, (error: unknown) => (isSigned ? onError(error) : reject(error as Error)));
-    });
-  }
-
   return (
     <SignDialog
       open={open}
@@ -115,22 +102,7 @@ export function PayByWallet(props: PayByWalletProps) {
       rows={
         opened
           ? [['Execution', <Id key="id" value={opened.executionId} />]]
-          : [
-              ['Into escrow', formatAmount(agent.price_per_call_usdc)],
-              [
-                'You have',
-                funds ? formatAmount(toUsdc(funds.amount)) : connected ? 'Reading …' : 'Connect a wallet to see it',
-              ],
-              ['Paid out', "Only against the creator's signature over your result"],
-              ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
-              [
-                'If we fail',
-                funds
-                  ? `You take it back yourself ${formatSpan(seconds + funds.graceSeconds)} after opening`
-                  : 'You take it back yourself',
-              ],
-              ['In SOL', 'Network fees, and rent that comes back'],
-            ]
+          : paymentRows(agent, seconds, funds, connected !== null)
       }
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       disabled={isShort}
@@ -144,4 +116,44 @@ export function PayByWallet(props: PayByWalletProps) {
       )}
     </SignDialog>
   );
+}
+
+/** The facts about the payment into escrow; `funds` is undefined until they are read. */
+function paymentRows(
+  agent: AgentFull,
+  seconds: number,
+  funds: ReturnType<typeof useFunds>['data'],
+  isConnected: boolean,
+) {
+  return [
+    ['Into escrow', formatAmount(agent.price_per_call_usdc)],
+    ['You have', funds ? formatAmount(toUsdc(funds.amount)) : isConnected ? 'Reading …' : 'Connect a wallet to see it'],
+    ['Paid out', "Only against the creator's signature over your result"],
+    ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
+    [
+      'If we fail',
+      funds
+        ? `You take it back yourself ${formatSpan(seconds + funds.graceSeconds)} after opening`
+        : 'You take it back yourself',
+    ],
+    ['In SOL', 'Network fees, and a refundable deposit'],
+  ] as const;
+}
+
+/**
+ * Resolves when the message is signed. The page then waits for the answer, which may take as long as the agent works.
+ */
+function untilStarted(
+  { onStarted, onAnswer, onError }: Pick<PayByWalletProps, 'onStarted' | 'onAnswer' | 'onError'>,
+  start: (onSigned: () => void) => Promise<ExecuteAnswer>,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isSigned = false;
+    const answer = start(() => {
+      isSigned = true;
+      onStarted();
+      resolve();
+    });
+    answer.then(onAnswer, (error: unknown) => (isSigned ? onError(error) : reject(error as Error)));
+  });
 }

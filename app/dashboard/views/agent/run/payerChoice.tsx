@@ -1,4 +1,4 @@
-/** Who pays: the connected wallet, or the wallet behind an API key. */
+/** The payer: the connected wallet, or the wallet of an API key. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { cx, Input } from '../../../parts/ui.tsx';
@@ -33,7 +33,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
           <Input
             label="API key"
             hint="Kept in this page's memory until you leave it, and nowhere else."
-            // No password field: browsers offer to keep those.
+            // Not a password field, because browsers offer to save those.
             className="font-mono [-webkit-text-security:disc]"
             autoComplete="off"
             autoCapitalize="off"

@@ -1,4 +1,4 @@
-/** How far a call is: escrow, dispatched, verified, settled or refunded; each with what proves it once that is known. */
+/** The progress of a call: escrow, dispatched, verified, settled or refunded. Each step shows its proof once known. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
@@ -63,10 +63,10 @@ export function RunProgress({
 
 const SPOKEN: Record<State, string> = { waiting: 'still to come', active: 'going on', done: 'done', failed: 'failed' };
 
-/** No escrow came about, or nobody knows of one. */
+/** No escrow was opened, or none is known. */
 const isRefused = ({ executionId, error }: RunState): boolean => executionId === null && error !== null;
 
-/** In escrow, and the work is not asked for. */
+/** The price is in escrow, but the work was not started. */
 const isStalled = ({ opened, error, hasEnded, execution }: RunState): boolean =>
   opened !== null && error !== null && !hasEnded && execution?.status !== 'running';
 
@@ -128,13 +128,13 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
       name: failed ? 'No valid result' : 'Verified',
       state: failed ? 'failed' : step(isDone, wasSent),
       about: failed
-        ? 'The agent gave no result that counts.'
+        ? 'The agent gave no valid result.'
         : isDone
           ? "The creator's signature fits the result's hash; the program checked it itself."
           : `The agent has ${formatSpan(timeoutSeconds)} to answer with a signed result.`,
     },
   ];
-  // Of what has not begun there is nothing more to say.
+  // A call that has not started has no further steps.
   if (isRefused(run)) return steps.slice(0, 1);
   steps.push(
     failed
@@ -171,8 +171,9 @@ const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
 
 const REFUNDS = {
   done: 'The whole price is back in the wallet that paid it.',
-  claimable: 'The refund waits for the USDC account of the wallet that paid, which is missing. Make it, and it comes.',
-  blocked: 'The refund waits: the USDC account of the wallet that paid is frozen.',
+  claimable:
+    'The refund waits, because the USDC account of the wallet that paid does not exist. Create it to get the refund.',
+  blocked: 'The refund waits, because the USDC account of the wallet that paid is frozen.',
   pending: 'The refund is on its way.',
   none: 'The whole price goes back to the wallet that paid it.',
 };

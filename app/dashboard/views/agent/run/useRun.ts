@@ -1,4 +1,4 @@
-/** One call of an agent from this page: how it was begun, and what the service says of it until it has ended. */
+/** The state of one call from this page: how it started, and what the service reports until it has ended. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { createClient, type ExecuteAnswer, type MarketplaceClient } from '../../../../sdk/client/client.ts';
@@ -9,7 +9,7 @@ import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
 
 const POLL_MS = 700;
-/** After so long without an answer a person is told that nothing is known. */
+/** After this time without an answer, the page reports it. */
 const SILENCE_MS = 10_000;
 
 export interface Inputs {
@@ -18,26 +18,26 @@ export interface Inputs {
   timeoutSeconds: number | null;
 }
 
-/** What a wallet has put into escrow. */
+/** An escrow opened by a wallet. */
 export interface Opened {
   executionId: string;
-  /** Of the transaction. */
+  /** Signature of the transaction. */
   signature: string;
 }
 
 interface Run {
-  /** When the person asked for it, milliseconds. */
+  /** When the user requested it, milliseconds. */
   begunAt: number;
   endedAt: number | null;
   executionId: string | null;
   /** Null: paid by a key. */
   opened: Opened | null;
-  /** Who may read it: null where only the wallet's cookie may. */
+  /** A client that may read it; null if only the wallet's cookie may. */
   client: MarketplaceClient | null;
-  /** The service's whole answer to a wallet's start. */
+  /** The service's complete answer to a wallet's start. */
   answer: ExecuteCompleted | null;
   error: unknown;
-  /** Asks for the very same call again, which never pays twice; null for a wallet's. */
+  /** Repeats the same call, which never pays twice; null for a wallet's call. */
   repeat: (() => void) | null;
 }
 
@@ -62,13 +62,13 @@ export function useRun(agent: AgentFull) {
     queryFn: () => (run?.client ?? rest).getExecution(id ?? ''),
     enabled: id !== null && (run?.client != null || wallet != null),
     refetchInterval: ({ state }) => (isEnded(state.data) ? false : POLL_MS),
-    // The next poll is the next try.
+    // The next poll is the retry.
     retry: false,
     staleTime: 0,
   });
   const hasEnded = isEnded(execution) || run?.answer != null || (run?.error != null && isFinal(run.error));
 
-  // An error of the service's own is an answer as well.
+  // The service's own error is an answer too.
   const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
   const isSilent = useSilence(run !== null && run.error === null && !hasEnded, heardAt);
 
@@ -91,7 +91,10 @@ export function useRun(agent: AgentFull) {
     ...part,
   });
 
-  /** By a key, which lives as long as this page shows the call. The same name is the same call, however often. */
+  /**
+   * Calls with a key, which is kept as long as this page shows the call. The same idempotency key always means the same
+   * call.
+   */
   async function byKey(apiKey: string, inputs: Inputs, idempotencyKey: string = crypto.randomUUID()): Promise<void> {
     const client = createClient({ baseUrl: BASE_URL, apiKey });
     setRun(begin({ client, repeat: () => void byKey(apiKey, inputs, idempotencyKey) }));
@@ -115,17 +118,17 @@ export function useRun(agent: AgentFull) {
   return {
     run: run && { ...run, execution, hasEnded, isSilent, ask: id === null ? null : () => void refetch() },
     byKey,
-    /** The price is in escrow by the wallet's own signature. */
+    /** The wallet's own signature has put the price into escrow. */
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
     answered: (answer: ExecuteAnswer) => answer.status === 'completed' && change({ answer }),
     failed: (error: unknown) => change({ error }),
-    /** A start that failed is tried again. */
+    /** Retries a failed start. */
     again: () => change({ error: null, endedAt: null }),
     clear: () => setRun(null),
   };
 }
 
-/** Whether nothing has been heard since then for so long that it must be said. */
+/** True if nothing was received for so long that the page must report it. */
 function useSilence(isAwaited: boolean, heardAt: number): boolean {
   const [silentSince, setSilentSince] = useState(0);
   useEffect(() => {
@@ -140,7 +143,7 @@ function isEnded(execution: ExecutionNow | null | undefined): boolean {
   return execution != null && execution.status !== 'pending' && execution.status !== 'running';
 }
 
-/** Whether an error of a start says that the execution itself has ended. */
+/** True if an error of a start means that the execution has ended. */
 function isFinal(error: unknown): boolean {
   const code = marketplaceErrorIn(error)?.code;
   return code === 'execution_failed' || code === 'execution_timeout';

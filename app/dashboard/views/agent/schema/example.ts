@@ -1,4 +1,4 @@
-/** Example parameters made from an agent's schema: what its author gives as examples, and else the plainest value. */
+/** Example parameters from an agent's schema: its author's examples, and otherwise the simplest value. */
 import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 const MAX_DEPTH = 8;
@@ -16,13 +16,13 @@ const FORMATS: Record<string, string> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Required parameters, and those with an example or default of their own. */
+/** Required parameters, and those with an example or a default. */
 export function exampleParameters(root: Schema): Record<string, unknown> {
   const example = exampleOf(root, root, 0);
   return isSchema(example) ? example : {};
 }
 
-/** Whether the author gave examples, so that they are worth filling in. */
+/** True if the author gave examples, so that filling them in is useful. */
 export function hasExamples(root: Schema): boolean {
   const properties = resolve(root, root).properties;
   return (

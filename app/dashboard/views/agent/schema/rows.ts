@@ -1,22 +1,22 @@
-/** Reading a JSON Schema for people: its fields as rows, each with its type and limits in words. */
+/** A JSON Schema for people: its fields as rows, each with its type and limits in words. */
 import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 export interface SchemaField {
-  /** From the top, such as `rows[].name`; empty for the value itself. */
+  /** Path from the root, such as `rows[].name`; empty for the value itself. */
   path: string;
   depth: number;
   type: string;
   required: boolean;
   description: string;
-  /** What values are allowed, one rule each. */
+  /** The allowed values, one rule each. */
   rules: string[];
 }
 
-/** Fields are listed this deep, and no more of them than this; the JSON has all. */
+/** Limits of depth and number of the listed fields; the JSON shows all. */
 const MAX_DEPTH = 6;
 const MAX_FIELDS = 200;
 
-/** The rows of a schema in the order in which it has them; `isCut` where there are more. */
+/** The rows of a schema in its order; `isCut` if there are more. */
 export function fieldsOf(root: Schema): { fields: SchemaField[]; isCut: boolean } {
   const fields: SchemaField[] = [];
   let isCut = false;

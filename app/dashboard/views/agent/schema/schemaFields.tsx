@@ -1,4 +1,4 @@
-/** A JSON Schema as a person reads it: a row for each field, and the JSON for those who want it. */
+/** A JSON Schema for people: a row per field, and the JSON on request. */
 import { useState } from 'react';
 import type { Schema } from '../../../parts/form/schema.ts';
 import { Badge, Button, cx } from '../../../parts/ui.tsx';
@@ -8,9 +8,9 @@ import { fieldsOf, type SchemaField } from './rows.ts';
 interface SchemaFieldsProps {
   title: string;
   schema: Schema;
-  /** Said where the schema has no field. */
+  /** Text for a schema without fields. */
   none: string;
-  /** Whether callers fill it in, so that it matters what may be left out. */
+  /** True if callers fill it in, so that it matters which fields are optional. */
   isInput?: boolean;
 }
 
@@ -49,7 +49,7 @@ const INDENTS = ['', 'pl-4', 'pl-8', 'pl-12'];
 
 function FieldRow({ field, isInput }: { field: SchemaField; isInput: boolean }) {
   const { path, depth, type, required, description, rules } = field;
-  // What it is part of stands above it.
+  // The parent's row is above.
   const start = depth === 0 ? 0 : path.lastIndexOf('.') + 1;
   const indent = INDENTS[Math.min(depth, INDENTS.length - 1)];
   return (

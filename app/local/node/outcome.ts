@@ -1,0 +1,77 @@
+/** The result of a VM run, in a validator's format. */
+import type { TransactionError } from '@solana/web3.js';
+import bs58 from 'bs58';
+import {
+  type Account,
+  FailedTransactionMetadata,
+  type LiteSvm,
+  type TransactionMetadata,
+} from 'litesvm/dist/internal.js';
+import type { LandedMeta } from './history.ts';
+import { readError } from './transaction.ts';
+
+/** The result of a run or a simulation. */
+export interface Outcome {
+  err: TransactionError | null;
+  meta: TransactionMetadata;
+}
+
+export type Balances = Pick<LandedMeta, `${'pre' | 'post'}${'' | 'Token'}Balances`>;
+
+export interface Simulated extends Outcome {
+  /** Accounts as it would leave them, by address. */
+  postAccounts: Map<string, Account>;
+  balances: Balances;
+  loadedBytes: number;
+}
+
+/** A transaction that the VM has run always has logs, even if empty. */
+interface Told extends Omit<LandedMeta, 'fee' | 'costUnits' | keyof Balances> {
+  logMessages: string[];
+  innerInstructions: NonNullable<LandedMeta['innerInstructions']>;
+}
+
+/** An error's kind. */
+export function nameOf(err: TransactionError): string {
+  return typeof err === 'string' ? err : Object.keys(err)[0]!;
+}
+
+export function outcomeOf(
+  result: ReturnType<LiteSvm['sendVersionedTransaction' | 'simulateVersionedTransaction']>,
+): Outcome {
+  if (result instanceof FailedTransactionMetadata) return { err: readError(result.toString()), meta: result.meta() };
+  return { err: null, meta: 'meta' in result ? result.meta() : result };
+}
+
+/** The VM's metadata of a run, in the wire format. */
+export function describe(meta: TransactionMetadata): Told {
+  const returned = meta.returnData();
+  const data = Buffer.from(returned.data());
+  return {
+    logMessages: meta.logs(),
+    innerInstructions: meta.innerInstructions().flatMap((inner, index) =>
+      inner.length === 0
+        ? []
+        : {
+            index,
+            instructions: inner.map((entry) => {
+              const instruction = entry.instruction();
+              return {
+                programIdIndex: instruction.programIdIndex(),
+                accounts: [...instruction.accounts()],
+                data: bs58.encode(instruction.data()),
+                stackHeight: entry.stackHeight(),
+              };
+            }),
+          },
+    ),
+    computeUnitsConsumed: Number(meta.computeUnitsConsumed()),
+    returnData:
+      data.length > 0
+        ? {
+            programId: bs58.encode(returned.programId()),
+            data: [data.toString('base64'), 'base64'] as [string, 'base64'],
+          }
+        : null,
+  };
+}

@@ -1,0 +1,280 @@
+/**
+ * Claims a paid call: it takes an id and reserves the money, checked against the payer's accounts. The claim is retried
+ * while only earlier calls of the same wallet block it.
+ */
+import { findExecution, parseAddress } from '../../sdk/program/program.ts';
+import {
+  createNonce,
+  deriveExecutionId,
+  formatUuid,
+  nonceDay,
+  parseUuid,
+  takesNonceDay,
+} from '../../sdk/receipt/receipt.ts';
+import type { Agent } from '../agents/catalog.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { ApiError } from '../errors.ts';
+import { type ClaimedExecution, NotFunded, TooOld } from '../ledger/claims.ts';
+import type { Held, Sums } from '../ledger/funding.ts';
+import type { JournalRow } from '../ledger/tables.ts';
+import { JournalConflict } from '../ledger/writing.ts';
+import type { PaidCall, Principal } from './contract.ts';
+import type { Ticket } from './openLine.ts';
+import { gasShortage, heldFor, obstacleOf, waysToPay, whatHolds } from './protection.ts';
+import type { Reservations } from './reservations.ts';
+import { allowedBy, isTaken, meansOf, type PayerAccounts, purseOf, readPayer, requirePayable } from './reserve.ts';
+import { OPEN_WINDOW_SECONDS } from './sign.ts';
+import { inProgress } from './standing.ts';
+import type { EngineDeps } from './step.ts';
+
+/** How long a call waits for earlier calls that reserve the money or the gas balance that it needs. */
+const MAX_WAIT_MS = 5_000;
+/**
+ * A claim reads accounts again if they are older than this. A spend that became final after the reading would be
+ * missed. Finality takes 12 s, and a reading takes less than one.
+ */
+export const MAX_AGE_MS = 5_000;
+/** Readings that may be too old before the call is refused. */
+const MAX_READINGS = 4;
+export const RETRY_SECONDS = 5;
+/** The next reading of the clock is at most this far away. */
+const RETRY_DAY_SECONDS = 1;
+
+/** The id of a call. `rivals` are the ids of the same nonce on the neighbouring days. */
+export interface Identity {
+  executionId: string;
+  nonce: Buffer;
+  rivals: readonly string[];
+}
+
+interface Claim {
+  principal: Principal;
+  agent: Agent;
+  call: PaidCall;
+  identity: Identity;
+  ticket: Ticket;
+}
+
+/** A claim in progress. */
+interface Attempt extends Claim {
+  /** Deadline of the waiting on a monotonic clock, ms. */
+  patientUntil: number;
+  /** Accounts that the call read while it waited. */
+  known: PayerAccounts | null;
+  /** How often the accounts were too old. */
+  tooOld: number;
+}
+
+/** The money of a payer for a call, and the ways to pay for it. */
+interface Funds {
+  accounts: PayerAccounts;
+  allowed: ReturnType<typeof allowedBy>;
+  means: ReturnType<typeof meansOf>;
+  ways: ReturnType<typeof waysToPay>;
+  purse: ReturnType<typeof purseOf>;
+}
+
+/** Reads the payer's money and finds what blocks the payment. */
+function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
+  /** The cost of a call's two transactions at the current priority, lamports. */
+  function feesOfCall(): bigint {
+    const { open, settle } = chain.quote();
+    return 2n * LAMPORTS_PER_SIGNATURE + open + settle;
+  }
+
+  /** Finds what blocks a call. It judges by the way to pay that reserves the most for a wallet. */
+  function obstacleTo(sums: Sums, passing = 0, fees = feesOfCall()) {
+    return obstacleOf(sums, budgets, heldFor({ gas: fees, house: 0n }, budgets.sponsorsAll), BigInt(passing));
+  }
+
+  /**
+   * Reads the payer's accounts and checks that they can pay. A repeated call is refused for money only if its first
+   * request did not just take it.
+   */
+  async function readFunds({ principal, agent, call, identity, known }: Attempt): Promise<PayerAccounts> {
+    const { executionId } = identity;
+    const record = call.repeatable ? findExecution(parseUuid(executionId)!) : null;
+    try {
+      const accounts = known ?? (await readPayer(chain, principal, usdcMint, record));
+      requirePayable(accounts, allowedBy(accounts), agent.price);
+      if (!isTaken(accounts)) return accounts;
+    } catch (error) {
+      await requireNotRunning(call, executionId);
+      throw error;
+    }
+    throw inProgress(executionId);
+  }
+
+  function fundsOf({ principal, agent }: Attempt, accounts: PayerAccounts): Funds {
+    const allowed = allowedBy(accounts);
+    const means = meansOf(accounts, allowed, feesOfCall());
+    const ways = waysToPay(means, budgets);
+    return { accounts, allowed, means, ways, purse: purseOf(accounts, allowed, principal, agent.price) };
+  }
+
+  async function requireNotRunning({ repeatable }: PaidCall, executionId: string): Promise<void> {
+    const first = repeatable ? await journal.get(executionId) : undefined;
+    if (first && first.state !== 'void') throw inProgress(executionId);
+  }
+
+  return { obstacleTo, readFunds, fundsOf, requireNotRunning };
+}
+
+/** `starting` holds the ids between their claim and their first step. Each claim adds its own. */
+export function createClaiming(deps: EngineDeps, reservations: Reservations, starting: Set<string>) {
+  const { chain, journal, usdcMint, budgets } = deps;
+  const { obstacleTo, readFunds, fundsOf, requireNotRunning } = createFunding(deps);
+
+  /** Returns the row and the chain's time of acceptance. Throws ApiError. */
+  async function claim(wanted: Claim): Promise<{ row: JournalRow; now: bigint }> {
+    const attempt: Attempt = { ...wanted, patientUntil: performance.now() + MAX_WAIT_MS, known: null, tooOld: 0 };
+    for (;;) {
+      const claimed = await tryOnce(attempt);
+      if (claimed) return claimed;
+    }
+  }
+
+  /** Null if another attempt may succeed. */
+  async function tryOnce(attempt: Attempt): Promise<{ row: JournalRow; now: bigint } | null> {
+    const { principal, agent, call } = attempt;
+    const accounts = await readFunds(attempt);
+    attempt.known = null;
+    if (!hasOpenDay(attempt.identity.nonce, accounts.now)) {
+      attempt.identity = identityOfAnotherDay(attempt, accounts.now);
+      return null;
+    }
+    const funds = fundsOf(attempt, accounts);
+    const { ways, purse } = funds;
+    const { executionId, nonce, rivals } = attempt.identity;
+    starting.add(executionId);
+    try {
+      const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
+      const until = accounts.readAt + MAX_AGE_MS;
+      const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, until, rivals });
+      return { row, now: accounts.now };
+    } catch (error) {
+      starting.delete(executionId);
+      if (error instanceof JournalConflict && call.repeatable) throw inProgress(await takenBy(attempt.identity));
+      if (error instanceof NotFunded) await waitForFunds(attempt, funds, error.sums);
+      else if (error instanceof TooOld) requirePatience(attempt);
+      else throw error;
+      return null;
+    }
+  }
+
+  /** Waits until the obstacle may be gone. Throws ApiError if waiting does not help or takes too long. */
+  async function waitForFunds(attempt: Attempt, funds: Funds, sums: Sums & Held): Promise<void> {
+    const { principal, agent, call, identity, patientUntil } = attempt;
+    const { accounts, allowed, means, ways, purse } = funds;
+    const isPromised = sums.held_wallet + agent.price > purse.wallet || sums.held_key + agent.price > purse.key;
+    if (isPromised || sums.failed_since > 0n) {
+      attempt.known = await waitForMoney(principal, accounts, agent.price, patientUntil - performance.now());
+      if (attempt.known) return;
+      await requireNotRunning(call, identity.executionId);
+      requirePayable(accounts, allowed, agent.price, sums);
+      if (sums.failed_since > 0n) throw nodeBehind();
+    }
+    const obstacle = obstacleTo(sums, 0, means.fees);
+    if (obstacle instanceof ApiError) throw obstacle;
+    const holds = obstacle === null ? whatHolds(ways, means, sums, budgets) : null;
+    // The obstacle may be gone by now.
+    if (obstacle === 'wait' || holds === 'passed') return attempt.ticket.again();
+    if (holds === null || performance.now() >= patientUntil) {
+      throw gasShortage(principal.wallet, means, sums, budgets);
+    }
+    deps.log.debug({ wallet: principal.wallet, listing: agent.listing }, 'a call waits for its gas balance');
+    await reservations.next(principal.wallet, patientUntil - performance.now());
+  }
+
+  /** Waits for accounts with unreserved money; null if that takes too long. */
+  function waitForMoney(principal: Principal, accounts: PayerAccounts, price: bigint, leftMs: number) {
+    return reservations.whenFree(principal, accounts, leftMs, {
+      purseOf: (read) => purseOf(read, allowedBy(read), principal, price),
+      read: () => readPayer(chain, principal, usdcMint, null),
+    });
+  }
+
+  /** Finds which of the call's ids has a row. */
+  async function takenBy({ executionId, rivals }: Identity): Promise<string> {
+    for (const rival of rivals) {
+      const row = await journal.get(rival);
+      if (row && row.state !== 'void') return rival;
+    }
+    return executionId;
+  }
+
+  return { claim, obstacleTo };
+}
+
+/**
+ * Returns a random id, or today's id of the call's Idempotency-Key. No row may exist for the key's ids of yesterday and
+ * tomorrow.
+ */
+export function identify(wallet: string, { repeatable }: PaidCall, day: number): Identity {
+  const nonce = repeatable?.nonce ?? Buffer.from(createNonce(day));
+  const idOf = (bytes: Uint8Array) => formatUuid(deriveExecutionId(parseAddress(wallet).toBytes(), bytes));
+  const rivals = repeatable ? [-1, 1].map((days) => idOf(onDay(nonce, nonce.readUInt32LE() + days))) : [];
+  return { executionId: idOf(nonce), nonce, rivals };
+}
+
+/**
+ * Makes a new id for the day of the chain's clock. Throws ApiError for a repeated call, because its repeats were looked
+ * up by the old id.
+ */
+function identityOfAnotherDay({ principal, call }: Attempt, now: bigint): Identity {
+  if (!call.repeatable) return identify(principal.wallet, call, nonceDay(now));
+  const message = `A new day began on the chain during the request. Retry in ${RETRY_DAY_SECONDS} s.`;
+  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_DAY_SECONDS });
+}
+
+/**
+ * True if the program accepts this nonce for as long as the open may land. The nonce comes from a clock reading that
+ * may be old.
+ */
+function hasOpenDay(nonce: Buffer, now: bigint): boolean {
+  return [now, now + OPEN_WINDOW_SECONDS].every((moment) => takesNonceDay(nonce.readUInt32LE(), moment));
+}
+
+/** The same nonce on another day. */
+function onDay(nonce: Buffer, day: number): Uint8Array {
+  return createNonce(day, nonce.subarray(4));
+}
+
+/** Throws ApiError if the accounts were too old too often. */
+function requirePatience(attempt: Attempt): void {
+  attempt.tooOld += 1;
+  if (attempt.tooOld < MAX_READINGS) return;
+  const message = `The service is overloaded. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
+  throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+function nodeBehind(): ApiError {
+  const message = `The Solana node does not show the outcome of an earlier call of this wallet yet. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+function toClaimed(
+  principal: Principal,
+  agent: Agent,
+  call: PaidCall,
+  taken: { executionId: string; nonce: Buffer; acceptedAt: bigint },
+): ClaimedExecution {
+  return {
+    execution_id: taken.executionId,
+    wallet: principal.wallet,
+    key_id: principal.keyId,
+    listing: agent.listing,
+    listing_version: BigInt(agent.listingVersion),
+    metadata_hash: agent.metadataHash,
+    nonce: taken.nonce.toString('hex'),
+    fingerprint: call.repeatable?.fingerprint ?? null,
+    price: agent.price,
+    max_cost: call.maxCost,
+    timeout_seconds: BigInt(call.timeoutSeconds),
+    listing_timeout_seconds: BigInt(agent.timeoutSeconds),
+    task: call.task,
+    parameters: call.parameters,
+    accepted_at: taken.acceptedAt,
+    request_hash: call.requestHash,
+  };
+}

@@ -1,0 +1,403 @@
+-- The ledger on PostgreSQL: the tables of 0001_base.sqlite.sql, which documents them. Text is ordered by its bytes, as in
+-- SQLite, whatever the locale of the database. Text that may contain U+0000 is TEXT too: the driver replaces that character
+-- (app/database/postgres.ts).
+
+CREATE TABLE executions (
+  execution_id TEXT COLLATE "C" PRIMARY KEY,
+  wallet TEXT COLLATE "C" NOT NULL,
+  key_id TEXT COLLATE "C" NOT NULL,
+  listing TEXT COLLATE "C" NOT NULL,
+  listing_version BIGINT NOT NULL,
+  metadata_hash TEXT COLLATE "C" NOT NULL,
+  nonce TEXT COLLATE "C" NOT NULL,
+  price BIGINT NOT NULL,
+  max_cost BIGINT NOT NULL,
+  timeout_seconds BIGINT NOT NULL,
+  task TEXT COLLATE "C" NOT NULL,
+  parameters TEXT COLLATE "C" NOT NULL,
+  request_hash TEXT COLLATE "C" NOT NULL,
+  state TEXT COLLATE "C" NOT NULL CHECK (state IN (
+    'accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
+    'settled', 'refunded', 'void', 'parked')),
+  created_ms BIGINT NOT NULL,
+  accepted_at BIGINT NOT NULL,
+  open_transaction BYTEA,
+  open_signature TEXT COLLATE "C",
+  open_last_valid_height BIGINT,
+  open_before BIGINT,
+  opened_at BIGINT,
+  deadline BIGINT,
+  refund_at BIGINT,
+  fee_bps BIGINT,
+  dispatched_ms BIGINT,
+  execution_time_ms BIGINT,
+  settle_transaction BYTEA,
+  settle_signature TEXT COLLATE "C",
+  settle_last_valid_height BIGINT,
+  refund_transaction BYTEA,
+  refund_signature TEXT COLLATE "C",
+  refund_last_valid_height BIGINT,
+  refund_reason BIGINT,
+  refund_state TEXT COLLATE "C" CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
+  settled_at BIGINT,
+  creator_amount BIGINT,
+  platform_amount BIGINT,
+  error_code TEXT COLLATE "C",
+  error_message TEXT COLLATE "C",
+  rebuilds BIGINT NOT NULL DEFAULT 0,
+  fingerprint TEXT COLLATE "C",
+  fees BIGINT NOT NULL DEFAULT 0,
+  lease_owner TEXT COLLATE "C",
+  reopens BIGINT NOT NULL DEFAULT 0,
+  is_final BIGINT NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
+  lost_fees BIGINT NOT NULL DEFAULT 0,
+  rest_until_ms BIGINT NOT NULL DEFAULT 0,
+  listing_timeout_seconds BIGINT,
+  gas_lamports BIGINT NOT NULL DEFAULT 0,
+  house_lamports BIGINT NOT NULL DEFAULT 0,
+  given_lamports BIGINT NOT NULL DEFAULT 0,
+  trials BIGINT NOT NULL DEFAULT 0,
+  record_lent BIGINT NOT NULL DEFAULT 0,
+  escrow_lent BIGINT NOT NULL DEFAULT 0,
+  open_fee BIGINT NOT NULL DEFAULT 0,
+  may_burn_lamports BIGINT NOT NULL DEFAULT 0,
+  tank_lamports BIGINT NOT NULL DEFAULT 0,
+  opened_slot BIGINT
+);
+CREATE INDEX executions_unfinished ON executions (created_ms)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_open_by_wallet ON executions (wallet)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_not_final ON executions (created_ms)
+  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+CREATE INDEX executions_ended_by_listing
+  ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
+    listing_timeout_seconds)
+  WHERE state IN ('settled', 'refunding', 'refunded');
+CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
+CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
+CREATE INDEX executions_at_risk
+  ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
+  WHERE state NOT IN ('settled', 'refunded', 'void')
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'));
+CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
+  WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
+-- Reservations: money that accounts may still show. No decision uses accounts older than finality.
+CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
+  WHERE state IN ('accepted', 'open_signed');
+CREATE INDEX executions_landed ON executions (wallet, opened_slot)
+  WHERE is_final = 0 AND opened_slot IS NOT NULL;
+-- Lent rents that have not been returned, by id.
+CREATE INDEX executions_lent ON executions (execution_id)
+  WHERE record_lent > 0 AND state IN ('settled', 'refunded');
+-- Recent ends, which the index may not have yet.
+CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
+-- Ends that are not final yet.
+CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
+  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+-- Calls that never reach the chain, newest first.
+CREATE INDEX executions_void_by_wallet
+  ON executions (wallet, (coalesce(opened_at, accepted_at)) DESC, created_ms DESC, execution_id DESC, listing)
+  WHERE state = 'void' AND is_final = 1;
+
+CREATE TABLE results (
+  execution_id TEXT COLLATE "C" PRIMARY KEY,
+  result BYTEA,
+  size BIGINT NOT NULL,
+  object_stored BIGINT NOT NULL DEFAULT 0,
+  result_hash TEXT COLLATE "C" NOT NULL,
+  signature TEXT COLLATE "C" NOT NULL,
+  execution_signature TEXT COLLATE "C",
+  tokens_used BIGINT,
+  steps TEXT COLLATE "C",
+  execution_time_ms BIGINT NOT NULL,
+  token TEXT COLLATE "C" NOT NULL,
+  verified_ms BIGINT NOT NULL
+);
+CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
+CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
+
+CREATE TABLE api_keys (
+  key_hash TEXT COLLATE "C" PRIMARY KEY,
+  key_id TEXT COLLATE "C" NOT NULL,
+  wallet TEXT COLLATE "C" NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
+  created_ms BIGINT NOT NULL,
+  last_used_ms BIGINT,
+  revoked_ms BIGINT,
+  scopes TEXT COLLATE "C" NOT NULL DEFAULT 'execute read',
+  expires_ms BIGINT,
+  allowed_ips TEXT COLLATE "C"
+);
+CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
+
+CREATE TABLE metadata (
+  metadata_hash TEXT COLLATE "C" PRIMARY KEY,
+  document TEXT COLLATE "C" NOT NULL,
+  received_ms BIGINT NOT NULL
+);
+
+CREATE TABLE answers (
+  execution_id TEXT COLLATE "C" PRIMARY KEY,
+  status BIGINT NOT NULL,
+  body BYTEA NOT NULL,
+  answered_ms BIGINT NOT NULL,
+  result_at BIGINT
+);
+CREATE INDEX answers_by_age ON answers (answered_ms);
+
+CREATE TABLE relays (
+  owner TEXT COLLATE "C" PRIMARY KEY,
+  alive_until_ms BIGINT NOT NULL
+);
+
+CREATE TABLE late_answers (
+  execution_id TEXT COLLATE "C" PRIMARY KEY,
+  result BYTEA NOT NULL,
+  result_hash TEXT COLLATE "C" NOT NULL,
+  signature TEXT COLLATE "C" NOT NULL,
+  execution_signature TEXT COLLATE "C",
+  received_ms BIGINT NOT NULL,
+  token TEXT COLLATE "C"
+);
+CREATE INDEX late_answers_by_age ON late_answers (received_ms);
+
+CREATE TABLE probes (
+  listing TEXT COLLATE "C" PRIMARY KEY,
+  probed_ms BIGINT NOT NULL,
+  passed_ms BIGINT
+);
+
+CREATE TABLE pending_metadata (
+  metadata_hash TEXT COLLATE "C" NOT NULL,
+  wallet TEXT COLLATE "C" NOT NULL,
+  network TEXT COLLATE "C" NOT NULL,
+  received_ms BIGINT NOT NULL,
+  document TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet, network)
+);
+CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
+CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
+CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
+CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
+
+CREATE TABLE archive_trees (
+  archive_index BIGINT PRIMARY KEY,
+  tree TEXT COLLATE "C" NOT NULL,
+  leaf_count BIGINT NOT NULL,
+  is_proven BIGINT NOT NULL CHECK (is_proven IN (0, 1))
+);
+
+CREATE TABLE archive_nodes (
+  archive_index BIGINT NOT NULL,
+  level BIGINT NOT NULL,
+  position BIGINT NOT NULL,
+  hash BYTEA NOT NULL CHECK (length(hash) = 32),
+  PRIMARY KEY (archive_index, level, position)
+);
+
+CREATE TABLE sweeper (
+  id BIGINT PRIMARY KEY CHECK (id = 1),
+  owner TEXT COLLATE "C",
+  signed BYTEA,
+  signature TEXT COLLATE "C",
+  last_valid_height BIGINT
+);
+INSERT INTO sweeper (id) VALUES (1);
+
+CREATE TABLE revocations (
+  wallet TEXT COLLATE "C" NOT NULL,
+  sent_ms BIGINT NOT NULL,
+  fee BIGINT NOT NULL
+);
+CREATE INDEX revocations_by_time ON revocations (sent_ms, wallet, fee);
+
+CREATE TABLE evidence (
+  execution_id TEXT COLLATE "C" NOT NULL,
+  evidence_hash TEXT COLLATE "C" NOT NULL,
+  wallet TEXT COLLATE "C" NOT NULL,
+  media_type TEXT COLLATE "C" NOT NULL,
+  content BYTEA NOT NULL,
+  received_ms BIGINT NOT NULL,
+  PRIMARY KEY (execution_id, evidence_hash)
+);
+CREATE INDEX evidence_by_wallet ON evidence (wallet, received_ms);
+CREATE INDEX evidence_by_age ON evidence (received_ms);
+
+CREATE TABLE dispute_reasons (
+  execution_id TEXT COLLATE "C" NOT NULL,
+  reason_hash TEXT COLLATE "C" NOT NULL,
+  reason TEXT COLLATE "C" NOT NULL,
+  received_ms BIGINT NOT NULL,
+  PRIMARY KEY (execution_id, reason_hash)
+);
+
+-- Lent rent by wallet, by listing and in total (''), lamports. Triggers update it in the transaction that changes it, because
+-- adding up the rows for each claim would take longer with every row. It follows from `executions` alone. Sums that many rows
+-- change are split by the first letter of the row's id, so that relays do not wait for each other's commits.
+CREATE TABLE lent_sums (
+  scope TEXT COLLATE "C" NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
+  name TEXT COLLATE "C" NOT NULL,
+  part TEXT COLLATE "C" NOT NULL,
+  lamports BIGINT NOT NULL,
+  PRIMARY KEY (scope, name, part)
+);
+
+CREATE FUNCTION rent_out(record_lent BIGINT, escrow_lent BIGINT, state TEXT) RETURNS BIGINT IMMUTABLE LANGUAGE sql AS $$
+  SELECT CASE WHEN record_lent = 0 OR state = 'void' THEN 0
+    WHEN state IN ('settled', 'refunded') THEN record_lent ELSE record_lent + escrow_lent END
+$$;
+
+CREATE FUNCTION count_lent() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+DECLARE
+  changed executions%ROWTYPE;
+  added BIGINT := 0;
+BEGIN
+  -- A row that replaces a void one may be of another listing; the void one had lent nothing.
+  IF TG_OP = 'DELETE' THEN changed := OLD; ELSE changed := NEW; END IF;
+  IF TG_OP <> 'DELETE' THEN added := rent_out(NEW.record_lent, NEW.escrow_lent, NEW.state); END IF;
+  IF TG_OP <> 'INSERT' THEN added := added - rent_out(OLD.record_lent, OLD.escrow_lent, OLD.state); END IF;
+  IF added <> 0 THEN
+    -- Always in this order, so that no two transactions wait for each other.
+    INSERT INTO lent_sums (scope, name, part, lamports) VALUES
+      ('listing', changed.listing, left(changed.execution_id, 1), added),
+      ('total', '', left(changed.execution_id, 1), added),
+      ('wallet', changed.wallet, left(changed.execution_id, 1), added)
+    ON CONFLICT (scope, name, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
+  FOR EACH ROW WHEN (NEW.record_lent > 0) EXECUTE FUNCTION count_lent();
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
+  FOR EACH ROW WHEN (OLD.record_lent > 0 OR NEW.record_lent > 0) EXECUTE FUNCTION count_lent();
+CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
+  FOR EACH ROW WHEN (OLD.record_lent > 0) EXECUTE FUNCTION count_lent();
+
+-- Sessions of wallets by the SHA-256 of their token or cookie, hex; a reader of this table cannot use them.
+CREATE TABLE sessions (
+  digest TEXT COLLATE "C" PRIMARY KEY,
+  kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('token', 'cookie')),
+  wallet TEXT COLLATE "C" NOT NULL,
+  expires_ms BIGINT NOT NULL,
+  -- The latest time that it can be extended to.
+  ends_ms BIGINT NOT NULL
+);
+CREATE INDEX sessions_by_wallet ON sessions (wallet, expires_ms);
+CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
+
+-- Answered challenges by their SHA-256 in hex, until they expire.
+CREATE TABLE used_challenges (
+  digest TEXT COLLATE "C" PRIMARY KEY,
+  expires_ms BIGINT NOT NULL
+);
+CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_ms);
+
+-- Secrets that all relays on this ledger share, so that they recognise each other's challenges.
+CREATE TABLE secrets (
+  name TEXT COLLATE "C" PRIMARY KEY,
+  bytes BYTEA NOT NULL
+);
+
+-- Tasks that only one relay does at a time, by name, and until when that relay holds them, by this database's clock.
+CREATE TABLE leaderships (
+  name TEXT COLLATE "C" PRIMARY KEY,
+  owner TEXT COLLATE "C" NOT NULL,
+  until_ms BIGINT NOT NULL
+);
+
+CREATE TABLE call_keys (
+  kid TEXT COLLATE "C" PRIMARY KEY,
+  x TEXT COLLATE "C" NOT NULL,
+  listed_until_ms BIGINT NOT NULL
+);
+
+CREATE TABLE result_pieces (
+  token TEXT COLLATE "C" NOT NULL,
+  place BIGINT NOT NULL,
+  bytes BYTEA NOT NULL,
+  PRIMARY KEY (token, place)
+);
+-- Trying to compress them blocks the writer for longer than writing them.
+ALTER TABLE result_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;
+
+CREATE TABLE loose_pieces (
+  token TEXT COLLATE "C" PRIMARY KEY,
+  since_ms BIGINT NOT NULL
+);
+CREATE INDEX loose_pieces_by_age ON loose_pieces (since_ms);
+
+CREATE FUNCTION loosen_pieces() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO loose_pieces (token, since_ms)
+  SELECT OLD.token, CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)
+  WHERE EXISTS (SELECT 1 FROM result_pieces WHERE token = OLD.token)
+  ON CONFLICT (token) DO NOTHING;
+  RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER results_let_go AFTER UPDATE OF result ON results
+  FOR EACH ROW WHEN (NEW.result IS NULL) EXECUTE FUNCTION loosen_pieces();
+CREATE TRIGGER results_dropped AFTER DELETE ON results
+  FOR EACH ROW EXECUTE FUNCTION loosen_pieces();
+CREATE TRIGGER late_answers_dropped AFTER DELETE ON late_answers
+  FOR EACH ROW WHEN (OLD.token IS NOT NULL) EXECUTE FUNCTION loosen_pieces();
+
+CREATE TABLE agents (
+  id BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+  listing TEXT COLLATE "C" NOT NULL UNIQUE,
+  creator TEXT COLLATE "C" NOT NULL,
+  verified BIGINT NOT NULL CHECK (verified IN (0, 1)),
+  is_shown BIGINT NOT NULL CHECK (is_shown IN (0, 1)),
+  price BIGINT NOT NULL,
+  tag_mask BIGINT NOT NULL,
+  listed_at BIGINT NOT NULL,
+  total_executions BIGINT NOT NULL,
+  success_rate DOUBLE PRECISION NOT NULL,
+  avg_execution_time_ms BIGINT NOT NULL,
+  -- The words of its texts, stored here, so that one scan answers a search together with its filters.
+  lexemes TSVECTOR NOT NULL DEFAULT ''
+);
+CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
+CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
+CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
+CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
+CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
+CREATE INDEX agents_by_creator ON agents (creator, listed_at DESC, verified);
+CREATE INDEX agents_by_lexeme ON agents USING gin (lexemes);
+
+CREATE TABLE agent_texts (
+  id BIGINT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
+  metadata_hash TEXT COLLATE "C" NOT NULL,
+  description TEXT COLLATE "C",
+  words TEXT COLLATE "C" NOT NULL
+);
+CREATE INDEX agent_texts_missing ON agent_texts (metadata_hash) WHERE description IS NULL;
+
+CREATE FUNCTION index_agent_words() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE agents SET lexemes = array_to_tsvector(string_to_array(NEW.words, ' ')) WHERE id = NEW.id;
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER agent_texts_added AFTER INSERT ON agent_texts
+  FOR EACH ROW EXECUTE FUNCTION index_agent_words();
+CREATE TRIGGER agent_texts_changed AFTER UPDATE OF words ON agent_texts
+  FOR EACH ROW WHEN (OLD.words <> NEW.words) EXECUTE FUNCTION index_agent_words();
+
+CREATE TABLE agents_cursor (
+  id BIGINT PRIMARY KEY CHECK (id = 1),
+  build TEXT COLLATE "C" NOT NULL,
+  revision BIGINT NOT NULL,
+  listing TEXT COLLATE "C" NOT NULL
+);

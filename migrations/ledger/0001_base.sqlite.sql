@@ -1,0 +1,471 @@
+-- ledger.db: the relay's own tables. Only relays write them.
+-- They cannot be rebuilt from the chain: requests, answers, and signed transactions that may not have landed yet. Commits that
+-- money depends on use synchronous=FULL; a backup must contain this file.
+-- Amounts are base units of USDC or lamports. Times named *_at are unix seconds of the chain's clock; those named *_ms are unix
+-- milliseconds of this machine.
+
+-- The journal: one row per execution. Its state moves forward only.
+CREATE TABLE executions (
+  execution_id TEXT PRIMARY KEY,
+  wallet TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  listing TEXT NOT NULL,
+  listing_version INTEGER NOT NULL,
+  metadata_hash TEXT NOT NULL,
+  nonce TEXT NOT NULL,
+  price INTEGER NOT NULL,
+  max_cost INTEGER NOT NULL,
+  timeout_seconds INTEGER NOT NULL,
+  task TEXT NOT NULL,
+  parameters TEXT NOT NULL,
+  request_hash TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN (
+    'accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
+    'settled', 'refunded', 'void', 'parked')),
+  created_ms INTEGER NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  open_transaction BLOB,
+  open_signature TEXT,
+  open_last_valid_height INTEGER,
+  open_before INTEGER,
+  opened_at INTEGER,
+  deadline INTEGER,
+  refund_at INTEGER,
+  fee_bps INTEGER,
+  dispatched_ms INTEGER,
+  execution_time_ms INTEGER,
+  settle_transaction BLOB,
+  settle_signature TEXT,
+  settle_last_valid_height INTEGER,
+  refund_transaction BLOB,
+  refund_signature TEXT,
+  refund_last_valid_height INTEGER,
+  refund_reason INTEGER,
+  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
+  settled_at INTEGER,
+  creator_amount INTEGER,
+  platform_amount INTEGER,
+  error_code TEXT,
+  error_message TEXT,
+  rebuilds INTEGER NOT NULL DEFAULT 0,
+  -- SHA-256 of agent and canonical body, if the request had an Idempotency-Key; the key itself is in the nonce.
+  fingerprint TEXT,
+  -- Network fees of the transactions signed for this execution, lamports.
+  fees INTEGER NOT NULL DEFAULT 0,
+  -- The relay that owns the row: only that process changes it. Another takes it once the owner is no longer alive.
+  lease_owner TEXT,
+  -- How often the open was signed again because the chain had rolled it back.
+  reopens INTEGER NOT NULL DEFAULT 0,
+  -- 1 once the end was read again at finality, when the chain can no longer undo it.
+  is_final INTEGER NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
+  -- Network fees that nobody paid for, lamports. They are of opens that the chain refused: of this row, and of earlier calls
+  -- with its id, which it replaced because they never paid. Expired opens cost nothing.
+  lost_fees INTEGER NOT NULL DEFAULT 0,
+  -- Until then the row needs no work: only a person, or the end of its time, can change anything.
+  rest_until_ms INTEGER NOT NULL DEFAULT 0,
+  -- The listing's timeout at that time; the caller may have asked for less.
+  listing_timeout_seconds INTEGER,
+  -- The gas of a call, lamports. The wallet's gas balance pays it, or the operator within its budgets. It is put into the
+  -- record at open, for the relay authority that ends the execution.
+  gas_lamports INTEGER NOT NULL DEFAULT 0,
+  -- The operator's part of this call's fees if the operator pays for it, and its total for all calls with this id. A call that
+  -- never paid is replaced by the next one with its id, but its cost remains.
+  house_lamports INTEGER NOT NULL DEFAULT 0,
+  given_lamports INTEGER NOT NULL DEFAULT 0,
+  -- Number of calls with this id that the operator paid for.
+  trials INTEGER NOT NULL DEFAULT 0,
+  -- Rent of the record and of the escrow if the operator lends it. The escrow's is returned when the execution ends, the
+  -- record's when it is closed, which sets it to 0.
+  record_lent INTEGER NOT NULL DEFAULT 0,
+  escrow_lent INTEGER NOT NULL DEFAULT 0,
+  -- Cost of the open if it lands.
+  open_fee INTEGER NOT NULL DEFAULT 0,
+  -- The most that the operator may lose by this call before its refund is signed, lamports; reserved in the budgets until then.
+  -- 0 if the wallet had paid for enough calls, or if the operator pays for everybody.
+  may_burn_lamports INTEGER NOT NULL DEFAULT 0,
+  -- Lamports that the open takes from the wallet's gas balance: gas, and the rent that nobody lends.
+  tank_lamports INTEGER NOT NULL DEFAULT 0,
+  -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
+  opened_slot INTEGER
+) STRICT;
+-- For recovery: everything that has not ended.
+CREATE INDEX executions_unfinished ON executions (created_ms)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+-- A wallet's open executions: read before each call.
+CREATE INDEX executions_open_by_wallet ON executions (wallet)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
+  WHERE state NOT IN ('settled', 'refunded', 'void');
+CREATE INDEX executions_not_final ON executions (created_ms)
+  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+CREATE INDEX executions_ended_by_listing
+  ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
+    listing_timeout_seconds)
+  WHERE state IN ('settled', 'refunding', 'refunded');
+CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
+CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
+CREATE INDEX executions_at_risk
+  ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
+  WHERE state NOT IN ('settled', 'refunded', 'void')
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'));
+CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
+  WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
+-- Reservations: money that accounts may still show. No decision uses accounts older than finality.
+CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
+  WHERE state IN ('accepted', 'open_signed');
+CREATE INDEX executions_landed ON executions (wallet, opened_slot)
+  WHERE is_final = 0 AND opened_slot IS NOT NULL;
+-- Lent rents that have not been returned, by id.
+CREATE INDEX executions_lent ON executions (execution_id)
+  WHERE record_lent > 0 AND state IN ('settled', 'refunded');
+-- Recent ends, which the index may not have yet.
+CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
+-- Ends that are not final yet.
+CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
+  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+-- Calls that never reach the chain, newest first.
+CREATE INDEX executions_void_by_wallet
+  ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
+  WHERE state = 'void' AND is_final = 1;
+
+-- API keys by the SHA-256 of the whole key. A row alone allows nothing: the grant on-chain decides.
+CREATE TABLE api_keys (
+  key_hash TEXT PRIMARY KEY,
+  key_id TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  name TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  last_used_ms INTEGER,
+  revoked_ms INTEGER,
+  -- Restrictions that the wallet itself set, in addition to the grant's. NULL for none.
+  scopes TEXT NOT NULL DEFAULT 'execute read',
+  expires_ms INTEGER,
+  -- Comma-separated CIDR blocks.
+  allowed_ips TEXT
+) STRICT;
+CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
+
+-- Listings' metadata documents by the SHA-256 of their exact bytes.
+CREATE TABLE metadata (
+  metadata_hash TEXT PRIMARY KEY,
+  document TEXT NOT NULL,
+  received_ms INTEGER NOT NULL
+) STRICT;
+
+-- Final answers, byte for byte as given, for a day. Later ones are built again from the journal.
+CREATE TABLE answers (
+  execution_id TEXT PRIMARY KEY,
+  status INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  answered_ms INTEGER NOT NULL,
+  -- Byte offset in `body` where the JSON of the result belongs; null if `body` contains it.
+  result_at INTEGER
+) STRICT;
+CREATE INDEX answers_by_age ON answers (answered_ms);
+
+-- Several relay processes may share this database; one of them at a time works on each row of the journal.
+-- The live relay processes. A process renews its row every second; a killed process's row expires.
+CREATE TABLE relays (
+  owner TEXT PRIMARY KEY,
+  alive_until_ms INTEGER NOT NULL
+) STRICT;
+
+-- The last probe of each listing that was refused. Executions from before `passed_ms` do not count against it.
+CREATE TABLE probes (
+  listing TEXT PRIMARY KEY,
+  probed_ms INTEGER NOT NULL,
+  passed_ms INTEGER
+) STRICT;
+
+-- The nodes of the archives' trees are stored, so that a proof takes 20 reads.
+-- Trees with stored nodes. `leaf_count` of their leaves are included. `is_proven` is 1 once their root was found in the tree's
+-- own account; only then a proof is shown. These rows can be deleted: they are rebuilt from the index.
+CREATE TABLE archive_trees (
+  archive_index INTEGER PRIMARY KEY,
+  tree TEXT NOT NULL,
+  leaf_count INTEGER NOT NULL,
+  is_proven INTEGER NOT NULL CHECK (is_proven IN (0, 1))
+) STRICT;
+
+-- Only nodes with a leaf below them. Level 0 has the leaves, level 20 the root; `position` counts from the left.
+CREATE TABLE archive_nodes (
+  archive_index INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  hash BLOB NOT NULL CHECK (length(hash) = 32),
+  PRIMARY KEY (archive_index, level, position)
+) STRICT, WITHOUT ROWID;
+
+-- One row: the relay process that sweeps, by its name in `relays`, and its signed transaction with an unknown outcome.
+CREATE TABLE sweeper (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  owner TEXT,
+  signed BLOB,
+  signature TEXT,
+  last_valid_height INTEGER
+) STRICT;
+INSERT INTO sweeper (id) VALUES (1);
+
+-- Revocations of keys that the relay has signed and paid for: one row each, kept for the day in which they count.
+CREATE TABLE revocations (
+  wallet TEXT NOT NULL,
+  sent_ms INTEGER NOT NULL,
+  fee INTEGER NOT NULL
+) STRICT;
+CREATE INDEX revocations_by_time ON revocations (sent_ms, wallet, fee);
+
+-- The contents behind a dispute's hashes on the chain.
+-- Evidence as its caller sent it, by the SHA-256 of its bytes. Evidence that no dispute names is deleted after a day.
+CREATE TABLE evidence (
+  execution_id TEXT NOT NULL,
+  evidence_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  media_type TEXT NOT NULL,
+  content BLOB NOT NULL,
+  received_ms INTEGER NOT NULL,
+  PRIMARY KEY (execution_id, evidence_hash)
+) STRICT;
+CREATE INDEX evidence_by_wallet ON evidence (wallet, received_ms);
+CREATE INDEX evidence_by_age ON evidence (received_ms);
+
+-- The admin's reasons by the SHA-256 of their UTF-8 bytes; the one with the dispute's hash is shown.
+CREATE TABLE dispute_reasons (
+  execution_id TEXT NOT NULL,
+  reason_hash TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  received_ms INTEGER NOT NULL,
+  PRIMARY KEY (execution_id, reason_hash)
+) STRICT;
+
+-- Results are bytes, because their text may contain U+0000. They may be in an object storage instead. Old ones are dropped, and
+-- the row then keeps only their hash.
+--
+-- A result is here while `result` is not null, else in the storage while `object_stored` is 1, else it has been dropped.
+CREATE TABLE results (
+  execution_id TEXT PRIMARY KEY,
+  result BLOB,
+  -- Bytes of the result, in any place.
+  size INTEGER NOT NULL,
+  object_stored INTEGER NOT NULL DEFAULT 0,
+  result_hash TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  execution_signature TEXT,
+  tokens_used INTEGER,
+  steps TEXT,
+  execution_time_ms INTEGER NOT NULL,
+  token TEXT NOT NULL,
+  verified_ms INTEGER NOT NULL
+) STRICT;
+-- Results that expire, and results to move to the object storage.
+CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
+CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
+
+CREATE TABLE late_answers (
+  execution_id TEXT PRIMARY KEY,
+  result BLOB NOT NULL,
+  result_hash TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  execution_signature TEXT,
+  received_ms INTEGER NOT NULL,
+  -- Null if the result is stored here as a whole.
+  token TEXT
+) STRICT;
+CREATE INDEX late_answers_by_age ON late_answers (received_ms);
+
+-- Lent rent by wallet, by listing and in total (''), lamports. Triggers update it in the transaction that changes it, because
+-- adding up the rows for each claim would take longer with every row. It follows from `executions` alone.
+CREATE TABLE lent_sums (
+  scope TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
+  name TEXT NOT NULL,
+  lamports INTEGER NOT NULL,
+  PRIMARY KEY (scope, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
+WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
+  INSERT INTO lent_sums (scope, name, lamports)
+  SELECT scope, name, new.record_lent + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END
+  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
+  WHERE true
+  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
+END;
+-- A row that replaces a void one may be of another listing; the void one had lent nothing.
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
+WHEN (old.record_lent > 0 OR new.record_lent > 0)
+  AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent
+    OR old.state IN ('settled', 'refunded', 'void') OR new.state IN ('settled', 'refunded', 'void'))
+BEGIN
+  INSERT INTO lent_sums (scope, name, lamports)
+  SELECT scope, name,
+    CASE WHEN new.record_lent = 0 OR new.state = 'void' THEN 0 WHEN new.state IN ('settled', 'refunded')
+      THEN new.record_lent ELSE new.record_lent + new.escrow_lent END
+    - CASE WHEN old.record_lent = 0 OR old.state = 'void' THEN 0 WHEN old.state IN ('settled', 'refunded')
+      THEN old.record_lent ELSE old.record_lent + old.escrow_lent END
+  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
+  WHERE true
+  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
+END;
+CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
+WHEN old.record_lent > 0 AND old.state <> 'void' BEGIN
+  UPDATE lent_sums SET lamports = lamports
+    - old.record_lent - CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END
+  WHERE (scope, name) IN (VALUES ('wallet', old.wallet), ('listing', old.listing), ('total', ''));
+END;
+
+-- Sessions of wallets by the SHA-256 of their token or cookie, hex; a reader of this table cannot use them.
+CREATE TABLE sessions (
+  digest TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('token', 'cookie')),
+  wallet TEXT NOT NULL,
+  expires_ms INTEGER NOT NULL,
+  -- The latest time that it can be extended to.
+  ends_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_wallet ON sessions (wallet, expires_ms);
+CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
+
+-- Answered challenges by their SHA-256 in hex, until they expire.
+CREATE TABLE used_challenges (
+  digest TEXT PRIMARY KEY,
+  expires_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX used_challenges_by_expiry ON used_challenges (expires_ms);
+
+-- Secrets that all relays on this ledger share, so that they recognise each other's challenges.
+CREATE TABLE secrets (
+  name TEXT PRIMARY KEY,
+  bytes BLOB NOT NULL
+) STRICT;
+
+-- Tasks that only one relay does at a time, by name, and until when that relay holds them, by this database's clock.
+CREATE TABLE leaderships (
+  name TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  until_ms INTEGER NOT NULL
+) STRICT;
+
+-- The public keys that relays on this ledger sign calls to creators with, one per relay. Every relay's directory serves all of
+-- them, so it verifies the calls of any relay.
+CREATE TABLE call_keys (
+  kid TEXT PRIMARY KEY,
+  x TEXT NOT NULL,
+  -- By this database's clock; a live relay extends it repeatedly.
+  listed_until_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Documents that wait for their listing. One posted without a session counts for its network, so that nobody's documents push
+-- out others'; the same document may wait for several.
+-- `network` is its source, one address or the /64 of IPv6; '' if a wallet's session posted it.
+CREATE TABLE pending_metadata (
+  metadata_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  network TEXT NOT NULL,
+  received_ms INTEGER NOT NULL,
+  document TEXT NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet, network)
+) STRICT;
+CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
+CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
+CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
+CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
+
+-- Long results are stored in pieces, because a statement that writes 5 MiB blocks every request. Their row in `results` has an
+-- empty `result` and a `size` that is not 0; one in `late_answers` has a `token`.
+CREATE TABLE result_pieces (
+  -- Token of the row that names the pieces; no other pieces have it.
+  token TEXT NOT NULL,
+  -- From 0.
+  place INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (token, place)
+) STRICT;
+
+-- Pieces that no row names: those being written, and those whose row no longer names them. They are deleted when nobody can
+-- still write or read them.
+CREATE TABLE loose_pieces (
+  token TEXT PRIMARY KEY,
+  -- By this database's clock; 0 once their deletion has begun, after which no row may name them.
+  since_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX loose_pieces_by_age ON loose_pieces (since_ms);
+
+CREATE TRIGGER results_let_go AFTER UPDATE OF result ON results
+WHEN new.result IS NULL AND EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
+  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+  ON CONFLICT (token) DO NOTHING;
+END;
+CREATE TRIGGER results_dropped AFTER DELETE ON results
+WHEN EXISTS (SELECT 1 FROM result_pieces WHERE token = old.token) BEGIN
+  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+  ON CONFLICT (token) DO NOTHING;
+END;
+CREATE TRIGGER late_answers_dropped AFTER DELETE ON late_answers WHEN old.token IS NOT NULL BEGIN
+  INSERT INTO loose_pieces (token, since_ms) VALUES (old.token, CAST(unixepoch('subsec') * 1000 AS INTEGER))
+  ON CONFLICT (token) DO NOTHING;
+END;
+
+-- Filters and orders of lists of agents, in one place. It follows from the index (listings, statistics, badges) and from the
+-- documents here: without it, a filter would have to join all of them. It can be rebuilt at any time.
+
+-- Every listing of the index.
+CREATE TABLE agents (
+  id INTEGER PRIMARY KEY,
+  listing TEXT NOT NULL UNIQUE,
+  creator TEXT NOT NULL,
+  verified INTEGER NOT NULL CHECK (verified IN (0, 1)),
+  -- 1 if the listing is active and its document is here: only then lists show it.
+  is_shown INTEGER NOT NULL CHECK (is_shown IN (0, 1)),
+  price INTEGER NOT NULL,
+  tag_mask INTEGER NOT NULL,
+  listed_at INTEGER NOT NULL,
+  total_executions INTEGER NOT NULL,
+  success_rate REAL NOT NULL,
+  avg_execution_time_ms INTEGER NOT NULL
+) STRICT;
+-- One index per order, including the columns of filters: a row that a filter excludes is not read.
+CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
+CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
+CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
+CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
+CREATE INDEX agents_by_age ON agents (listed_at DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
+CREATE INDEX agents_by_creator ON agents (creator, listed_at DESC, verified);
+
+-- Texts of agents, which are long and seldom change. They are separate, so that the rows above stay short.
+CREATE TABLE agent_texts (
+  id INTEGER PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
+  metadata_hash TEXT NOT NULL,
+  -- The document's fields that lists show, as JSON; null while the document is not here.
+  description TEXT,
+  -- Words to find it by, separated by spaces: its words, its creator's name's words after an @, its tags after a #.
+  words TEXT NOT NULL
+) STRICT;
+CREATE INDEX agent_texts_missing ON agent_texts (metadata_hash) WHERE description IS NULL;
+
+-- The words are already normalized, in any language. Besides letters and digits, only spaces and the marks are ASCII.
+CREATE VIRTUAL TABLE agent_words USING fts5(
+  words, content = 'agent_texts', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
+  prefix = '1 2 3 4 5 6'
+);
+CREATE TRIGGER agent_texts_added AFTER INSERT ON agent_texts BEGIN
+  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
+END;
+CREATE TRIGGER agent_texts_changed AFTER UPDATE OF words ON agent_texts WHEN old.words <> new.words BEGIN
+  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
+  INSERT INTO agent_words (rowid, words) VALUES (new.id, new.words);
+END;
+CREATE TRIGGER agent_texts_dropped AFTER DELETE ON agent_texts BEGIN
+  INSERT INTO agent_words (agent_words, rowid, words) VALUES ('delete', old.id, old.words);
+END;
+
+-- The row of the index's `changed_agents` up to which these tables are current, and the build of the index that it belongs to.
+CREATE TABLE agents_cursor (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  build TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  listing TEXT NOT NULL
+) STRICT;

@@ -1,0 +1,195 @@
+/** What a deployment has to do on this cluster, and its price: everything is read, and nothing is sent. */
+import type { AccountInfo, Connection, Keypair, PublicKey } from '@solana/web3.js';
+import { describeInactive, inactiveFeatures, NEEDED_FEATURES } from '../../app/solana/features.ts';
+import {
+  BUFFER_HEADER,
+  decodeBuffer,
+  decodeProgramData,
+  findProgramDataOf,
+  isProgram,
+  LEAST_EXTENSION,
+  LOADER,
+  PROGRAM_BYTES,
+  PROGRAM_DATA_HEADER,
+} from './loader.ts';
+import { chunksOf, writeTransaction } from './write.ts';
+
+/** With it active nothing older than SBPF v3 can be deployed (SIMD-0500). */
+const ONLY_V3 = { key: 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g', name: 'SIMD-0500', reason: '' };
+const OLDEST_DEPLOYED = 3;
+/** Where an ELF file has its flags, which are SBPF's version. */
+const ELF_FLAGS = 48;
+const ELF_HEADER = 64;
+
+export interface Deployment {
+  connection: Connection;
+  /** Pays; owns the buffer and the program. */
+  wallet: Keypair;
+  programId: PublicKey;
+  /** Its key, which signs the first deployment; null where there is none at hand. */
+  program: Keypair | null;
+  buffer: PublicKey;
+  /** The program's file, named in messages, and its content. */
+  file: string;
+  bytes: Buffer;
+  skipFeatureCheck: boolean;
+}
+
+/** All amounts in lamports. */
+export interface Plan {
+  action: 'deploy' | 'upgrade' | 'none';
+  /** Whether the buffer is there already: an earlier run made it. */
+  bufferExists: boolean;
+  /** What program and program data need for good, beyond what they hold; below zero where they hold too much. */
+  rent: number;
+  /** Lies in the buffer and comes back at the end. */
+  bufferRent: number;
+  /** Bytes by which the program's room grows, before an upgrade. */
+  extension: number;
+  transactions: number;
+  fees: number;
+  /** What the wallet has less at the end than now. */
+  price: number;
+  /** The most that it has less on the way. */
+  needed: number;
+  balance: number;
+}
+
+/** Throws, with what to do, where the deployment cannot succeed. */
+export async function planDeployment(deployment: Deployment): Promise<Plan> {
+  const { connection, wallet, programId, buffer, bytes } = deployment;
+  requireElf(deployment);
+  if (!deployment.skipFeatureCheck) await requireDeployable(deployment);
+  const keys = [programId, findProgramDataOf(programId), buffer, wallet.publicKey];
+  const [program = null, data = null, held = null, payer = null] = await connection.getMultipleAccountsInfo(keys);
+  const balance = payer?.lamports ?? 0;
+  const present = presentProgram(deployment, program, data);
+  const nothing = { bufferExists: held !== null, rent: 0, bufferRent: 0, extension: 0, transactions: 0, fees: 0 };
+  if (present && isSame(present.bytes, bytes)) return { action: 'none', ...nothing, price: 0, needed: 0, balance };
+  if (present) requireAuthority(deployment, present.authority);
+  const chunks = chunksOf(bytes, heldBytes(deployment, held));
+
+  const rentOf = (length: number) => connection.getMinimumBalanceForRentExemption(length);
+  const extension = present && bytes.length > present.bytes.length ? extensionTo(bytes, present.bytes) : 0;
+  const room = PROGRAM_DATA_HEADER + (present ? present.bytes.length + extension : bytes.length);
+  const bufferRent = held?.lamports ?? (await rentOf(BUFFER_HEADER + bytes.length));
+  const dataRent = (await rentOf(room)) - (data?.lamports ?? 0);
+  const programRent = present ? 0 : await rentOf(PROGRAM_BYTES);
+  // The last one deploys or upgrades; the buffer and a new program sign too.
+  const transactions = (held ? 0 : 1) + chunks.length + (extension > 0 ? 1 : 0) + 1;
+  const signatures = transactions + (held ? 0 : 1) + (present ? 0 : 1);
+  const fees = signatures * (await feePerSignature(deployment));
+  const rent = dataRent + programRent;
+  const lent = held ? 0 : bufferRent;
+  const returned = held ? bufferRent : 0;
+  return {
+    action: present ? 'upgrade' : 'deploy',
+    bufferExists: held !== null,
+    rent,
+    bufferRent,
+    extension,
+    transactions,
+    fees,
+    price: fees + rent - returned,
+    // The loader gives the buffer's lamports back before it takes those of the program data; an extension comes before.
+    needed: fees + lent + (present ? Math.max(0, dataRent) : programRent + Math.max(0, dataRent - bufferRent)),
+    balance,
+  };
+}
+
+/** Throws where the file is no program, or one that was compiled for another id: it would refuse every instruction. */
+function requireElf({ bytes, file, programId }: Deployment): void {
+  const isElf = bytes.length >= ELF_HEADER && bytes.subarray(0, 4).toString('latin1') === '\x7fELF';
+  if (!isElf) throw new Error(`${file} is no program: it does not begin as an ELF file does.`);
+  if (bytes.includes(Buffer.from(programId.toBytes()))) return;
+  throw new Error(
+    `${file} is compiled for another id than ${programId}, and would refuse every instruction there. Put ${programId} into declare_id! of programs/marketplace/src/lib.rs and run npm run build:program (docs/devnet.md).`,
+  );
+}
+
+async function requireDeployable({ connection, bytes, file }: Deployment): Promise<void> {
+  const version = bytes.readUInt32LE(ELF_FLAGS);
+  const inactive = await inactiveFeatures(connection, [...NEEDED_FEATURES, ONLY_V3]);
+  const missing = inactive.filter((feature) => feature !== ONLY_V3);
+  if (missing.length > 0) throw new Error(`${describeInactive(missing)}\nNothing was spent.`);
+  if (version >= OLDEST_DEPLOYED || inactive.includes(ONLY_V3)) return;
+  throw new Error(
+    `${file} is SBPF v${version}, and this cluster takes no program older than v${OLDEST_DEPLOYED} (feature ${ONLY_V3.key}, SIMD-0500). Nothing was spent. npm run build:program makes one of v${OLDEST_DEPLOYED}.`,
+  );
+}
+
+/** The program as it is there; null where there is none yet. Throws where none can come to that address. */
+function presentProgram(
+  { programId, program: key }: Deployment,
+  program: AccountInfo<Buffer> | null,
+  data: AccountInfo<Buffer> | null,
+): ReturnType<typeof decodeProgramData> {
+  if (program === null && data !== null) {
+    throw new Error(
+      `Somebody sent lamports to ${findProgramDataOf(programId)}, and the loader cannot deploy ${programId} any more: take another keypair.`,
+    );
+  }
+  if (program === null) {
+    if (key) return null;
+    throw new Error(
+      `There is no program at ${programId} yet, and its first deployment is signed by its own key: name it with --program-keypair FILE. Without the key of that id take one of your own (docs/devnet.md).`,
+    );
+  }
+  if (!program.owner.equals(LOADER) || !isProgram(program.data)) {
+    throw new Error(`${programId} is taken by an account of ${program.owner}: take another keypair for the program.`);
+  }
+  const decoded = data && decodeProgramData(data.data);
+  if (decoded) return decoded;
+  throw new Error(
+    `The program ${programId} was closed, and the loader takes no other at that address: take another keypair.`,
+  );
+}
+
+function requireAuthority({ programId, wallet }: Deployment, authority: PublicKey | null): void {
+  if (authority?.equals(wallet.publicKey)) return;
+  const who = authority ? `${authority} may, and ANCHOR_WALLET is ${wallet.publicKey}` : 'nobody may any more';
+  throw new Error(`The program ${programId} is there with other bytes, and you cannot upgrade it: ${who}.`);
+}
+
+/** The room behind a program is zeros. */
+function isSame(present: Buffer, bytes: Buffer): boolean {
+  return present.subarray(0, bytes.length).equals(bytes) && present.subarray(bytes.length).every((byte) => byte === 0);
+}
+
+function extensionTo(bytes: Buffer, present: Buffer): number {
+  return Math.max(bytes.length - present.length, LEAST_EXTENSION);
+}
+
+/** What the buffer holds, zeros where it is still to be made. Throws where it cannot be used. */
+function heldBytes({ buffer, wallet, bytes }: Deployment, account: AccountInfo<Buffer> | null): Buffer {
+  if (account === null) return Buffer.alloc(bytes.length);
+  const { authority, bytes: held } = requireBuffer(buffer, wallet.publicKey, account);
+  if (held.length === bytes.length) return held;
+  throw new Error(
+    `The buffer ${buffer} of ${authority} was made for a program of ${held.length} bytes, and this one has ${bytes.length}. Get its lamports back with --close-buffer, then try again.`,
+  );
+}
+
+/** Throws where the account is no buffer, or not this wallet's. */
+export function requireBuffer(
+  buffer: PublicKey,
+  wallet: PublicKey,
+  account: AccountInfo<Buffer>,
+): { authority: PublicKey; bytes: Buffer } {
+  const decoded = account.owner.equals(LOADER) ? decodeBuffer(account.data) : null;
+  if (!decoded) throw new Error(`${buffer} is no buffer: name another keypair with --buffer-keypair.`);
+  const { authority, bytes } = decoded;
+  if (authority?.equals(wallet)) return { authority, bytes };
+  throw new Error(
+    `The buffer ${buffer} belongs to ${authority ?? 'nobody'}, and ANCHOR_WALLET is ${wallet}: name another keypair with --buffer-keypair.`,
+  );
+}
+
+async function feePerSignature({ connection, wallet, buffer }: Deployment): Promise<number> {
+  const { blockhash } = await connection.getLatestBlockhash();
+  const transaction = writeTransaction(wallet.publicKey, buffer, { offset: 0, bytes: Buffer.alloc(1) }, blockhash);
+  const { value } = await connection.getFeeForMessage(transaction.compileMessage());
+  if (value === null)
+    throw new Error('The node does not say what a transaction costs: try again, or ask another node.');
+  return value;
+}

@@ -1,0 +1,245 @@
+/** Asks a node the questions, and puts its answers into a form that is the same for every node that answers alike. */
+import { request } from 'node:http';
+import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { WebSocket } from 'ws';
+import { type HttpQuestion, type Question, questionsOf, type Subscribing } from './questions.ts';
+import { ADDRESSES, MEMO, type Scene } from './scene.ts';
+import { decompress } from './zstd.ts';
+
+export type Answers = Record<string, unknown>;
+
+/** Numbers that count slots, blocks, time or what else goes on, by their names. */
+const RUNNING = new Set([
+  ...['slot', 'parentSlot', 'blockHeight', 'lastValidBlockHeight', 'blockTime', 'contextSlot', 'lastRestartSlot'],
+  ...['root', 'parent', 'subscription', 'transactionIndex'],
+]);
+const HASHES = new Set(['recentBlockhash', 'blockhash', 'previousBlockhash']);
+/** The two nodes have other builds of these programs: what they take and print is no question. */
+const BUNDLED = [MEMO, TOKEN_PROGRAM_ID, ASSOCIATED_TOKEN_PROGRAM_ID].map(String);
+const OF_BUNDLED = new Set(['computeUnitsConsumed', 'costUnits', 'unitsConsumed']);
+const SYSVARS = 'Sysvar1111111111111111111111111111111111111';
+/** Programs are not made by the scene, and what lies on them is each chain's own. */
+const BALANCES = new Set(['preBalances', 'postBalances']);
+const HEADERS = ['content-type', 'access-control-allow-origin', 'access-control-allow-headers'] as const;
+const VOTES = 'Vote111111111111111111111111111111111111111';
+/** Why something could not be read: in the words of Rust's libraries there, in ours here. */
+const REASONS = /^(Invalid params:|invalid base(?:58|64) encoding:|failed to deserialize [\w:]+:) .*$/;
+/** A notification may wait until its transaction is confirmed, on a busy machine. */
+const NOTIFICATION_MS = 60_000;
+/** What lies on the programs that the scene calls, lamports. */
+const PROGRAM_BALANCES = new Set([1, 1_141_440, 16_926_720, 521_498_880]);
+const ACCOUNT_BYTES = 64;
+const KEY_BYTES = 32;
+const SIGNATURE_BYTES = 64;
+
+export async function askAll(scene: Scene): Promise<Answers> {
+  const normalise = normaliserOf(scene);
+  const answers: Answers = {};
+  for (const [name, question] of Object.entries(questionsOf(scene))) {
+    const raw = await ask(scene, question).catch((cause) => {
+      throw new Error(`no answer to: ${name}`, { cause });
+    });
+    const answer = normalise(raw);
+    answers[name] = question.shape ? shapeOf(answer) : answer;
+  }
+  return answers;
+}
+
+async function ask(scene: Scene, question: Question): Promise<unknown> {
+  if ('http' in question) return overHttp(scene.rpcUrl, question.http);
+  if ('subscribe' in question) return subscribe(scene, question);
+  return call(scene.rpcUrl, question.method, question.params);
+}
+
+async function call(rpcUrl: string, method: string, params: unknown[]): Promise<unknown> {
+  const { body } = await overHttp(rpcUrl, { body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }) });
+  const { error, result } = body as { error?: unknown; result?: unknown };
+  return error === undefined ? { result } : { error };
+}
+
+interface HttpAnswer {
+  status: number | undefined;
+  headers: Record<string, unknown>;
+  body: unknown;
+}
+
+/** By node's own client: fetch would add a type, and read no answer that comes before its body is sent. */
+function overHttp(
+  rpcUrl: string,
+  { method = 'POST', path = '/', body, type = 'application/json', origin }: HttpQuestion,
+): Promise<HttpAnswer> {
+  const asking = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
+  const headers = {
+    connection: 'close',
+    ...(type && body !== undefined && { 'content-type': type }),
+    ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+    ...(origin && { origin: 'http://a.test' }),
+    ...(method === 'OPTIONS' && asking),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(new URL(path, rpcUrl), { method, headers, agent: false }, async (response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of response) chunks.push(chunk as Buffer);
+      const text = Buffer.concat(chunks).toString();
+      const told = HEADERS.map((name) => [name, response.headers[name]]).filter(([, value]) => value !== undefined);
+      resolve({ status: response.statusCode, headers: Object.fromEntries(told), body: readJson(text) });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What a subscription is answered, its first notification, and what the end of it is answered. */
+async function subscribe(
+  { rpcUrl, wsUrl }: Scene,
+  { subscribe: method, params, send, ends }: Subscribing,
+): Promise<unknown> {
+  const socket = new WebSocket(wsUrl);
+  const heard: Record<string, unknown>[] = [];
+  let wake = () => {};
+  socket.on('message', (data) => {
+    heard.push(JSON.parse(String(data)));
+    wake();
+  });
+  const next = async (test: (message: Record<string, unknown>) => boolean) => {
+    const limit = setTimeout(() => socket.terminate(), NOTIFICATION_MS);
+    try {
+      for (;;) {
+        const found = heard.find(test);
+        if (found) return found;
+        if (socket.readyState !== WebSocket.OPEN) throw new Error(`${method} told nothing`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    } finally {
+      clearTimeout(limit);
+    }
+  };
+  socket.on('close', () => wake());
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  const say = (id: number, name: string, parameters: unknown[]) =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: name, params: parameters }));
+  try {
+    say(1, method, params);
+    const subscribed = await next(({ id }) => id === 1);
+    if ('error' in subscribed || typeof subscribed.result !== 'number') return subscribed;
+    if (send) await call(rpcUrl, 'sendTransaction', [send, { encoding: 'base64', preflightCommitment: 'confirmed' }]);
+    const notification = await next((message) => 'params' in message);
+    say(2, method.replace('Subscribe', 'Unsubscribe'), [subscribed.result]);
+    const ended = await next(({ id }) => id === 2);
+    return { subscribed: typeof subscribed.result, notification, ...(!ends && { ended }) };
+  } finally {
+    socket.terminate();
+  }
+}
+
+/** Kinds instead of values; of a list, its first. An error stays as it is. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, key === 'error' ? inner : shapeOf(inner)]),
+  );
+}
+
+function normaliserOf(scene: Scene): (value: unknown) => unknown {
+  const names = new Map<string, string>();
+  for (const [name, key] of Object.entries(ADDRESSES)) names.set(key.toBase58(), name);
+  names.set(scene.programId, 'program');
+  for (const [name, made] of Object.entries({ ...scene.fates, ...scene.played })) {
+    names.set(made.signature, `signature of ${name}`);
+    names.set(made.base64, `bytes of ${name}`);
+    names.set(bs58.encode(made.bytes), `bytes of ${name}`);
+  }
+
+  const text = (string: string): string => {
+    const whole = names.get(string);
+    if (whole !== undefined) return `$${whole}`;
+    if (/^[A-Za-z0-9+/]+=*$/.test(string) && string.length > 88) return string;
+    const named = string.replace(/[1-9A-HJ-NP-Za-km-z]{32,88}/g, (word) => {
+      const name = names.get(word);
+      if (name !== undefined) return `$${name}`;
+      return isOwn(word) ? '$own' : word;
+    });
+    return named.replace(/\b([Ss]lot|Block) \d+/g, '$1 $$n').replace(REASONS, '$1 $$reason');
+  };
+
+  const walk = (given: unknown, key: string, isBundled = false): unknown => {
+    let value = given;
+    if (typeof value === 'number') {
+      if (isBundled && OF_BUNDLED.has(key)) return '$bundled';
+      // Built-in programs bear other names in the two.
+      if (key === 'loadedAccountsDataSize' && value > ACCOUNT_BYTES) return '$bytes';
+      return RUNNING.has(key) ? '$n' : value;
+    }
+    if (typeof value === 'string') {
+      if (HASHES.has(key)) return '$blockhash';
+      if (key === 'apiVersion') return '$version';
+      return isBundled ? ofBundled(text(value)) : text(value);
+    }
+    if (Array.isArray(value)) {
+      if (value[1] === 'base64+zstd' && typeof value[0] === 'string') return [decompress(value[0]), value[1]];
+      if (key === 'transactions') return value.filter((each) => !isVote(each)).map((each) => walk(each, ''));
+      // A block's; those of votes are nobody's.
+      if (key === 'signatures') return value.map((each) => walk(each, '')).filter((each) => each !== '$own');
+      if (key === 'logs' || key === 'logMessages') value = withoutMemos(value as string[]);
+      if (BALANCES.has(key)) return (value as number[]).map((each) => (PROGRAM_BALANCES.has(each) ? '$program' : each));
+      return inOrder((value as unknown[]).map((each) => walk(each, key, isBundled)));
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = { ...value, ...('owner' in value && value.owner === SYSVARS && { lamports: '$n' }) };
+    const { logs, logMessages } = value as { logs?: string[]; logMessages?: string[] };
+    const callsBundled = (logs ?? logMessages ?? []).some((line) => BUNDLED.some((id) => line.includes(id)));
+    return Object.fromEntries(
+      Object.entries(fields)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, inner]) => [text(name), walk(inner, name, isBundled || callsBundled)]),
+    );
+  };
+  return (value) => walk(value, '');
+}
+
+/** Accounts of a program come in no order. */
+function inOrder(values: unknown[]): unknown[] {
+  const keyOf = (value: unknown) => (value as { pubkey?: string } | null)?.pubkey ?? '';
+  const isList = values.every((value) => typeof value === 'object' && value !== null && 'account' in value);
+  return isList ? values.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) : values;
+}
+
+/** One of them prints its text in a line of its own. */
+function withoutMemos(lines: string[]): string[] {
+  return lines.filter((_, index) => !/^Program log: Memo \(len \d+\)$/.test(lines[index - 1] ?? ''));
+}
+
+function ofBundled(line: string): string {
+  return line.replace(/(Memo \(len \d+\)): .*/, '$1').replace(/consumed \d+ of \d+/, 'consumed $$bundled');
+}
+
+function isVote(transaction: unknown): boolean {
+  return JSON.stringify(transaction).includes(VOTES);
+}
+
+/** Keys and signatures of nobody whom both chains know. */
+function isOwn(word: string): boolean {
+  if (BUNDLED.includes(word)) return false;
+  try {
+    const { length } = bs58.decode(word);
+    if (length === SIGNATURE_BYTES) return true;
+    return length === KEY_BYTES && PublicKey.isOnCurve(new PublicKey(word).toBytes()) && !/1111/.test(word);
+  } catch {
+    return false;
+  }
+}

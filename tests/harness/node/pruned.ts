@@ -1,0 +1,75 @@
+/** Makes the node behind a proxy one that keeps only so much history, as Agave's validator shows it. */
+import type { ConfirmedSignatureInfo, Connection } from '@solana/web3.js';
+import type { Reply, RpcProxy } from './rpcProxy.ts';
+
+export interface PrunedView {
+  /** Everything below the slot is gone from now on, or once so many transactions have been fetched. */
+  forgetBelow(slot: number, when?: { atFetch: number }): void;
+  /** Lists of signatures that were asked for since it forgot. */
+  listed(): number;
+}
+
+const SIGNATURE_NOT_FOUND = -32020;
+const BLOCK_CLEANED_UP = -32001;
+
+/** `saysUnknown`: a list from or to a transaction that is gone is an error; else it is as long as it can be, or empty. */
+export function prune(rpc: RpcProxy, connection: Connection, saysUnknown: boolean): PrunedView {
+  let first = 0;
+  let next = { slot: 0, fetches: 0 };
+  let lists = 0;
+
+  async function isGone(signature: string | undefined): Promise<boolean> {
+    if (signature === undefined) return false;
+    const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true });
+    return (value[0]?.slot ?? -1) < first;
+  }
+
+  function fetch(): void {
+    if (next.fetches > 0 && --next.fetches === 0) first = next.slot;
+  }
+
+  rpc.onCall(async ({ method, params }, forward): Promise<Reply | null> => {
+    if (first === 0 && next.fetches === 0) return null;
+    const { result, error, ...head } = await forward();
+    const answer = (value: unknown): Reply => ({ json: { ...head, result: value } });
+    const refusal = (code: number, message: string): Reply => ({ json: { ...head, error: { code, message } } });
+    switch (method) {
+      case 'getFirstAvailableBlock':
+        return answer(first);
+      case 'getSignaturesForAddress': {
+        lists += 1;
+        const { until, before } = params[1] as { until?: string; before?: string };
+        for (const signature of [before, until]) {
+          if (saysUnknown && (await isGone(signature))) {
+            return refusal(SIGNATURE_NOT_FOUND, `Transaction ${signature} not found`);
+          }
+        }
+        if (await isGone(before)) return answer([]);
+        return answer((result as ConfirmedSignatureInfo[]).filter(({ slot }) => slot >= first));
+      }
+      case 'getSignatureStatuses': {
+        const { value, ...rest } = result as { value: ({ slot: number } | null)[] };
+        return answer({ ...rest, value: value.map((status) => (status && status.slot >= first ? status : null)) });
+      }
+      case 'getTransaction':
+        fetch();
+        return answer(result && (result as { slot: number }).slot >= first ? result : null);
+      case 'getBlocks':
+        return error ? null : answer((result as number[]).filter((slot) => slot >= first));
+      case 'getBlockTime':
+        return (params[0] as number) >= first
+          ? null
+          : refusal(BLOCK_CLEANED_UP, `Block ${params[0]} cleaned up, does not exist on node`);
+      default:
+        return error ? { json: { ...head, error } } : answer(result);
+    }
+  });
+  return {
+    forgetBelow(slot, when) {
+      lists = 0;
+      if (when) next = { slot, fetches: when.atFetch };
+      else [first, next] = [slot, { slot: 0, fetches: 0 }];
+    },
+    listed: () => lists,
+  };
+}

@@ -1,0 +1,218 @@
+/**
+ * A node that forgets its history while the index is kept, as Agave's validator does after a minute: nothing that was applied
+ * is taken back, and where the index has missed something it goes on from the accounts, and says what it lacks.
+ */
+import { expect } from 'chai';
+import pino from 'pino';
+import { closeExecution, constants, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { connectForReading } from '../../app/solana/rpc.ts';
+import { hashIndex } from '../../indexer/hash.ts';
+import type { Indexer } from '../../indexer/indexer.ts';
+import { createNotices } from '../../indexer/notices.ts';
+import { openPlace } from '../../indexer/open.ts';
+import { rebuild } from '../../indexer/rebuild.ts';
+import { verify } from '../../indexer/verify.ts';
+import { type PrunedView, prune } from '../harness/node/pruned.ts';
+import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
+import { eventually, IndexerBench, query } from './harness.ts';
+import { type Market, type OpenedExecution, startMarket } from './market.ts';
+
+/** More than any node forgets of what is newest. */
+const AWAY_SLOTS = 40;
+/** Of one step, however busy the machine is. */
+const PATIENCE_MS = 120_000;
+
+for (const saysUnknown of [true, false]) {
+  describe(`indexer, a node that forgets, and ${saysUnknown ? 'says so' : 'does not say so'}`, function () {
+    this.timeout(600_000);
+    let market: Market;
+    let bench: IndexerBench;
+    let rpc: RpcProxy;
+    let view: PrunedView;
+
+    before(async () => {
+      market = await startMarket();
+      bench = new IndexerBench(market.node);
+      rpc = await startRpcProxy(market.node);
+      view = prune(rpc, market.node.connection, saysUnknown);
+      await market.list();
+    });
+    beforeEach(() => view.forgetBelow(0));
+    after(async () => {
+      await bench?.close();
+      await rpc?.close();
+      await market?.node.stop();
+    });
+
+    const slotNow = () => market.node.connection.getSlot('confirmed');
+    const start = (name: string) => {
+      const { rpcUrl, wsUrl } = rpc;
+      return bench.start(name, { rpcUrl, wsUrl, pollMs: 20, rescanMs: 50, compareMs: 20 });
+    };
+    const catchUp = async (indexer: Indexer) => indexer.caughtUpTo(await slotNow(), PATIENCE_MS);
+    const hash = async (name: string) => {
+      const { db, close } = await openPlace(bench.path(name));
+      const made = await hashIndex(db);
+      await close();
+      return made;
+    };
+    const pruned = (name: string) => query(bench.path(name), 'SELECT * FROM pruned_slots');
+    const rowOf = async (name: string, { executionId }: Pick<OpenedExecution, 'executionId'>) =>
+      (await query(bench.path(name), `SELECT * FROM executions WHERE execution_id = '${formatUuid(executionId)}'`))[0];
+
+    /** Everything so far lies before the node's history; returns its first slot. */
+    async function forgetAll(): Promise<number> {
+      const now = await slotNow();
+      await eventually('slots go by', async () => (await slotNow()) > now + AWAY_SLOTS);
+      view.forgetBelow(now + 1);
+      return now + 1;
+    }
+
+    /** Rows and accounts say the same. */
+    async function expectVerified(name: string): Promise<void> {
+      const { db, close } = await openPlace(bench.path(name));
+      const { rows, differences } = await verify({ db, connection: market.node.connection, programId: PROGRAM_ID });
+      await close();
+      expect(differences).to.deep.equal([]);
+      expect(rows).to.be.greaterThan(5);
+    }
+
+    /** As often as it takes for every kind of look at the last slots. */
+    const lookOn = (indexer: Indexer) =>
+      eventually('it looks on', async () => {
+        expect(await indexer.status()).to.deep.include({ state: 'running' });
+        return view.listed() > 20;
+      });
+
+    it('keeps every row while it runs, and continues when the last transaction is forgotten too', async () => {
+      const indexer = await start('followed.db');
+      await market.run(6, await market.grant());
+      await catchUp(indexer);
+      const before = await hash('followed.db');
+      await forgetAll();
+      await lookOn(indexer);
+      expect(await hash('followed.db')).to.equal(before);
+      const opened = await market.open();
+      await catchUp(indexer);
+      await market.settle(opened);
+      await catchUp(indexer);
+      expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
+      await bench.stop(indexer);
+
+      await bench.backfill('followed-whole.db');
+      expect(await hash('followed.db')).to.equal(await hash('followed-whole.db'));
+      expect(await pruned('followed.db')).to.deep.equal([]);
+    });
+
+    it('keeps every row after a start when the forgotten slots contained nothing new', async () => {
+      const first = await start('started.db');
+      await market.run(3, await market.grant());
+      await catchUp(first);
+      const before = await hash('started.db');
+      view.forgetBelow(await slotNow());
+      await bench.stop(first);
+      const second = await start('started.db');
+      await catchUp(second);
+      await lookOn(second);
+      expect(await hash('started.db')).to.equal(before);
+      expect(await pruned('started.db')).to.deep.equal([]);
+      await bench.stop(second);
+    });
+
+    it('continues from the accounts after a stop longer than the history, and names the missing slots', async () => {
+      const { node, admin, caller } = market;
+      const before = await start('stopped.db');
+      const [settled, closed] = [await market.open(), await market.open()];
+      await catchUp(before);
+      const { slot: reached } = await before.status();
+      await bench.stop(before);
+
+      await market.settle(settled);
+      await market.refund(closed, 'creatorFailed');
+      await node.timeTravel((await node.now()) + constants.endedRecordSeconds + 1);
+      await market.send([closeExecution(closed)], caller);
+      const missed = await market.open();
+      const first = await forgetAll();
+      await market.send([updateConfig({ admin: admin.publicKey, opensPaused: true })], admin);
+      await market.send([updateConfig({ admin: admin.publicKey, opensPaused: false })], admin);
+
+      const after = await start('stopped.db');
+      await catchUp(after);
+      await lookOn(after);
+      expect(await pruned('stopped.db')).to.deep.equal([{ first_slot: reached! + 1n, last_slot: BigInt(first) - 1n }]);
+      expect(await rowOf('stopped.db', settled)).to.deep.include({ status: 'completed', closed: 0n });
+      expect(await rowOf('stopped.db', closed)).to.deep.include({ closed: 1n });
+      expect(await rowOf('stopped.db', missed)).to.deep.include({ status: 'open', open_signature: null });
+      await expectVerified('stopped.db');
+      await market.settle(missed);
+      await catchUp(after);
+      expect(await rowOf('stopped.db', missed)).to.deep.include({ status: 'completed' });
+      expect(await after.status()).to.deep.include({ state: 'running', error: null });
+
+      // The node, or another one, has the whole history again.
+      view.forgetBelow(0);
+      await bench.stop(after);
+      await bench.backfill('stopped-whole.db');
+      const healed = await start('stopped.db');
+      await eventually('built again', async () => (await pruned('stopped.db')).length === 0);
+      await catchUp(healed);
+      expect(await hash('stopped.db')).to.equal(await hash('stopped-whole.db'));
+      await bench.stop(healed);
+    });
+
+    it('fills an empty index from the accounts, and does not replace a complete one with it', async () => {
+      const opened = await market.open();
+      const first = await forgetAll();
+      await market.settle(opened);
+      const indexer = await start('empty.db');
+      await catchUp(indexer);
+      expect(await pruned('empty.db')).to.deep.equal([{ first_slot: 0n, last_slot: BigInt(first) - 1n }]);
+      await expectVerified('empty.db');
+      expect(await rowOf('empty.db', opened)).to.deep.include({ status: 'completed', open_signature: null });
+      await bench.stop(indexer);
+
+      await bench.backfill('whole.db');
+      const whole = await hash('whole.db');
+      const ingest = {
+        connection: connectForReading(rpc.rpcUrl, new AbortController().signal),
+        programId: PROGRAM_ID,
+        notices: createNotices(),
+        signaturePage: 1_000,
+      };
+      const again = () => rebuild({ path: bench.path('whole.db'), ingest, log: pino({ level: 'silent' }) });
+      const refusal = await again().catch((error: Error) => error.message);
+      expect(refusal).to.equal(
+        `the node's history is not whole (the node no longer has the transactions of slots 0 to ${first - 1}): the tables stay as they are`,
+      );
+      expect(await hash('whole.db')).to.equal(whole);
+    });
+
+    it('misses nothing when the marketplace is younger than the history', async () => {
+      const listed = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
+      view.forgetBelow(listed.at(-1)!.slot);
+      const indexer = await start('younger.db');
+      await catchUp(indexer);
+      await bench.stop(indexer);
+      await bench.backfill('younger-whole.db');
+      expect(await pruned('younger.db')).to.deep.equal([]);
+      expect(await hash('younger.db')).to.equal(await hash('younger-whole.db'));
+    });
+
+    it('continues from the accounts when the history is forgotten during a backfill', async () => {
+      await market.run(6, await market.grant());
+      const later = await slotNow();
+      await eventually('slots go by', async () => (await slotNow()) > later + AWAY_SLOTS);
+      const opened = await market.open();
+      view.forgetBelow(later + 1, { atFetch: 5 });
+      const indexer = await start('backfill.db');
+      await catchUp(indexer);
+      const [slots] = await pruned('backfill.db');
+      expect(slots).to.deep.include({ last_slot: BigInt(later) });
+      expect(slots!.first_slot).to.not.equal(0n);
+      await expectVerified('backfill.db');
+      expect(await rowOf('backfill.db', opened)).to.deep.include({ status: 'open', open_signature: opened.signature });
+      await bench.stop(indexer);
+    });
+  });
+}

@@ -1,0 +1,65 @@
+/**
+ * The embedded node answers as Agave's validator does: the same questions about the same scene, whose answers by a
+ * validator are kept in answers.json. tests/validator/answers.test.ts checks and renews them.
+ */
+import { expect } from 'chai';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { type Answers, askAll } from '../harness/answers/ask.ts';
+import { readAnswers } from '../harness/answers/record.ts';
+import { playScene } from '../harness/answers/scene.ts';
+import { startNode, type TestNode } from '../harness/node/node.ts';
+
+/** Longer than the default of tests, so that the questions' blockhash lasts. */
+const SLOT_MS = 400;
+/** Slots after which everything before is final. */
+const LEAP = 40;
+
+/** Questions that the embedded node answers in another way, and why. */
+const DIFFERENCES: Record<string, string> = {
+  getVersion: 'The node says that it has cheat codes, as a Surfpool does.',
+  getClusterNodes: 'The node has no gossip, and names no ports of it.',
+  getVoteAccounts: 'Nobody votes on a chain of one node.',
+  'getBlock with rewards': 'Nobody earns the fees.',
+  getBlockCommitment: 'After a leap the block is deeper than the votes that are counted.',
+  'simulateTransaction with a lookup table that is not there': 'The node reads no lookup tables, and says so.',
+  'getSignaturesForAddress: memos and errors': 'The newer runtime in LiteSVM has another name for units that run out.',
+  'getSignatureStatuses after a send of: units run out': 'The newer runtime has another name for units that run out.',
+};
+
+describe('the embedded node beside a validator', function () {
+  this.timeout(600_000);
+  let node: TestNode;
+  let answers: Answers;
+  const recorded = readAnswers();
+
+  before(async () => {
+    node = await startNode({ slotTimeMs: SLOT_MS });
+    const settle = async (_: unknown, slot: number) => {
+      await node.rpc('surfnet_timeTravel', [{ absoluteSlot: slot + LEAP }]);
+    };
+    const { rpcUrl, wsUrl } = node;
+    answers = await askAll(await playScene({ rpcUrl, wsUrl, programId: PROGRAM_ID, settle }));
+  });
+  after(() => node?.stop());
+
+  it('receives the same requests as the validator', () => {
+    expect(Object.keys(answers).sort()).to.deep.equal(Object.keys(recorded).sort());
+  });
+
+  for (const [name, expected] of Object.entries(recorded)) {
+    const reason = DIFFERENCES[name];
+    if (reason) {
+      it(`differs in ${name}: ${reason}`, () => {
+        expect(answers[name]).not.to.deep.equal(expected);
+      });
+    } else {
+      it(`answers as the validator: ${name}`, () => {
+        expect(answers[name]).to.deep.equal(expected);
+      });
+    }
+  }
+
+  it('documents no difference for a request that nobody makes', () => {
+    expect(recorded).to.include.all.keys(...Object.keys(DIFFERENCES));
+  });
+});

@@ -1,0 +1,55 @@
+/**
+ * The answers of Agave's validator that the embedded node is compared with are those of the validator at hand.
+ * `RENEW_ANSWERS=1` writes them down anew.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Connection, Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { PROGRAM_ARTIFACT } from '../../app/local/network.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { type Answers, askAll } from '../harness/answers/ask.ts';
+import { readAnswers, writeAnswers } from '../harness/answers/record.ts';
+import { playScene } from '../harness/answers/scene.ts';
+import { until } from '../harness/edge/until.ts';
+import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
+
+describe('the recorded answers of a validator', function () {
+  this.timeout(600_000);
+  let validator: Validator;
+  let folder: string;
+
+  before(async function () {
+    if (findValidator() === null) {
+      console.log(`      ${NO_VALIDATOR}`);
+      this.skip();
+    }
+    folder = mkdtempSync(join(tmpdir(), 'answers-'));
+    const authority = join(folder, 'authority.json');
+    writeFileSync(authority, JSON.stringify([...Keypair.generate().secretKey]));
+    validator = await startValidator({ programs: [{ programId: PROGRAM_ID, soPath: PROGRAM_ARTIFACT, authority }] });
+  });
+  after(async () => {
+    await validator?.remove();
+    if (folder) rmSync(folder, { recursive: true });
+  });
+
+  /** Until everything so far is final. */
+  const settle = (connection: Connection, slot: number) =>
+    until(
+      `slot ${slot} is final`,
+      async () => (await connection.getSlot('finalized')) >= slot,
+      60_000,
+      () => connection.getSlot('processed'),
+    );
+
+  it('equal its current answers', async () => {
+    const { rpcUrl, wsUrl } = validator;
+    const answers: Answers = await askAll(await playScene({ rpcUrl, wsUrl, programId: PROGRAM_ID, settle }));
+    if (process.env.RENEW_ANSWERS) writeAnswers(answers);
+    const recorded = readAnswers();
+    expect(Object.keys(answers)).to.have.members(Object.keys(recorded));
+    for (const [name, answer] of Object.entries(answers)) expect(answer, name).to.deep.equal(recorded[name]);
+  });
+});

@@ -1,0 +1,477 @@
+/** The steps of docs/devnet.md, pasted on Agave's validator with every feature active, and what may go wrong on the way. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AccountLayout } from '@solana/spl-token';
+import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import { createMockUsdc, mintMockUsdc } from '../../app/local/network.ts';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { NEEDED_FEATURES } from '../../app/solana/features.ts';
+import {
+  decodeProgramData,
+  findProgramDataOf,
+  LEAST_EXTENSION,
+  PROGRAM_DATA_HEADER,
+} from '../../scripts/deploy/loader.ts';
+import { createTerminal } from '../docs/terminal.ts';
+import { until } from '../harness/edge/until.ts';
+import { buildWithId, copyProject, generateProgramKey, replaceAddress } from '../harness/fork.ts';
+import { freePort } from '../harness/freePort.ts';
+import { startRpcProxy } from '../harness/node/rpcProxy.ts';
+import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
+import { cleanUp, newDirectory, ROOT } from '../local/start.ts';
+
+const PAGE = 'docs/devnet.md';
+const ARTIFACT = 'programs/marketplace/artifact/marketplace.so';
+const SOL = 1_000_000_000;
+const PRICE = 50_000n;
+/** Of which the marketplace keeps a hundredth. */
+const EARNED = 49_500n;
+/** Calls during the upgrade: so many may be open against the listing's collateral. */
+const MOST_CALLS = 150;
+const CALLERS = 3;
+const CALL_EVERY_MS = 500;
+/** Longer than any call's deadline and the grace after it. */
+const RETURNED_WITHIN_MS = 900_000;
+
+interface Answered {
+  status?: string;
+  error?: { code: string; message: string; execution_id: string | null };
+}
+const TEST_CALLER = new PublicKey('HpeSYtSP9Z93JaFza7iBsKE2z2uiQ2rN9mymtc9ktipT');
+
+interface Outcome {
+  action: string;
+  price_lamports: number;
+  needed_lamports: number;
+  balance_lamports: number;
+  transactions: number;
+  extension_bytes: number;
+  done: boolean;
+  paid_lamports?: number;
+  returned_lamports?: number;
+}
+
+describe('the program on Agave’s validator', function () {
+  this.timeout(1_800_000);
+  // Each step stands on the one before it.
+  this.bail(true);
+  const [folder, dataDir] = [newDirectory(), newDirectory()];
+  const [authority, program, mint] = [Keypair.generate(), generateProgramKey(), Keypair.generate()];
+  const children: ChildProcess[] = [];
+  const file = (name: string): string => join(folder, name);
+  const programId = program.publicKey;
+  let validator: Validator;
+  let terminal: ReturnType<typeof createTerminal>;
+
+  before(async function () {
+    if (findValidator() === null) {
+      console.log(`      ${NO_VALIDATOR}`);
+      this.skip();
+    }
+    copyProject(folder);
+    terminal = createTerminal(folder, dataDir, 'tests/validator/deploy.test.ts');
+    validator = await startValidator({ limitLedgerSize: 100_000_000 });
+  });
+  after(async () => {
+    terminal?.close();
+    for (const child of children) child.kill('SIGKILL');
+    await validator?.remove();
+    cleanUp();
+  });
+
+  const saveKey = (path: string, key: Keypair) =>
+    writeFileSync(path, JSON.stringify([...key.secretKey]), { mode: 0o600 });
+  const readKey = (name: string) =>
+    Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(file(name), 'utf8')) as number[]));
+  const balanceOf = (key: PublicKey) => validator.connection.getBalance(key, 'confirmed');
+  const rentOf = (bytes: number) => validator.connection.getMinimumBalanceForRentExemption(bytes);
+  async function give(to: PublicKey, lamports: number): Promise<void> {
+    const { connection, payer } = validator;
+    const transfer = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: to, lamports });
+    await connection.sendTransaction(new Transaction().add(transfer), [payer]);
+    await until(`${to} has its SOL`, async () => (await balanceOf(to)) >= lamports);
+  }
+  const tokensOf = async (wallet: PublicKey): Promise<bigint> => {
+    const info = await validator.connection.getAccountInfo(findTokenAccount(wallet, mint.publicKey), 'confirmed');
+    return info ? AccountLayout.decode(info.data).amount : 0n;
+  };
+  async function programData(id = programId) {
+    const account = await validator.connection.getAccountInfo(findProgramDataOf(id), 'confirmed');
+    return { lamports: account!.lamports, ...decodeProgramData(account!.data)! };
+  }
+
+  /** Starts the command as a process; `root` is the copy of the project, or the project. */
+  function startMigrate(args: string[], options: { wallet?: string; root?: string; url?: string } = {}) {
+    const { wallet = file('upgrade-authority.json'), root = folder, url = validator.rpcUrl } = options;
+    const child = spawn(process.execPath, ['scripts/run.mjs', 'scripts/migrate.ts', ...args, '--json'], {
+      cwd: root,
+      env: { ...process.env, ANCHOR_PROVIDER_URL: url, ANCHOR_WALLET: wallet },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    const printed = { stdout: '', stderr: '' };
+    child.stdout!.on('data', (chunk) => (printed.stdout += String(chunk)));
+    child.stderr!.on('data', (chunk) => (printed.stderr += String(chunk)));
+    const closed = once(child, 'close') as Promise<[number | null]>;
+    return { child, printed, closed };
+  }
+  async function migrate(...started: Parameters<typeof startMigrate>): Promise<Outcome> {
+    const { printed, closed } = startMigrate(...started);
+    const [code] = await closed;
+    expect(code, printed.stderr).to.equal(0);
+    return JSON.parse(printed.stdout) as Outcome;
+  }
+  /** What the refusal says. */
+  async function refusal(...started: Parameters<typeof startMigrate>): Promise<string> {
+    const { printed, closed } = startMigrate(...started);
+    const [code] = await closed;
+    expect([code, printed.stdout], printed.stderr).to.deep.equal([1, '']);
+    return printed.stderr;
+  }
+
+  it('uses the keys and the program id created by docs/devnet.md', async () => {
+    await terminal.paste(PAGE);
+    // Only an id like this can be put into a program that is compiled already.
+    saveKey(file('program.json'), program);
+    await terminal.paste(PAGE, { PROGRAM_ID: programId.toBase58() });
+    expect(readFileSync(file('programs/marketplace/src/lib.rs'), 'utf8')).to.include(`declare_id!("${programId}")`);
+    expect(await refusal(['--deploy', '--program-keypair', file('program.json')])).to.include('for another id');
+    buildWithId(folder, programId);
+    saveKey(file('upgrade-authority.json'), authority);
+    const relayAuthority = readKey('relay-authority.json').publicKey;
+    await Promise.all([give(authority.publicKey, 10 * SOL), give(relayAuthority, 5 * SOL)]);
+  });
+
+  it('refuses a deployment that cannot succeed, explains why, and spends nothing', async () => {
+    const poor = Keypair.generate();
+    const wallet = file('poor.json');
+    saveKey(wallet, poor);
+    await give(poor.publicKey, SOL);
+    const deploy = ['--deploy', '--yes', '--program-keypair', file('program.json')];
+    expect(await refusal(deploy, { wallet })).to.match(/The balance is too small by \d+ lamports/);
+    expect(await refusal(['--deploy', '--yes'], { wallet })).to.include('signed by its own key');
+    const old = join(ROOT, 'tests/program/bankrun/marketplace.so');
+    const refused = await refusal(['--deploy', '--yes', '--program', old], { wallet, root: ROOT });
+    expect(refused).to.include('is SBPF v0, and this cluster takes no program older than v3');
+    expect(await balanceOf(poor.publicKey)).to.equal(SOL);
+  });
+
+  it('costs only fees when the loader refuses it, and the buffer is refunded', async () => {
+    const key = Keypair.generate();
+    const old = readFileSync(join(ROOT, 'tests/program/bankrun/test_caller.so'));
+    replaceAddress(old, TEST_CALLER, key.publicKey);
+    writeFileSync(file('old.so'), old);
+    saveKey(file('old.json'), key);
+    const buffer = ['--buffer-keypair', file('old.buffer.json')];
+    const before = await balanceOf(authority.publicKey);
+    const names = ['--program', file('old.so'), '--program-keypair', file('old.json'), ...buffer];
+    const deploy = ['--deploy', ...names, '--skip-feature-check'];
+    const planned = await migrate(deploy);
+    const refused = await refusal([...deploy, '--yes']);
+    expect(refused).to.include('sbpf_version').and.include('--close-buffer');
+    const { returned_lamports } = await migrate(['--close-buffer', ...buffer]);
+    expect(returned_lamports).to.equal(await rentOf(37 + old.length));
+    // All but the last of its transactions were sent, two signatures on the first; then one closed the buffer.
+    const signatures = planned.transactions - 1 + 1 + 1;
+    expect(before - (await balanceOf(authority.publicKey))).to.equal(signatures * 5_000);
+    expect((await migrate(['--close-buffer', ...buffer])).returned_lamports).to.equal(0);
+  });
+
+  it('shows the deployment cost, and spends nothing without --yes', async () => {
+    const before = await balanceOf(authority.publicKey);
+    await terminal.paste(PAGE, { 'https://api.devnet.solana.com': validator.rpcUrl });
+    expect(await balanceOf(authority.publicKey)).to.equal(before);
+    expect(existsSync(file('upgrade-authority.buffer.json'))).to.equal(false);
+  });
+
+  it('resumes a killed deployment, at the announced cost', async () => {
+    const { connection, rpcUrl, wsUrl } = validator;
+    const before = await balanceOf(authority.publicKey);
+    const { price_lamports } = await migrate(['--deploy', '--program-keypair', file('program.json')]);
+    const { child, printed, closed } = startMigrate(['--deploy', '--yes', '--program-keypair', file('program.json')]);
+    await until(
+      'half of the pieces are in the buffer',
+      async () => /^2\d\d of/m.test(printed.stderr),
+      60_000,
+      () => printed.stderr,
+    );
+    child.kill('SIGKILL');
+    await closed;
+    expect(statSync(file('upgrade-authority.buffer.json')).mode & 0o777).to.equal(0o600);
+    // What was under way lands before the next run looks.
+    const height = await connection.getBlockHeight('confirmed');
+    await until('the chain has gone on', async () => (await connection.getBlockHeight('confirmed')) > height + 8);
+
+    const spent = before - (await balanceOf(authority.publicKey));
+    const rest = await migrate(['--deploy', '--program-keypair', file('program.json')]);
+    expect(spent + rest.price_lamports).to.equal(price_lamports);
+    // A node that counts its callers, loses what it took, breaks connections, and does what it does not answer.
+    const proxy = await startRpcProxy({ rpcUrl, wsUrl });
+    let [sent, read, isDeployed] = [0, 0, false];
+    proxy.onCall(async ({ method, params }, forward) => {
+      if (method !== 'sendTransaction') {
+        read += 1;
+        return read % 5 === 0 ? 'cut' : null;
+      }
+      const { signature: bytes, instructions } = Transaction.from(Buffer.from(params[0] as string, 'base64'));
+      const signature = bs58.encode(bytes!);
+      const isLast = instructions.length > 1;
+      if (isLast && !isDeployed) {
+        await forward();
+        await until('the program is deployed', async () => {
+          const { value } = await connection.getSignatureStatus(signature);
+          return value?.confirmationStatus === 'confirmed';
+        });
+        isDeployed = true;
+        return 'cut';
+      }
+      sent += 1;
+      if (sent % 5 === 0) return { status: 429 };
+      if (sent % 151 === 0) return { json: { jsonrpc: '2.0', id: '1', result: signature } };
+      if (sent % 31 !== 0) return null;
+      await forward();
+      return 'cut';
+    });
+    await terminal.type(`export ANCHOR_PROVIDER_URL=${proxy.rpcUrl}`);
+    await terminal.paste(PAGE);
+    await terminal.type(`export ANCHOR_PROVIDER_URL=${rpcUrl}`);
+    await proxy.close();
+    expect(sent).to.be.greaterThan(rest.transactions);
+    expect([read >= 5, isDeployed]).to.deep.equal([true, true]);
+    expect(before - (await balanceOf(authority.publicKey))).to.equal(price_lamports);
+  });
+
+  it('is deployed as in its file, and the wallet can upgrade it', async () => {
+    const artifact = readFileSync(file(ARTIFACT));
+    const data = await programData();
+    expect(data.bytes.equals(artifact)).to.equal(true);
+    expect(data.authority?.equals(authority.publicKey)).to.equal(true);
+    expect(data.lamports).to.equal(await rentOf(PROGRAM_DATA_HEADER + artifact.length));
+    const account = await validator.connection.getAccountInfo(programId, 'confirmed');
+    expect([account!.executable, account!.lamports]).to.deep.equal([true, await rentOf(36)]);
+    const before = await balanceOf(authority.publicKey);
+    const again = await migrate(['--deploy', '--yes']);
+    expect([again.action, again.price_lamports]).to.deep.equal(['none', 0]);
+    expect(await balanceOf(authority.publicKey)).to.equal(before);
+    const { printed, closed } = startMigrate(['--close-buffer']);
+    await closed;
+    expect(printed.stderr).to.include('nothing to give back');
+  });
+
+  it('cannot be upgraded without its authority', async () => {
+    writeFileSync(file('new.so'), Buffer.concat([readFileSync(file(ARTIFACT)), Buffer.from('next')]));
+    const refused = await refusal(['--deploy', '--yes', '--program', file('new.so')], { wallet: file('poor.json') });
+    expect(refused).to.include(`${authority.publicKey} may, and ANCHOR_WALLET is`);
+  });
+
+  describe('with a marketplace on it', () => {
+    const [creator, caller] = [Keypair.generate(), Keypair.generate()];
+    let url: string;
+    let key: string;
+    let agentId: string;
+
+    it('is created with its marketplace, and served by two processes', async () => {
+      const { connection, payer, rpcUrl, wsUrl } = validator;
+      await createMockUsdc(connection, { payer, mint, mintAuthority: payer.publicKey });
+      await terminal.type(`export USDC_MINT=${mint.publicKey}`);
+      const relayAuthority = readKey('relay-authority.json').publicKey.toBase58();
+      await terminal.paste(PAGE, { ADDRESS: relayAuthority });
+      const [config] = PublicKey.findProgramAddressSync([Buffer.from('config')], programId);
+      expect((await connection.getAccountInfo(config, 'confirmed'))!.owner.equals(programId)).to.equal(true);
+
+      url = `http://127.0.0.1:${await freePort()}`;
+      await terminal.type(`export PORT=${new URL(url).port} ALLOW_PRIVATE_ENDPOINTS=true SPONSOR=all`);
+      await terminal.paste(PAGE, {
+        'https://api.devnet.solana.com': rpcUrl,
+        'wss://api.devnet.solana.com': wsUrl,
+        '/var/lib/marketplace': file('data'),
+      });
+      const funds = { payer, mintAuthority: payer, mint: mint.publicKey, amount: 10_000_000n };
+      await Promise.all([
+        terminal.type('until npm run -s indexer -- status > /dev/null; do sleep 1; done'),
+        ...[creator.publicKey, caller.publicKey].flatMap((owner) => [
+          give(owner, SOL),
+          mintMockUsdc(connection, { ...funds, owner }),
+        ]),
+      ]);
+      await terminal.paste(PAGE, { 'https://api.example.com': url, 'npm run relay': 'npm run relay &' });
+      const ready = () => fetch(`${url}/ready`).then(({ ok }) => ok);
+      await until('the relay is ready', () => ready().catch(() => false), 120_000);
+    });
+
+    it('accepts a listing and a paid call', async () => {
+      saveKey(file('creator.json'), creator);
+      saveKey(file('caller.json'), caller);
+      const port = String(await freePort());
+      const agent = file('examples/agent.json');
+      writeFileSync(agent, readFileSync(agent, 'utf8').replace(':8080/', `:${port}/`));
+      await terminal.type(`export MARKETPLACE_URL=${url}
+        npm run cli -- keys new .local/signing.json
+        npx tsx examples/creator.ts .local/signing.json ${port} ${url} &`);
+      const health = () => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok);
+      await until('the creator listens', () => health().catch(() => false));
+      await terminal.type('npm run cli -- listing create examples/agent.json --keypair creator.json');
+      const output = await terminal.type('npm run cli -- keys create --name calls --keypair caller.json');
+      key = /crtx_test_\w+/.exec(output)![0];
+      const listed = async () => (await (await fetch(`${url}/v1/agents`)).json()) as { agents: { agent_id: string }[] };
+      await until('the agent is listed', async () => (await listed()).agents.length === 1);
+      agentId = (await listed()).agents[0]!.agent_id;
+      const before = await held();
+      expect(await call('before')).to.equal('completed');
+      expect(await held()).to.deep.equal(moved(before, 1n));
+    });
+
+    it('is upgraded during calls without a loss', async () => {
+      const artifact = readFileSync(file(ARTIFACT));
+      const next = Buffer.concat([artifact, Buffer.from('the next version')]);
+      writeFileSync(file(ARTIFACT), next);
+      const [before, lamports] = [await held(), await balanceOf(authority.publicKey)];
+      const planned = await migrate(['--deploy']);
+      expect([planned.action, planned.extension_bytes]).to.deep.equal(['upgrade', LEAST_EXTENSION]);
+      const growth =
+        (await rentOf(PROGRAM_DATA_HEADER + artifact.length + LEAST_EXTENSION)) - (await programData()).lamports;
+      // Each of its transactions has one signature, and that which makes the buffer two.
+      expect(planned.price_lamports).to.equal(growth + (planned.transactions + 1) * 5_000);
+
+      const slotBefore = (await programData()).slot;
+      const outcomes: string[] = [];
+      let isOver = false;
+      let started = 0;
+      const callOnAndOn = async () => {
+        while (!isOver && started < MOST_CALLS) {
+          started += 1;
+          outcomes.push(await call(`during-${started}`));
+          await delay(CALL_EVERY_MS);
+        }
+      };
+      const calls = Promise.all(Array.from({ length: CALLERS }, callOnAndOn));
+      await terminal.paste(PAGE);
+      isOver = true;
+      await calls;
+      const after = await programData();
+      expect(after.bytes.subarray(0, next.length).equals(next)).to.equal(true);
+      expect(after.slot > slotBefore).to.equal(true);
+      expect(lamports - (await balanceOf(authority.publicKey))).to.equal(planned.price_lamports);
+      expect(await call('after')).to.equal('completed');
+
+      // Refused calls have cost nothing, and every other one was paid.
+      await until('no call is open', async () => (await openCalls()) === 0);
+      const completed = outcomes.filter((outcome) => outcome === 'completed').length;
+      console.log(
+        `      ${outcomes.length} calls meanwhile, ${completed} of them completed: ${[...new Set(outcomes)]}`,
+      );
+      expect(completed).to.be.greaterThan(0);
+      expect(outcomes.filter((outcome) => !/^(completed|503 \w+)$/.test(outcome))).to.deep.equal([]);
+      // An open that was refused may still have been on its way: its price comes back at the call's deadline.
+      const due = String(moved(before, BigInt(completed) + 1n));
+      await until('nothing is in escrow', async () => String(await held()) === due, RETURNED_WITHIN_MS);
+    });
+
+    it('leaves no block of docs/devnet.md that is marked as run here', () => {
+      expect(terminal.left([PAGE])).to.deep.equal([]);
+    });
+
+    /** Base units of caller, creator and the marketplace. */
+    async function held(): Promise<[bigint, bigint, bigint]> {
+      const [treasury] = PublicKey.findProgramAddressSync([Buffer.from('treasury')], programId);
+      const account = await validator.connection.getAccountInfo(treasury, 'confirmed');
+      const fees = AccountLayout.decode(account!.data).amount;
+      return [await tokensOf(caller.publicKey), await tokensOf(creator.publicKey), fees];
+    }
+    const moved = ([paid, earned, fees]: [bigint, bigint, bigint], calls: bigint) => [
+      paid - PRICE * calls,
+      earned + EARNED * calls,
+      fees + (PRICE - EARNED) * calls,
+    ];
+    const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
+
+    /** One paid call, repeated under the same key until it has ended: its status, or the refusal's. */
+    async function call(name: string): Promise<string> {
+      const body = JSON.stringify({ task: 'Count', parameters: { text: 'to be or not to be' } });
+      for (;;) {
+        const answer = await fetch(`${url}/v1/agents/${agentId}/execute`, {
+          method: 'POST',
+          headers: { ...headers(), 'idempotency-key': name },
+          body,
+        });
+        const { status, error } = (await answer.json()) as Answered;
+        if (error && answer.status === 503) console.log(`      ${name}: ${error.message} (${error.execution_id})`);
+        if (answer.status !== 202 && answer.status !== 409) return status ?? `${answer.status} ${error!.code}`;
+        await delay(200);
+      }
+    }
+
+    async function openCalls(): Promise<number> {
+      const counts = ['running', 'pending'].map(async (status) => {
+        const answer = await fetch(`${url}/v1/executions?status=${status}`, { headers: headers() });
+        return ((await answer.json()) as { total: number }).total;
+      });
+      const [running, pending] = (await Promise.all(counts)) as [number, number];
+      return running + pending;
+    }
+  });
+});
+
+describe('a cluster without a feature that the program needs', function () {
+  this.timeout(600_000);
+
+  for (const { key, name } of NEEDED_FEATURES)
+    it(`is refused by deployment and relay, which name ${name} and spend nothing`, async function () {
+      if (findValidator() === null) {
+        console.log(`      ${NO_VALIDATOR}`);
+        this.skip();
+      }
+      const directory = newDirectory();
+      const wallet = join(directory, 'wallet.json');
+      const validator = await startValidator({ deactivate: [key] });
+      try {
+        const { payer, rpcUrl, wsUrl } = validator;
+        writeFileSync(wallet, JSON.stringify([...payer.secretKey]), { mode: 0o600 });
+        const env = {
+          ...process.env,
+          ANCHOR_PROVIDER_URL: rpcUrl,
+          ANCHOR_WALLET: wallet,
+          SOLANA_RPC_URL: rpcUrl,
+          SOLANA_WS_URL: wsUrl,
+          DATA_DIR: join(directory, 'data'),
+          RELAY_KEYPAIR: wallet,
+          PORT: '0',
+        };
+        const run = async (script: string, ...args: string[]) => {
+          const argv = ['scripts/run.mjs', script, ...args];
+          const child = spawn(process.execPath, argv, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
+          let text = '';
+          child.stderr.on('data', (chunk) => (text += String(chunk)));
+          const [code] = await once(child, 'close');
+          return [code, text] as const;
+        };
+        const indexer = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts'], {
+          cwd: ROOT,
+          env,
+          stdio: 'ignore',
+        });
+        try {
+          const before = await validator.connection.getBalance(payer.publicKey, 'confirmed');
+          const [status, refused] = await run('scripts/migrate.ts', '--deploy', '--yes');
+          expect([status, refused]).to.deep.equal([1, refused]);
+          expect(refused).to.include(`${name} (feature ${key})`).and.include('Nothing was spent');
+          expect(refused.match(/\(feature /g)).to.have.length(1);
+          expect(await validator.connection.getBalance(payer.publicKey, 'confirmed')).to.equal(before);
+          let [code, said] = await run('app/relay/main.ts');
+          while (said.includes('Start the indexer first')) [code, said] = await run('app/relay/main.ts');
+          expect(code, said).to.equal(1);
+          expect(said).to.include(`${name} (feature ${key})`);
+        } finally {
+          indexer.kill('SIGKILL');
+        }
+      } finally {
+        await validator.remove();
+        cleanUp();
+      }
+    });
+});

@@ -1,0 +1,91 @@
+/** The lines of README.md for a node of one's own, pasted into two terminals, with Agave's own validator on the PATH. */
+import { symlinkSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { createClient } from '../../app/sdk/client/client.ts';
+import { blocksOf } from '../docs/markdown.ts';
+import { findValidator, NO_VALIDATOR } from '../harness/node/validator.ts';
+import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from '../local/start.ts';
+
+const MARK = 'run by tests/validator/ownNode.test.ts';
+const PATIENCE_MS = 60_000;
+
+describe('a node of one’s own, as README.md has it', function () {
+  this.timeout(600_000);
+  // Each step stands on the one before it.
+  this.bail(true);
+  let dataDir: string;
+  let folder: string;
+  let validator: Start;
+  let marketplace: Start;
+  let demo: DemoFile;
+  let executionId: string;
+
+  before(function () {
+    const program = findValidator();
+    if (program === null) {
+      console.log(`      ${NO_VALIDATOR}`);
+      this.skip();
+    }
+    // Here and not above: another file's end deletes all directories that are there.
+    [dataDir, folder] = [newDirectory(), newDirectory()];
+    symlinkSync(program, join(folder, 'solana-test-validator'));
+  });
+  after(cleanUp);
+
+  /** Pastes each line into a terminal of its own, the second when the node of the first makes blocks. */
+  async function paste(): Promise<void> {
+    const block = blocksOf('README.md').find(({ mark }) => mark === MARK);
+    const [first, second, ...more] = block!.text.trim().split('\n');
+    expect(more).to.deep.equal([]);
+    const env = { PATH: `${folder}${delimiter}${process.env.PATH}` };
+    validator = startNetwork(dataDir, { command: { line: first! }, env });
+    const node = new Connection(/SOLANA_RPC_URL=(\S+)/.exec(second!)![1]!, 'confirmed');
+    let hasEnded = false;
+    void validator.exited.then(() => {
+      hasEnded = true;
+    });
+    while (((await node.getSlot().catch(() => null)) ?? 0) < 2) {
+      if (hasEnded) throw new Error(`the validator did not start:\n${validator.output()}`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    marketplace = startNetwork(dataDir, { command: { line: second! }, env });
+    demo = await marketplace.ready;
+  }
+
+  async function interrupt(): Promise<void> {
+    for (const start of [marketplace, validator]) {
+      start.signalGroup('SIGINT');
+      await goneWithin(start, PATIENCE_MS);
+    }
+  }
+
+  const api = () => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
+
+  it('starts a ready marketplace with two lines, and accepts a paid call', async () => {
+    await paste();
+    expect(demo.rpc_url).to.equal('http://127.0.0.1:8899');
+    const agent = demo.agents.find(({ name }) => name === 'sandbox-echo')!;
+    const answer = await api().execute(agent.agent_id, { task: 'on my own node' });
+    expect(answer).to.include({ status: 'completed', result: 'on my own node' });
+    executionId = answer.execution_id;
+    expect(await (await fetch(`${demo.base_url}/ready`)).json()).to.include({ status: 'ready' });
+  });
+
+  it('gives the relay enough SOL from its faucet for a day of calls', async () => {
+    const relay = new PublicKey(demo.relay_authorities[0]!);
+    expect(await new Connection(demo.rpc_url, 'confirmed').getBalance(relay)).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
+  });
+
+  it('continues with the same chain after both are stopped and started again', async () => {
+    const { agents } = demo;
+    await interrupt();
+    await paste();
+    expect(marketplace.output()).to.include('continuing').and.not.include('fresh chain');
+    expect(demo.agents).to.deep.equal(agents);
+    expect((await api().getExecution(executionId)).status).to.equal('completed');
+    await interrupt();
+  });
+});

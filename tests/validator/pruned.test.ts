@@ -1,0 +1,213 @@
+/**
+ * The indexer on Agave's own validator, which after a restart keeps some 160 slots unless it is told otherwise: nothing that
+ * has left its history is taken back, and an index that has missed some of it says so and shows what the accounts say.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Keypair, SystemProgram } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { sendAndConfirm } from '../../app/local/network.ts';
+import { CLOCK_ADDRESS, decodeClock } from '../../app/sdk/program/clock.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { hashIndex } from '../../indexer/hash.ts';
+import type { Indexer, IndexerOptions } from '../../indexer/indexer.ts';
+import { openPlace } from '../../indexer/open.ts';
+import { verify } from '../../indexer/verify.ts';
+import type { TestNode } from '../harness/node/node.ts';
+import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
+import { IndexerBench, query } from '../indexer/harness.ts';
+import { type Market, startMarket } from '../indexer/market.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../programs/marketplace/artifact/marketplace.so');
+/** Executions under way at once. */
+const CALLERS = 6;
+/** A tenth of a second, so that the chain outgrows its limit in a minute. */
+const TICKS_PER_SLOT = 16;
+/** From this slot on the validator deletes what is over its limit as soon as it is started again. */
+const LONG_ENOUGH = 600;
+/** As many slots, and transactions, leave the history while it is followed. */
+const FORGOTTEN = 200;
+/** Longer than any test. */
+const NEVER = 3_600_000;
+/** Without progress, however busy the machine is. */
+const PATIENCE_MS = 300_000;
+
+describe('indexer, on a validator with a short ledger', function () {
+  this.timeout(3_600_000);
+  let validator: Validator;
+  let market: Market;
+  let bench: IndexerBench;
+  const folder = mkdtempSync(join(tmpdir(), 'pruned-'));
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+
+  before(async function () {
+    if (findValidator() === null) {
+      console.log(NO_VALIDATOR);
+      this.skip();
+    }
+    const payer = Keypair.generate();
+    const authority = join(folder, 'authority.json');
+    writeFileSync(authority, JSON.stringify([...payer.secretKey]));
+    validator = await startValidator({
+      programs: [{ programId: PROGRAM_ID, soPath: PROGRAM, authority }],
+      ticksPerSlot: TICKS_PER_SLOT,
+    });
+    const node = nodeOf(validator, payer);
+    await node.fundSol(payer.publicKey, 1_000e9);
+    market = await startMarket(node);
+    bench = new IndexerBench(node);
+    await market.list();
+  });
+  after(async () => {
+    await bench?.close();
+    await validator?.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Opens and settles side by side until the condition holds. */
+  async function runUntil(isEnough: () => Promise<boolean>): Promise<void> {
+    let isOver = false;
+    let ended = 0;
+    const call = async () => {
+      while (!isOver) {
+        await market.settle(await market.open());
+        ended += 1;
+      }
+    };
+    const calls = Promise.all(Array.from({ length: CALLERS }, call));
+    const watch = async () => {
+      for (let [seen, at] = [0, Date.now()]; !(await isEnough()); await delay(200)) {
+        if (ended > seen) [seen, at] = [ended, Date.now()];
+        if (Date.now() - at > PATIENCE_MS) throw new Error(`no execution has ended for ${PATIENCE_MS} ms`);
+      }
+    };
+    try {
+      await Promise.race([watch(), calls]);
+    } finally {
+      isOver = true;
+    }
+    await calls;
+  }
+
+  const firstAvailable = () => validator.connection.getFirstAvailableBlock();
+  const start = (name: string, options: Partial<IndexerOptions>) => bench.start(name, { log, ...options });
+  /** Looks for what was dropped or left out as often as it can. */
+  const startWatchful = (name: string) => start(name, { pollMs: 100, rescanMs: 200, compareMs: 100 });
+  const catchUp = async (indexer: Indexer) =>
+    indexer.caughtUpTo(await validator.connection.getSlot('confirmed'), PATIENCE_MS);
+  const hash = async (name: string) => {
+    const { db, close } = await openPlace(bench.path(name));
+    const made = await hashIndex(db);
+    await close();
+    return made;
+  };
+  const numberOf = async (name: string, text: string) => Number((await query(bench.path(name), text))[0]!.n);
+  const pruned = (name: string) => query(bench.path(name), 'SELECT * FROM pruned_slots');
+  const takenBack = () => lines.filter((line) => /taken back|applied again|not in the tables|built again/.test(line));
+
+  /** Until what was sent last can no longer be dropped. */
+  async function untilFinal(): Promise<void> {
+    const slot = await validator.connection.getSlot('confirmed');
+    while ((await validator.connection.getSlot('finalized')) < slot) await delay(100);
+  }
+
+  async function expectVerified(name: string): Promise<void> {
+    const { db, close } = await openPlace(bench.path(name));
+    const { differences } = await verify({ db, connection: validator.connection, programId: PROGRAM_ID });
+    await close();
+    expect(differences).to.deep.equal([]);
+  }
+
+  it('keeps every applied row, under load and over restarts of indexer and validator', async () => {
+    // The other one only hears, and compares nothing.
+    const heard = await start('heard.db', { rescanMs: NEVER, compareMs: NEVER });
+    let watchful = await startWatchful('watchful.db');
+    const begun = await validator.connection.getSlot('confirmed');
+    await catchUp(watchful);
+    const away = await startWatchful('away.db');
+    await catchUp(away);
+    await bench.stop(away);
+    await runUntil(async () => (await validator.connection.getSlot('finalized')) > LONG_ENOUGH);
+    await untilFinal();
+    await validator.kill();
+    await validator.restart();
+    await runUntil(async () => {
+      const first = await firstAvailable();
+      if (first < begun + FORGOTTEN) return false;
+      return (await numberOf('watchful.db', `SELECT count(*) AS n FROM events WHERE slot < ${first}`)) >= FORGOTTEN;
+    });
+    const expectSame = async () => {
+      await catchUp(heard);
+      await catchUp(watchful);
+      expect(await hash('watchful.db')).to.equal(await hash('heard.db'));
+      expect(await watchful.status()).to.deep.include({ state: 'running', error: null });
+      expect([takenBack(), await pruned('watchful.db')]).to.deep.equal([[], []]);
+    };
+    await expectSame();
+    const ended = "SELECT count(*) AS n FROM executions WHERE status = 'completed'";
+    const all = 'SELECT count(*) AS n FROM executions';
+    expect(await numberOf('watchful.db', ended)).to.equal(await numberOf('watchful.db', all));
+
+    await bench.stop(watchful);
+    watchful = await startWatchful('watchful.db');
+    await market.settle(await market.open());
+    await expectSame();
+
+    await expectVerified('watchful.db');
+    await bench.stop(heard);
+    await bench.stop(watchful);
+  });
+
+  it('continues from the accounts after a stop longer than the history, and from an empty index', async () => {
+    const [{ slot: reached }] = (await query(bench.path('away.db'), 'SELECT slot FROM progress')) as [{ slot: bigint }];
+    const names = ['away.db', 'empty.db'];
+    const indexers = [await startWatchful('away.db'), await startWatchful('empty.db')];
+    for (const indexer of indexers) await catchUp(indexer);
+    await market.settle(await market.open());
+    for (const indexer of indexers) {
+      await catchUp(indexer);
+      expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
+      await bench.stop(indexer);
+    }
+    const lacked = await Promise.all(
+      names.map(async (name) => (await pruned(name)).map(({ first_slot }) => first_slot)),
+    );
+    expect(lacked).to.deep.equal([[reached + 1n], [0n]]);
+    expect(lines.some((line) => line.includes('the node no longer has the transactions of slots 0 to'))).to.equal(true);
+    expect(takenBack()).to.deep.equal([]);
+    const rows = 'SELECT execution_id, status, result_hash, settled_at FROM executions ORDER BY execution_id';
+    expect(await query(bench.path('away.db'), rows)).to.deep.equal(await query(bench.path('empty.db'), rows));
+    for (const name of names) await expectVerified(name);
+  });
+});
+
+/** The validator as the tests of the local node see a node. */
+function nodeOf(validator: Validator, payer: Keypair): TestNode {
+  const { rpcUrl, wsUrl, connection } = validator;
+  const cannot = async () => {
+    throw new Error('a validator cannot do this');
+  };
+  return {
+    rpcUrl,
+    wsUrl,
+    connection,
+    payer,
+    async fundSol(address, lamports) {
+      const fromPubkey = validator.payer.publicKey;
+      const transfer = SystemProgram.transfer({ fromPubkey, toPubkey: address, lamports });
+      await sendAndConfirm(connection, [transfer], [validator.payer]);
+    },
+    setFrozen: cannot,
+    timeTravel: cannot,
+    async now() {
+      const clock = await connection.getAccountInfo(CLOCK_ADDRESS, 'confirmed');
+      return Number(decodeClock(clock!.data));
+    },
+    rpc: (method, params) => validator.rpc(method, params),
+    stop: () => validator.remove(),
+  };
+}
