@@ -573,6 +573,12 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
 
+CREATE TABLE dispute_replies (
+  execution_id TEXT PRIMARY KEY,
+  reply TEXT NOT NULL,
+  received_ms INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
   result BLOB,

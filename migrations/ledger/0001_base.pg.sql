@@ -237,6 +237,12 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 );
 
+CREATE TABLE dispute_replies (
+  execution_id TEXT COLLATE "C" PRIMARY KEY,
+  reply TEXT COLLATE "C" NOT NULL,
+  received_ms BIGINT NOT NULL
+);
+
 -- Lent rent by wallet, by listing and in total (''), lamports. Triggers update it in the transaction that changes it, because
 -- adding up the rows for each claim would take longer with every row. It follows from `executions` alone. Sums that many rows
 -- change are split by the first letter of the row's id, so that relays do not wait for each other's commits.

@@ -240,6 +240,13 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
 
+-- The creator's reply to a dispute; it can be changed until the dispute ends.
+CREATE TABLE dispute_replies (
+  execution_id TEXT PRIMARY KEY,
+  reply TEXT NOT NULL,
+  received_ms INTEGER NOT NULL
+) STRICT;
+
 -- Results are bytes, because their text may contain U+0000. They may be in an object storage instead. Old ones are dropped, and
 -- the row then keeps only their hash.
 --

@@ -333,6 +333,12 @@ export interface EvidenceTable {
   received_ms: bigint;
 }
 
+export interface DisputeRepliesTable {
+  execution_id: string;
+  reply: string;
+  received_ms: bigint;
+}
+
 export interface DisputeReasonsTable {
   execution_id: string;
   reason_hash: string;
@@ -392,6 +398,7 @@ export interface LedgerTables {
   executions: ExecutionsTable;
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;
+  dispute_replies: DisputeRepliesTable;
   relays: RelaysTable;
   results: ResultsTable;
   result_pieces: ResultPiecesTable;
