@@ -172,6 +172,14 @@ describe('GET /v1/agents', () => {
     }
   }
 
+  it('takes a rate in every form of a number', async () => {
+    const ids = idsBy('total_executions', (agent) => agent.rate >= 0.5);
+    for (const rate of ['5e-1', '.5', '0.50000000000000000', '50E-2', '0.5e+0', '05e-1']) {
+      expect(await allPages(`&min_success_rate=${encodeURIComponent(rate)}`, 100), rate).to.deep.equal(ids);
+    }
+    expect(await allPages('&min_success_rate=-0', 100)).to.have.length(23);
+  });
+
   it('returns an empty page and the total past the end', async () => {
     const { status, json } = await world.get('/v1/agents?offset=9007199254740991');
     expect(status).to.equal(200);
@@ -198,7 +206,11 @@ describe('GET /v1/agents', () => {
     ['min_success_rate=1.01', 'min_success_rate'],
     ['min_success_rate=-0.1', 'min_success_rate'],
     ['min_success_rate=NaN', 'min_success_rate'],
-    ['min_success_rate=5e-1', 'min_success_rate'],
+    ['min_success_rate=.', 'min_success_rate'],
+    ['min_success_rate=0x1', 'min_success_rate'],
+    ['min_success_rate=1e', 'min_success_rate'],
+    ['min_success_rate=-1e-1', 'min_success_rate'],
+    ['min_success_rate=', 'min_success_rate'],
     ['min_success_rate=50%25', 'min_success_rate'],
     ['min_executions=-5', 'min_executions'],
     ['min_executions=many', 'min_executions'],
