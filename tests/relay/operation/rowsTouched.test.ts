@@ -91,6 +91,8 @@ const READ: Record<string, string[]> = {
   '/docs': [],
   '/openapi.json': [],
   '/idl.json': [],
+  '/llms.txt': [],
+  '/examples/{name}': [],
   '/.well-known/http-message-signatures-directory': [],
 };
 
