@@ -368,12 +368,15 @@ CREATE TABLE agents (
   listed_at BIGINT NOT NULL,
   total_executions BIGINT NOT NULL,
   success_rate DOUBLE PRECISION NOT NULL,
+  score DOUBLE PRECISION NOT NULL,
   avg_execution_time_ms BIGINT NOT NULL,
   -- The words of its texts, stored here, so that one scan answers a search together with its filters.
   lexemes TSVECTOR NOT NULL DEFAULT ''
 );
 CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
+CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
 CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
   WHERE is_shown = 1;

@@ -11,6 +11,7 @@ import { getExecution, type RecordsDeps } from '../calls/records.ts';
 import { ApiError } from '../errors.ts';
 import type { InParts } from '../json.ts';
 import { putReason, putReply } from '../ledger/evidence.ts';
+import { invalid } from '../parse.ts';
 import { type EvidenceDeps, readEvidence } from './evidence.ts';
 import { findDispute } from './lists.ts';
 
@@ -67,7 +68,9 @@ export async function keepReply(
   const dispute = await requireDispute(deps, execution_id);
   if (dispute.creator !== wallet) throw new ApiError('execution_not_found', NO_DISPUTE);
   if (dispute.outcome !== 'open') {
-    throw new ApiError('invalid_request', 'The dispute has ended. A reply is accepted only while it is open.');
+    const expected = 'must be an execution whose dispute is open';
+    const issue = { in: 'body', path: 'execution_id', expected, got: `a dispute that is ${dispute.outcome}` } as const;
+    throw invalid('The dispute has ended. A reply is accepted only while it is open.', issue);
   }
   await putReply(deps.ledger, { execution_id, reply, received_ms: BigInt(deps.now()) });
   return { reply };

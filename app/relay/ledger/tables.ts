@@ -237,6 +237,7 @@ export interface AgentsTable {
   listed_at: bigint;
   total_executions: bigint;
   success_rate: number;
+  score: number;
   avg_execution_time_ms: bigint;
 }
 
