@@ -132,7 +132,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'contract',
-    about: 'the published document: the API against it by schemathesis, clients generated from it, linters',
+    about: 'what generators and linters make of OpenAPI document and IDL: schemathesis, clients, Codama',
     folder: 'contract',
     long: true,
   },

@@ -21,6 +21,7 @@ import { errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.
 import { createHttpServer } from '../../app/relay/http/server.ts';
 import { ERROR_CODES } from '../../app/sdk/wire/errorCodes.ts';
 import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
+import { readPage } from '../docs/markdown.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
 
 /** What the server answers beside the table: not REST, or not for callers. */
@@ -60,6 +61,24 @@ describe('/openapi.json', () => {
       Object.keys(operations).map((method) => `${method} ${path.replaceAll('{', ':').replaceAll('}', '')}`),
     );
     expect([...routesOf(app), `get ${CONFIG_PATH}`].sort()).to.deep.equal(documented.sort());
+  });
+
+  it('has the routes of the table in docs/callers.md, with their access and query parameters', () => {
+    const NEEDS = { public: 'nothing', read: 'key or session', execute: 'key', wallet: 'key or signature' };
+    const listed = new Map<string, { needs: string; about: string }>();
+    for (const [, cell = '', needs = '', about = ''] of readPage('docs/callers.md').matchAll(
+      /^\| (`(?:GET|POST) \/.*?) \| (.*?) \| (.*) \|$/gm,
+    )) {
+      for (const [, name = ''] of cell.matchAll(/`(.*?)`/g)) listed.set(name, { needs, about });
+    }
+    const routes = ROUTE_IDS.map(routeOf);
+    const names = routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    expect([...listed.keys()].sort()).to.deep.equal([...names, `GET ${CONFIG_PATH}`].sort());
+    for (const [index, { access, query }] of routes.entries()) {
+      const { needs, about } = listed.get(names[index]!)!;
+      expect(needs, names[index]).to.equal(NEEDS[access]);
+      for (const name of Object.keys(query?.shape ?? {})) expect(about, names[index]).to.include(`\`${name}\``);
+    }
   });
 
   it('contains every field that the server answers', () => {

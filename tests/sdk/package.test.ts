@@ -57,7 +57,6 @@ describe('sdk/package', function () {
     }
     writeFileSync(join(folder, 'consumer.mjs'), CONSUMER);
     writeFileSync(join(folder, 'run.mjs'), "import { run } from './consumer.mjs';\nconsole.log(await run());\n");
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
 
     marketplace = createServer((request, response) => {
       const agents = { agents: [], total: 0, limit: 1, offset: 0 };
@@ -122,10 +121,31 @@ describe('sdk/package', function () {
     }
   });
 
-  it('type-checks under --strict', async () => {
-    const { stdout } = await exec(process.execPath, [TSC, '-p', folder], { cwd: folder }).catch((error) => error);
-    expect(stdout).to.equal('');
-  });
+  const RESOLUTIONS = {
+    nodenext: {},
+    // Knows no `exports`. Top-level await needs a module format of today.
+    node10: { module: 'esnext', moduleResolution: 'node10', resolveJsonModule: true, esModuleInterop: true },
+  };
+  for (const [name, options] of Object.entries(RESOLUTIONS)) {
+    it(`type-checks under --strict with moduleResolution ${name}`, async () => {
+      // Fails if the package's types are not found, because then everything is allowed.
+      writeFileSync(
+        join(folder, 'typed.ts'),
+        `import { createClient } from '@agent-marketplace/sdk/client';
+// @ts-expect-error It takes an object.
+createClient(1);
+`,
+      );
+      if (name === 'node10') {
+        const text = "import idl from '@agent-marketplace/sdk/program/idl.json';\nidl.instructions.length;\n";
+        writeFileSync(join(folder, 'idl.ts'), text);
+      }
+      const config = { ...TSCONFIG, compilerOptions: { ...TSCONFIG.compilerOptions, ...options } };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const { stdout } = await exec(process.execPath, [TSC, '-p', folder], { cwd: folder }).catch((error) => error);
+      expect(stdout).to.equal('');
+    });
+  }
 
   for (const entry of BROWSER_ENTRIES) {
     it(`bundles ./${entry} for a browser without Node modules`, async () => {

@@ -60,7 +60,7 @@ export const AgentsQuery = z.strictObject({
     .optional(),
   min_success_rate: z
     .string()
-    .regex(/^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/, RATE_RULE)
+    .regex(/^-?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/, RATE_RULE)
     .transform(Number)
     .refine((value) => value >= 0 && value <= 1, RATE_RULE)
     .meta({ type: 'number', minimum: 0, maximum: 1 })

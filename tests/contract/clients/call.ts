@@ -26,7 +26,7 @@ const refused = await api.POST('/v1/agents/{agent_id}/execute', { ...agent, body
 if (!refused.error) throw new Error('an empty task was taken');
 const { error } = refused.error;
 // The code tells which details there are.
-const path = error.code === 'invalid_request' ? error.details?.issues[0]?.path : undefined;
+const path = error.code === 'invalid_request' ? error.details.issues[0]?.path : undefined;
 
 console.log(
   JSON.stringify({

@@ -177,7 +177,7 @@ describe('GET /v1/agents', () => {
 
   it('takes a rate in every form of a number', async () => {
     const ids = idsBy('total_executions', (agent) => agent.rate >= 0.5);
-    for (const rate of ['5e-1', '.5', '0.50000000000000000', '50E-2', '0.5e+0', '05e-1']) {
+    for (const rate of ['5e-1', '.5', '0.50000000000000000', '50E-2', '0.5e+0', '05e-1', '0.5E0']) {
       expect(await allPages(`&min_success_rate=${encodeURIComponent(rate)}`, 100), rate).to.deep.equal(ids);
     }
     expect(await allPages('&min_success_rate=-0', 100)).to.have.length(23);

@@ -150,14 +150,14 @@ describe('bodies of POST /v1/agents/{agent_id}/execute', () => {
       const repeated = await world.get('/v1/agents?limit=1&limit=2');
       const twice = { in: 'query', path: 'limit', expected: 'must be given once', got: 'an array of 2' };
       expect(repeated.json.error.details).to.deep.equal({ issues: [twice] });
-      const range = await world.get('/v1/agents?limit=101&sort=best');
+      const range = await world.get('/v1/agents?limit=101&sort=loudest');
       expect(range.json.error.details.issues).to.deep.equal([
         { in: 'query', path: 'limit', expected: 'must be an integer from 1 to 100', got: '"101"' },
         {
           in: 'query',
           path: 'sort',
-          expected: 'must be one of total_executions, success_rate, price_asc, price_desc, created_at',
-          got: '"best"',
+          expected: 'must be one of total_executions, success_rate, price_asc, price_desc, created_at, best',
+          got: '"loudest"',
         },
       ]);
       const large = await execute('x'.repeat(1024 * 1024 + 1));

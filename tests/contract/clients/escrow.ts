@@ -1,0 +1,98 @@
+/** Opens an execution, refunds it as the relay and reads its record, by the client that Codama makes of the IDL. */
+import {
+  type Address,
+  appendTransactionMessageInstruction,
+  assertIsTransactionWithBlockhashLifetime,
+  createKeyPairSignerFromBytes,
+  createSolanaRpc,
+  createSolanaRpcSubscriptions,
+  createTransactionMessage,
+  getSignatureFromTransaction,
+  type Instruction,
+  pipe,
+  sendAndConfirmTransactionFactory,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+  type TransactionSigner,
+} from '@solana/kit';
+import * as marketplace from './generated/index.js';
+
+interface Order {
+  rpcUrl: string;
+  wsUrl: string;
+  callerKey: number[];
+  relayKey: number[];
+  listing: Address;
+  record: Address;
+  usdcMint: Address;
+  /** The caller's account for USDC. */
+  purse: Address;
+  args: { nonce: number[]; executionId: number[]; maxPrice: number; openBefore: number };
+}
+
+const order = JSON.parse(process.argv[2] ?? '') as Order;
+const rpc = createSolanaRpc(order.rpcUrl);
+const confirm = sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions: createSolanaRpcSubscriptions(order.wsUrl) });
+const caller = await createKeyPairSignerFromBytes(new Uint8Array(order.callerKey));
+const relay = await createKeyPairSignerFromBytes(new Uint8Array(order.relayKey));
+
+async function send(payer: TransactionSigner, instruction: Instruction): Promise<string> {
+  const { value: blockhash } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send();
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (empty) => setTransactionMessageFeePayerSigner(payer, empty),
+    (paid) => setTransactionMessageLifetimeUsingBlockhash(blockhash, paid),
+    (timed) => appendTransactionMessageInstruction(instruction, timed),
+  );
+  const transaction = await signTransactionMessageWithSigners(message);
+  assertIsTransactionWithBlockhashLifetime(transaction);
+  await confirm(transaction, { commitment: 'confirmed' });
+  return getSignatureFromTransaction(transaction);
+}
+
+const { listing, record, usdcMint, purse, args } = order;
+const open = await marketplace.getOpenExecutionInstructionAsync({
+  caller,
+  payer: caller,
+  rentSponsor: caller.address,
+  listing,
+  record,
+  usdcMint,
+  args: {
+    nonce: new Uint8Array(args.nonce),
+    executionId: new Uint8Array(args.executionId),
+    maxPrice: args.maxPrice,
+    listingVersion: 1,
+    timeoutSeconds: 30,
+    requestHash: new Uint8Array(32).fill(7),
+    openBefore: args.openBefore,
+    gasLamports: 0,
+  },
+});
+await send(caller, open);
+const opened = await marketplace.fetchExecutionRecord(rpc, record, { commitment: 'confirmed' });
+
+const refund = await marketplace.getRefundExecutionInstructionAsync({
+  authority: relay,
+  record,
+  destination: purse,
+  grant: caller.address,
+  rentSponsor: caller.address,
+  reason: marketplace.RefundReason.Unserved,
+});
+const signature = await send(relay, refund);
+const { data: refunded } = await marketplace.fetchExecutionRecord(rpc, record, { commitment: 'confirmed' });
+
+// A leaf of an archive holds the same fields.
+const leaf = marketplace.getArchivedExecutionEncoder().encode({ record, execution: refunded });
+const { execution } = marketplace.getArchivedExecutionDecoder().decode(leaf);
+
+console.log(
+  JSON.stringify({
+    statuses: [opened.data.status, refunded.status, execution.status].map((it) => marketplace.ExecutionStatus[it]),
+    price: Number(execution.price),
+    caller: execution.caller,
+    signature,
+  }),
+);
