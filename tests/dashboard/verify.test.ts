@@ -186,7 +186,10 @@ describe('verify', function () {
     await site.visit({}, async (page) => {
       await page.goto(`/verify?id=${id}`);
       await untilVerdict(page, 'Refunded in full');
-      await page.getByRole('status').filter({ hasText: /0\.\d+ USDC went back to the wallet that paid\./ }).waitFor();
+      await page
+        .getByRole('status')
+        .filter({ hasText: /0\.\d+ USDC went back to the wallet that paid\./ })
+        .waitFor();
       expect(Object.values(await statesOf(page))).to.not.include('Failed');
       await page.getByRole('link', { name: 'in the explorer' }).first().waitFor();
       await page.getByText('Refund transaction').waitFor();

@@ -130,7 +130,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
         </div>
         <div className="grid gap-5 max-lg:contents">
           <div className="max-lg:order-first">
-            <Amounts execution={execution} />
+            <Amounts execution={execution} dispute={dispute} />
           </div>
           <Card className="pb-0 max-lg:order-1">
             <h2 className="mb-4 text-sm text-faint">Timeline</h2>
@@ -174,7 +174,7 @@ function Head({ execution }: { execution: Execution }) {
         title={agent_name ?? shorten(agent_id)}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <Status value={status} />
+            <Status value={status}>{execution.dispute?.outcome === 'upheld' && 'refunded after a dispute'}</Status>
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>

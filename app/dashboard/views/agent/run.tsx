@@ -24,10 +24,11 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   const running = useRun(agent);
   const { run } = running;
 
-  const isRunShown = run !== null && (payer === 'key' || isStarted || !isPaying);
+  // A dialog keeps the focus while it is open.
+  const isRunFocused = run !== null && !isPaying;
   useEffect(() => {
-    if (isRunShown) shown.current?.focus();
-  }, [isRunShown]);
+    if (isRunFocused) shown.current?.focus();
+  }, [isRunFocused]);
 
   const isUnstarted = run?.opened != null && !isStarted && !run.hasEnded && run.execution?.status !== 'running';
   const isUnsigned = (draft.hasTyped && run === null) || isUnstarted;
@@ -65,7 +66,9 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
         opened={opened}
         onOpened={running.opened}
         onStarted={() => {
+          // It closes at once: after a failure on a slow line it would be open still.
           setStarted(true);
+          setPaying(false);
           running.again();
         }}
         onAnswer={running.answered}
@@ -74,18 +77,18 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
           running.failed(error);
         }}
       />
-      {isRunShown ? (
+      {run ? (
         <div
           ref={shown}
           tabIndex={-1}
           className="grid items-start gap-x-12 gap-y-8 outline-none lg:grid-cols-[20rem_minmax(0,1fr)]"
         >
           <RunProgress
-            run={notStarted(run, isStarted)}
+            run={notStarted(run, isStarted || isPaying)}
             agent={agent}
             timeoutSeconds={inputs.timeoutSeconds ?? agent.timeout_seconds}
           />
-          <RunOutcome run={notStarted(run, isStarted)} onStart={() => setPaying(true)} onAgain={again} />
+          <RunOutcome run={notStarted(run, isStarted || isPaying)} onStart={() => setPaying(true)} onAgain={again} />
         </div>
       ) : (
         <RunForm agent={agent} draft={draft} onRun={pay} />

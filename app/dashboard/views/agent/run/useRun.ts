@@ -61,12 +61,15 @@ export function useRun(agent: AgentFull) {
     queryKey: ['run', id],
     queryFn: () => (run?.client ?? rest).getExecution(id ?? ''),
     enabled: id !== null && (run?.client != null || wallet != null),
-    refetchInterval: ({ state }) => (isEnded(state.data) ? false : POLL_MS),
+    refetchInterval: ({ state: { data } }) => (isEnded(data) && data?.refund !== 'pending' ? false : POLL_MS),
     // The next poll is the retry.
     retry: false,
     staleTime: 0,
   });
-  const hasEnded = isEnded(execution) || run?.answer != null || (run?.error != null && isFinal(run.error));
+  // A poll may be older than the answer of the start, so a running execution decides nothing.
+  const ended = isEnded(execution) ? execution : null;
+  const outcome = outcomeOf(ended, run);
+  const hasEnded = outcome !== null;
 
   // The service's own error is an answer too.
   const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
@@ -116,7 +119,15 @@ export function useRun(agent: AgentFull) {
   }
 
   return {
-    run: run && { ...run, execution, hasEnded, isSilent, ask: id === null ? null : () => void refetch() },
+    run: run && {
+      ...run,
+      execution,
+      ended,
+      outcome,
+      hasEnded,
+      isSilent,
+      ask: id === null ? null : () => void refetch(),
+    },
     byKey,
     /** The wallet's own signature has put the price into escrow. */
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
@@ -137,6 +148,12 @@ function useSilence(isAwaited: boolean, heardAt: number): boolean {
     return () => clearTimeout(timer);
   }, [isAwaited, heardAt]);
   return isAwaited && silentSince === heardAt;
+}
+
+function outcomeOf(ended: ExecutionNow | null, run: Run | null): 'completed' | 'failed' | null {
+  if (ended) return ended.status === 'failed' ? 'failed' : 'completed';
+  if (run?.answer) return 'completed';
+  return run?.error != null && isFinal(run.error) ? 'failed' : null;
 }
 
 function isEnded(execution: ExecutionNow | null | undefined): boolean {
