@@ -20,11 +20,11 @@ export function Layout() {
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
         Skip to the content
       </a>
-      <header className="sticky top-0 z-30 border-b border-line bg-paper/90 backdrop-blur">
-        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
-          <Link to="/" className="flex min-h-16 items-center gap-2.5 font-semibold">
+      <header className="sticky top-0 z-30 [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
+        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-3 px-4 sm:gap-x-6 sm:px-6">
+          <Link to="/" className="flex min-h-14 items-center sm:min-h-16 gap-2.5 font-semibold">
             <img src={icon} alt="" width="28" height="28" />
-            <span className="max-sm:sr-only">Agent Marketplace</span>
+            <span className="max-sm:w-min max-sm:text-xs max-sm:leading-tight">Agent Marketplace</span>
           </Link>
           <nav
             ref={nav}

@@ -7,8 +7,8 @@ const HEIGHT = 220;
 const DAY_SECONDS = 86_400;
 const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
-/** Space above the tallest figure. */
-const HEADROOM = 1.1;
+/** Space above the highest line. */
+const HEADROOM = 1.05;
 
 /** A colour for the canvas: the value that the browser computes for an element. */
 function resolve(host: HTMLElement, name: string): string {
@@ -69,7 +69,7 @@ export function draw(
         cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isBars } },
         scales: {
           x: { time: true, range: (_, least, most) => [least - DAY_SECONDS / 2, most + DAY_SECONDS / 2] },
-          y: { range: (_, _least, most) => [0, most > 0 ? most * HEADROOM : 1] },
+          y: { range: (_, _least, most) => [0, most > 0 ? splitsOf(most, isWhole).at(-1)! * HEADROOM : 1] },
         },
         axes: [
           {
@@ -122,8 +122,14 @@ export function draw(
   };
 }
 
-/** Zero, the maximum, and two steps between; only whole numbers for counts. */
-function splitsOf(most: number, isWhole: boolean): number[] {
-  const splits = [0, most / 3, (most * 2) / 3, most];
-  return isWhole ? [...new Set(splits.map(Math.round))] : splits;
+const STEPS = [1, 2, 2.5, 5, 10];
+/** Lines above zero. */
+const MOST_LINES = 4;
+
+/** Even steps from zero to the maximum or beyond it; only whole ones for counts. */
+export function splitsOf(most: number, isWhole: boolean): number[] {
+  const power = 10 ** Math.floor(Math.log10(most / MOST_LINES));
+  const rough = STEPS.map((step) => step * power).find((step) => step * MOST_LINES >= most * (1 - 1e-9)) ?? most;
+  const step = isWhole ? Math.max(1, Math.ceil(rough)) : rough;
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, index) => index * step);
 }

@@ -41,6 +41,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   function again() {
     setStarted(false);
     running.clear();
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('main form textarea')?.focus());
   }
 
   if (agent.status === 'paused') {
