@@ -106,17 +106,31 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       await page.getByLabel('Task').fill('Echo <b>this</b>');
-      // What is filled in is not left behind without having been asked.
+      // What is filled in is kept in the tab.
       await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();
-      await page.getByRole('dialog').getByText('What you have filled in would be lost.').waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+      await page.goBack();
+      expect(await page.getByLabel('Task').inputValue()).to.equal('Echo <b>this</b>');
+      const focused = () => page.evaluate<string>('document.activeElement.textContent');
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
+      await dialog.getByText('Into escrow', { exact: true }).waitFor();
+      // Escape leaves the focus where it was.
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await until('the focus is back', async () => (await focused()) === 'Pay 0.01 USDC and run');
+      await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       await dialog.getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
       await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
+      // After a reload the same call is shown, and its page says what was asked.
+      await page.reload();
+      await progress(page, 'Completed').waitFor();
+      await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
+      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      const asked = page.locator('section').filter({ has: page.getByRole('heading', { name: 'What you asked' }) });
+      await asked.getByText('Echo <b>this</b>').waitFor();
     }));
 
   it('refund a failed call, and all balances are as before', () =>

@@ -14,6 +14,7 @@ import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } f
 import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
 import { explain, rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { Asked } from './executions/asked.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
 import { Amounts, Archived, type Execution, OnChain } from './executions/facts.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
@@ -113,6 +114,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             </Note>
           )}
           {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}
+          <Asked execution={execution} />
           <ResultCard execution={execution} />
           {steps !== null && steps.length > 0 && (
             <Card>

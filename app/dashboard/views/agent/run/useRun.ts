@@ -7,6 +7,7 @@ import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
 import { BASE_URL, rest } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
+import type { KeptCall } from './kept.ts';
 
 const POLL_MS = 700;
 /** After this time without an answer, the page reports it. */
@@ -41,11 +42,22 @@ interface Run {
   repeat: (() => void) | null;
 }
 
+const NEW: Omit<Run, 'begunAt'> = {
+  endedAt: null,
+  executionId: null,
+  opened: null,
+  client: null,
+  answer: null,
+  error: null,
+  repeat: null,
+};
+
 export type RunState = NonNullable<ReturnType<typeof useRun>['run']>;
 export type ExecutionNow = Awaited<ReturnType<MarketplaceClient['getExecution']>>;
 
-export function useRun(agent: AgentFull) {
-  const [run, setRun] = useState<Run | null>(null);
+/** `kept`: a call that this tab showed before a reload. */
+export function useRun(agent: AgentFull, kept: KeptCall | null) {
+  const [run, setRun] = useState<Run | null>(() => kept && { ...NEW, ...kept });
   const { wallet } = useSession();
   const queries = useQueryClient();
   const change = (part: Partial<Run>) => setRun((before) => before && { ...before, ...part });
@@ -82,17 +94,7 @@ export function useRun(agent: AgentFull) {
       void queries.invalidateQueries({ queryKey: [key] });
   }, [hasEnded, queries]);
 
-  const begin = (part: Partial<Run>): Run => ({
-    begunAt: Date.now(),
-    endedAt: null,
-    executionId: null,
-    opened: null,
-    client: null,
-    answer: null,
-    error: null,
-    repeat: null,
-    ...part,
-  });
+  const begin = (part: Partial<Run>): Run => ({ ...NEW, begunAt: Date.now(), ...part });
 
   /**
    * Calls with a key, which is kept as long as this page shows the call. The same idempotency key always means the same
