@@ -40,6 +40,8 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['newListing', 'newListing', '/creator/new', []],
   ['listing', 'listing', '/creator/any', []],
   ['admin', 'admin', '/admin', []],
+  // An address without a view; from it people go to the catalogue.
+  ['unknown', 'catalogue', '/unknown', []],
   ['adminDispute', 'dispute', '/admin/disputes/any', []],
 ];
 

@@ -112,6 +112,8 @@ declare module '@tanstack/react-router' {
 function NotFound() {
   return (
     <Empty title="This page does not exist">
+      <h1 className="sr-only">This page does not exist</h1>
+      <p className="mb-5">The address may be mistyped, or what was here is gone.</p>
       <Link to="/" className={buttonStyle()}>
         To the agents
       </Link>

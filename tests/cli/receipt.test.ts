@@ -55,7 +55,7 @@ describe('the command line: receipts', function () {
     const { code, stdout, stderr } = await stage.run(file);
     expect(code, stderr).to.equal(0);
     const { checks, ...counts } = JSON.parse(stdout) as { checks: Check[] };
-    expect(counts).to.deep.equal({ passed: CHECKS.length, failed: 0, not_checked: 0 });
+    expect(counts).to.deep.equal({ passed: CHECKS.length, failed: 0, not_checked: 0, status: 'completed' });
     const paid = Object.fromEntries(of(checks, 'settlement').compared.map(({ what, got }) => [what, got]));
     expect(paid).to.include({
       outcome: 'succeeded',
@@ -75,7 +75,7 @@ describe('the command line: receipts', function () {
     expect(code).to.equal(0);
     expect(stdout).to.include(`passed       settlement (${stage.market.node.rpcUrl})\n`);
     expect(stdout).to.include('             base units to the creator: 247500\n');
-    expect(stdout).to.match(/passed: 11\nfailed: 0\nnot_checked: 0\n$/);
+    expect(stdout).to.match(/passed: 11\nfailed: 0\nnot_checked: 0\nstatus: completed\n$/);
   });
 
   it('verify asks the service for a node when none is named, and works without a node', async () => {
@@ -97,7 +97,7 @@ describe('the command line: receipts', function () {
     expect(paid).to.include.members(['signature of signing_key over result_hash', 'base units to the creator']);
   });
 
-  it('shows no receipt for a refunded execution, and does not accept its id as paid', async () => {
+  it('shows no receipt for a refunded execution, and verifies its id as refunded in full', async () => {
     const before = await stage.market.balances();
     const error = await stage.client.execute(stage.market.agentId, { task: 'fail' }).catch((thrown) => thrown);
     const id = error.executionId as string;
@@ -107,16 +107,38 @@ describe('the command line: receipts', function () {
     expect(await stage.terminal.refused(stage.market.callers[0]!.wallet, ...words)).to.equal(refusal);
     expect(await stage.terminal.refused(stranger, ...words)).to.include('(execution_not_found)');
     expect(await stage.market.balances()).to.deep.equal(before);
+    const refunded = { failed: 0, status: 'refunded', refunded_usdc: 0.25 };
+
     const { code, stdout, stderr } = await stage.run(id);
-    expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'The chain does not show it as settled.\n' });
-    const { checks } = JSON.parse(stdout) as { checks: Check[] };
-    expect(named(checks, 'failed')).to.deep.equal(['record']);
-    expect(of(checks, 'record').compared).to.deep.include({
-      what: 'status',
-      got: 'refunded',
-      expected: 'completed, disputed or disputeUpheld',
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    const { checks, ...ending } = JSON.parse(stdout) as { checks: Check[]; refund_transaction: string };
+    expect(ending).to.include(refunded);
+    expect(named(checks, 'passed')).to.deep.equal(['program', 'record', 'opening', 'settlement']);
+    const returned = of(checks, 'settlement').compared.map(({ what, got }) => [what, got]);
+    expect(Object.fromEntries(returned)).to.include({
+      transaction: ending.refund_transaction,
+      'base units back to the caller': `${PRICE}`,
+      'base units left in the escrow': '0',
+      "owner of the caller's account": stage.market.callers[0]!.wallet.publicKey.toBase58(),
     });
-    expect(of(checks, 'settlement').state).to.equal('not_checked');
+
+    // Its record may be closed since: the transactions still show the refund.
+    const lie =
+      (method: string, alter: (text: string) => string): CallRule =>
+      async (call, forward) =>
+        call.method === method ? { json: JSON.parse(alter(JSON.stringify(await forward()))) } : null;
+    stage.proxy.onCall(lie('getAccountInfo', (text) => text.replace(/"value":\{.*\}(?=\})/, '"value":null')));
+    const closed = await stage.run(id, stage.proxy.rpcUrl);
+    expect({ code: closed.code, ...JSON.parse(closed.stdout) }).to.include({ code: 0, ...refunded });
+    // The caller's account must show all of it.
+    const balance = before.callers[0]!;
+    stage.proxy.onCall(lie('getTransaction', (text) => text.replaceAll(`"${balance}"`, `"${balance - 1n}"`)));
+    const short = await stage.run(id, stage.proxy.rpcUrl);
+    stage.proxy.onCall(null);
+    expect(short.code).to.equal(1);
+    const found = JSON.parse(short.stdout);
+    expect(named(found.checks, 'failed')).to.deep.equal(['settlement']);
+    expect(found).to.not.have.any.keys('refunded_usdc');
   });
 
   it('examples/receipt.ts reports the same for a valid and for a changed receipt', async () => {

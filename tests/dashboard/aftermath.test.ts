@@ -96,7 +96,8 @@ describe('later events', function () {
       await page.goto(`/executions/${body.error.execution_id}`);
       await page.getByText("The caller's USDC account is frozen.").first().waitFor();
       await freeze(false);
-      await page.getByText('The price is with the caller.').waitFor();
+      await page.getByText('Refunded 0.02 USDC').waitFor();
+      await page.getByRole('link', { name: 'in the explorer' }).first().waitFor();
     });
     expect(await visitor.balances()).to.deep.equal(before);
   });

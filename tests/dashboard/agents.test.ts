@@ -107,17 +107,31 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       await page.getByLabel('Task').fill('Echo <b>this</b>');
-      // What is filled in is not left behind without having been asked.
+      // What is filled in is kept in the tab.
       await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();
-      await page.getByRole('dialog').getByText('What you have filled in would be lost.').waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Stay' }).click();
+      await page.goBack();
+      expect(await page.getByLabel('Task').inputValue()).to.equal('Echo <b>this</b>');
+      const focused = () => page.evaluate<string>('document.activeElement.textContent');
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
+      await dialog.getByText('Into escrow', { exact: true }).waitFor();
+      // Escape leaves the focus where it was.
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      await until('the focus is back', async () => (await focused()) === 'Pay 0.01 USDC and run');
+      await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       await dialog.getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
       await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
+      // After a reload the same call is shown, and its page says what was asked.
+      await page.reload();
+      await progress(page, 'Completed').waitFor();
+      await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
+      await page.getByRole('link', { name: 'Execution and receipt' }).click();
+      const asked = page.locator('section').filter({ has: page.getByRole('heading', { name: 'What you asked' }) });
+      await asked.getByText('Echo <b>this</b>').waitFor();
     }));
 
   it('refund a failed call, and all balances are as before', () =>
@@ -130,9 +144,45 @@ describe('agents', function () {
       await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
       await progress(page, 'Not completed').waitFor();
       await page.getByText('Your money is back: the whole price was refunded.').waitFor();
+      await page.getByText(/^Refunded 0\.\d+ USDC/).waitFor();
       expect(await site.visitor.balances()).to.deep.equal(before);
       await page.getByRole('button', { name: 'Run again' }).click();
       await page.getByLabel('Task').waitFor();
+    }));
+
+  it('fail without a word about payment and without a step back, when polls and lists are late', () =>
+    site.visit({ as: 'Demo caller 1', expected: /status of 500/ }, async (page) => {
+      const before = await site.visitor.balances();
+      await page.goto(`${pathOf('sandbox-fails')}?tab=run`);
+      await page.getByLabel('Task').fill('Try');
+      await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
+      await page.getByRole('dialog').getByText('Into escrow', { exact: true }).waitFor();
+      // Everything that was ever shown.
+      await page.evaluate(`(globalThis.seen = []), new MutationObserver(() => seen.push(document.body.innerText))
+        .observe(document.body, { childList: true, subtree: true, characterData: true })`);
+      // Lists answer last of all, and two polls after the answer are older than it.
+      let release = () => {};
+      const isShown = new Promise<void>((resolve) => (release = resolve));
+      await page.route('**/v1/agents/*', (route) => isShown.then(() => route.continue()));
+      let stale = 2;
+      let hasFailed = false;
+      page.on('response', (answer) => (hasFailed ||= answer.url().endsWith('/start')));
+      await page.route(/\/v1\/executions\/[0-9a-f-]{36}$/, async (route) => {
+        const answer = await route.fetch();
+        if (!hasFailed || stale-- <= 0) return route.fulfill({ response: answer });
+        const json = { ...(await answer.json()), status: 'running', error: null, refund: null };
+        return route.fulfill({ response: answer, json });
+      });
+      await page.getByRole('dialog').getByRole('button', { name: /^Pay / }).click();
+      await progress(page, 'Not completed').waitFor();
+      release();
+      await page.getByText('Your money is back: the whole price was refunded.').waitFor();
+      const seen = await page.evaluate<string[]>('seen');
+      for (const text of seen) expect(text).to.not.match(/creator is paid|not available/i);
+      const firstRun = seen.findIndex((text) => text.includes('Running') && !text.includes('Into escrow'));
+      for (const text of seen.slice(firstRun))
+        expect(text).to.not.include('Into escrow').and.not.include('This call costs');
+      expect(await site.visitor.balances()).to.deep.equal(before);
     }));
 
   it('show code for the selected agent', () =>

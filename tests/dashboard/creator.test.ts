@@ -140,6 +140,10 @@ describe('the creator', function () {
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('button', { name: 'Run the test' }).click();
       await page.getByText('The endpoint failed').waitFor();
+      const raw = page.getByRole('region', { name: 'The answer of your server' });
+      expect(await raw.textContent())
+        .to.include('"status":"completed"')
+        .and.include('HELLO');
       signWith(loadSigningKey(file));
       await page.getByRole('button', { name: 'Test again' }).click();
       await page.getByText('The endpoint passed').waitFor();
@@ -223,8 +227,7 @@ describe('the creator', function () {
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
       await figure(page, 'Earned', '0.0495 USDC').waitFor();
-      await page.getByRole('tab', { name: 'Test' }).click();
-      await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+      // At once: the request of the test is on another tab, and filled in already.
       await page.getByRole('tab', { name: 'Edit' }).click();
       await page.getByLabel('Price of one call, USDC').fill('0.06');
       await page.getByRole('tab', { name: 'Edit (unsaved)' }).waitFor();
@@ -283,6 +286,15 @@ describe('the creator', function () {
       await page.goto(`/creator/${agentId}`);
       const left = Number(held - PRICE) / 1e6;
       await figure(page, 'Collateral', `${left} USDC`).waitFor();
+      // It says why it is paused and what is missing; resuming deposits that.
+      await page.getByText('Paused: its collateral is too low').waitFor();
+      await page.getByText('Upheld disputes took 0.05 USDC of its collateral.').waitFor();
+      await page.getByRole('button', { name: 'Top up' }).first().waitFor();
+      await page.getByRole('main').getByRole('button', { name: 'Resume', exact: true }).click();
+      await dialog(page).getByText('0.05 USDC are missing').waitFor();
+      await sign(page, 'Deposit 0.05 USDC and resume');
+      await until('callers can buy from it', async () => (await shownAgent()).status === 'active');
+      expect(await collateral()).to.equal(held);
       await page.goto('/disputes');
       const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
       await shown.getByText('upheld', { exact: true }).waitFor();

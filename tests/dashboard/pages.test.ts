@@ -136,17 +136,24 @@ describe('the addresses of the page', function () {
     expect(first.body.toString()).to.include(nonceOf(first)!);
   });
 
-  it('return 404 as JSON for an address without a view', async () => {
-    for (const path of [
-      '/nothing',
-      '/agents',
-      '/agents/a/b',
-      '/admin/disputes',
-      '/keys/',
-      '/v1/nothing',
-      '/assets/no.js',
-    ]) {
+  it('return 404 for an address without a view: the page to a browser, JSON to programs and below the API', async () => {
+    const unknown = ['/nothing', '/agents', '/agents/a/b', '/disputes/abc', '/admin/disputes', '/keys/'];
+    for (const path of unknown) {
       const { status, headers, body } = await get(path);
+      expect([path, status, headers['content-type']]).to.deep.equal([path, 404, 'text/html; charset=utf-8']);
+      expect(headers['content-security-policy']).to.match(/^default-src 'none'; script-src 'self'/);
+      expect(body.toString()).to.include('This page does not exist');
+    }
+    await site.visit({}, async (page) => {
+      await page.goto('/disputes/abc');
+      await page.getByText('The address may be mistyped').waitFor();
+      await page.getByRole('main').getByRole('link', { name: 'To the agents' }).click();
+      await page.getByRole('heading', { name: 'AI agents that you pay by the call' }).waitFor();
+    });
+    const programs = ['/v1/nothing', '/assets/no.js', ...unknown];
+    for (const path of programs) {
+      const isApi = !unknown.includes(path);
+      const { status, headers, body } = await get(path, { accept: isApi ? BROWSER : '*/*' });
       expect([path, status, headers['content-type']]).to.deep.equal([path, 404, 'application/json; charset=utf-8']);
       expect(JSON.parse(body.toString()).error.code).to.equal('not_found');
     }

@@ -54,7 +54,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     const buffer = Buffer.from(JSON.stringify(content));
     const file = { name: 'receipt.json', mimeType: 'application/json', buffer };
     await page.getByLabel('Choose a receipt').setInputFiles(file);
-    await page.getByRole('button', { name: 'Download the result', disabled: false }).waitFor();
+    await page.getByRole('button', { name: 'Download the verification', disabled: false }).waitFor();
   };
   return [
     { name: 'catalogue', path: '/' },

@@ -79,7 +79,7 @@ describe('verify', function () {
       await settled.getByText(`Source: ${site.visitor.demo.rpc_url}`).waitFor();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Download the result' }).click(),
+        page.getByRole('button', { name: 'Download the verification' }).click(),
       ]);
       expect(download.suggestedFilename()).to.equal(`verification-${receipt.execution_id}.json`);
       const report = JSON.parse(readFileSync(await download.path(), 'utf8'));
@@ -114,7 +114,7 @@ describe('verify', function () {
       await page.goto('/verify');
       await page.getByLabel('Use no node').check();
       // What has been loaded once is enough.
-      await choose(page, {});
+      await choose(page, { ...receipt, result: 'something else' });
       await untilVerdict(page, 'This is not valid');
       await context.setOffline(true);
       await choose(page, receipt);
@@ -161,15 +161,40 @@ describe('verify', function () {
         })()`);
         await page.getByText('Drop a receipt here').dispatchEvent('drop', { dataTransfer: transfer });
       };
-      await drop('no JSON at all');
-      await page.getByText('dropped.json is not JSON').waitFor();
-      await drop('"a string"');
-      await untilVerdict(page, 'This is not valid');
-      expect(await statesOf(page)).to.include({ shape: 'Failed', result_hash: 'Not checked' });
+      await drop('{"kind":"report"}');
+      await page.getByText('dropped.json is JSON, but not a receipt').waitFor();
       await drop(JSON.stringify(receipt));
       await untilVerdict(page, 'This receipt is valid');
       await page.getByText('The receipt is the file dropped.json.').waitFor();
+      const bought = page
+        .getByRole('region', { name: 'Result' })
+        .locator('section')
+        .filter({ hasText: 'What was bought' });
+      for (const text of ['sandbox-echo', receipt.task!, receipt.result, '0.01 USDC', 'Paid out on']) {
+        await bought.getByText(text).first().waitFor();
+      }
+      // Nothing of the earlier verdict stays beside a file that is no receipt.
+      await drop('no JSON at all');
+      await page.getByText('dropped.json is not JSON').waitFor();
+      await page.getByRole('region', { name: 'Result' }).waitFor({ state: 'detached' });
     }));
+
+  it('confirms a refund in full, with its amount and its transaction', async () => {
+    const { body } = await site.visitor.execute('sandbox-error', { task: 'Fail' });
+    const id = body.error.execution_id ?? body.execution_id;
+    await site.visitor.sendUntil(`/v1/executions/${id}`, 0, (answer) => answer.body.refund === 'done');
+    await site.visit({}, async (page) => {
+      await page.goto(`/verify?id=${id}`);
+      await untilVerdict(page, 'Refunded in full');
+      await page
+        .getByRole('status')
+        .filter({ hasText: /0\.\d+ USDC went back to the wallet that paid\./ })
+        .waitFor();
+      expect(Object.values(await statesOf(page))).to.not.include('Failed');
+      await page.getByRole('link', { name: 'in the explorer' }).first().waitFor();
+      await page.getByText('Refund transaction').waitFor();
+    });
+  });
 
   it('reports wrong ids and nodes at their fields', () =>
     site.visit({}, async (page) => {

@@ -2,8 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { Check } from '../../sdk/receipt/verify.ts';
+import type { Check, ExecutionFacts } from '../../sdk/receipt/verify.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type CommonOptions, fromCaller, readSettings } from '../config.ts';
 import { printResult } from '../output.ts';
 import { readWallet, serviceOf, toExecutionId, withMarketplace, withWallet } from './options.ts';
@@ -33,7 +34,8 @@ export function addVerify(group: Command): void {
     .argument('<receipt>', 'a file with a receipt, or an execution_id')
     .addHelpText(
       'after',
-      'Exit code 1: a check failed. Checks that could not be made are listed and do not fail the command.',
+      'Exit code 0: no check failed; a refund in full counts as valid. Exit code 1: a check failed, or the execution of ' +
+        'the id has not ended. Checks that could not be made are listed and do not fail the command.',
     )
     .action(async (given: string, options: CommonOptions) => {
       const { prove } = await import('../../sdk/wallet/receipts.ts');
@@ -41,15 +43,40 @@ export function addVerify(group: Command): void {
       const subject = executionId ? { executionId } : { receipt: readReceipt(fromCaller(given)) };
       const { rpcUrl } = readSettings(options);
       const { json } = options;
-      const checks = await prove(serviceOf(options), { subject, rpcUrl, ...(!json && { onCheck: printCheck }) });
+      const found: ExecutionFacts[] = [];
+      const onFacts = (facts: ExecutionFacts): void => void found.push(facts);
+      const checks = await prove(serviceOf(options), {
+        subject,
+        rpcUrl,
+        onFacts,
+        ...(!json && { onCheck: printCheck }),
+      });
       const counted = (state: Check['state']) => checks.filter((check) => check.state === state).length;
       const counts = { passed: counted('passed'), failed: counted('failed'), not_checked: counted('not_checked') };
-      printResult(json ? { ...counts, checks } : counts, json);
+      const ending = showEnding(found[0]);
+      printResult(json ? { ...counts, ...ending, checks } : { ...counts, ...ending }, json);
       if (counts.failed > 0)
         throw new Refusal(
-          executionId ? 'The chain does not show it as settled.' : 'The receipt is not valid: a check failed.',
+          executionId ? 'The execution is not valid: a check failed.' : 'The receipt is not valid: a check failed.',
         );
+      if (executionId && ending.status === 'open')
+        throw new Refusal('It has not ended yet: its price is still in escrow.');
     });
+}
+
+interface Ending {
+  status?: string;
+  refunded_usdc?: number;
+  refund_transaction?: string;
+}
+
+/** How it ended, by the chain. A closed record has no status, but its transactions show a refund. */
+function showEnding(facts: ExecutionFacts | undefined): Ending {
+  if (facts?.refund) {
+    const { amount, transaction } = facts.refund;
+    return { status: 'refunded', refunded_usdc: toUsdc(amount), refund_transaction: transaction };
+  }
+  return facts?.status ? { status: facts.status } : {};
 }
 
 /** Prints the state, then the values that differ, or why it was not checked. */

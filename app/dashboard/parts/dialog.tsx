@@ -1,6 +1,6 @@
 /** A dialog over the page: focus stays inside, Escape and the cross close it. */
 import { Dialog as Primitive } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { buttonStyle, cx } from './ui.tsx';
 
 interface DialogProps {
@@ -18,11 +18,20 @@ export function Dialog({ open, onOpenChange, title, about, children, mayClose = 
   const keep = (event: Event) => {
     if (!mayClose) event.preventDefault();
   };
+  // Radix returns the focus to its own trigger only, and a view opens its dialogs by state.
+  const opener = useRef<Element | null>(null);
   return (
     <Primitive.Root open={open} onOpenChange={(next) => (next || mayClose) && onOpenChange(next)}>
       <Primitive.Portal>
         <Primitive.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Primitive.Content
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement;
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+          }}
           onEscapeKeyDown={keep}
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}

@@ -1,9 +1,12 @@
 /** The frame around every view: current view, navigation, and account. */
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import icon from '../icon.svg';
+import { rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
+import { Badge } from './ui.tsx';
 
 export function Layout() {
   const { wallet, isAdmin } = useSession();
@@ -20,11 +23,11 @@ export function Layout() {
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
         Skip to the content
       </a>
-      <header className="sticky top-0 z-30 border-b border-line bg-paper/90 backdrop-blur">
-        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 px-4 sm:px-6">
-          <Link to="/" className="flex min-h-16 items-center gap-2.5 font-semibold">
+      <header className="sticky top-0 z-30 [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
+        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-3 px-4 sm:gap-x-6 sm:px-6">
+          <Link to="/" className="flex min-h-14 items-center sm:min-h-16 gap-2.5 font-semibold">
             <img src={icon} alt="" width="28" height="28" />
-            <span className="max-sm:sr-only">Agent Marketplace</span>
+            <span className="max-sm:w-min max-sm:text-xs max-sm:leading-tight">Agent Marketplace</span>
           </Link>
           <nav
             ref={nav}
@@ -38,7 +41,10 @@ export function Layout() {
             {wallet && (
               <>
                 <NavLink to="/keys">API keys</NavLink>
-                <NavLink to="/executions">Executions</NavLink>
+                <NavLink to="/executions">
+                  Executions
+                  <RunningBadge wallet={wallet} />
+                </NavLink>
                 <NavLink to="/disputes">Disputes</NavLink>
               </>
             )}
@@ -71,8 +77,25 @@ export function Layout() {
   );
 }
 
+const RUNNING_MS = 10_000;
+
+/** How many calls of the wallet are running, wherever they were started. */
+function RunningBadge({ wallet }: { wallet: string }) {
+  const { data } = useQuery({
+    queryKey: ['executions', 'running', wallet],
+    queryFn: () => rest.listExecutions({ status: 'running', limit: 1 }),
+    refetchInterval: RUNNING_MS,
+  });
+  if (!data?.total) return null;
+  return (
+    <Badge tone="accent" className="ml-1.5">
+      {data.total} running
+    </Badge>
+  );
+}
+
 /** `reload`: loads a new document, which the service gives another policy. */
-function NavLink({ to, reload = false, children }: { to: string; reload?: boolean; children: string }) {
+function NavLink({ to, reload = false, children }: { to: string; reload?: boolean; children: ReactNode }) {
   return (
     <Link
       to={to}

@@ -2,13 +2,14 @@
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
 import { type ChartSeries, type DailyFigures, nameOfDay } from './days.ts';
+import { splitsOf } from './ticks.ts';
 
 const HEIGHT = 220;
 const DAY_SECONDS = 86_400;
 const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
-/** Space above the tallest figure. */
-const HEADROOM = 1.1;
+/** Space above the highest line. */
+const HEADROOM = 1.05;
 
 /** A colour for the canvas: the value that the browser computes for an element. */
 function resolve(host: HTMLElement, name: string): string {
@@ -69,7 +70,7 @@ export function draw(
         cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isBars } },
         scales: {
           x: { time: true, range: (_, least, most) => [least - DAY_SECONDS / 2, most + DAY_SECONDS / 2] },
-          y: { range: (_, _least, most) => [0, most > 0 ? most * HEADROOM : 1] },
+          y: { range: (_, _least, most) => [0, most > 0 ? splitsOf(most, isWhole).at(-1)! * HEADROOM : 1] },
         },
         axes: [
           {
@@ -120,10 +121,4 @@ export function draw(
     system.removeEventListener('change', begin);
     plot?.destroy();
   };
-}
-
-/** Zero, the maximum, and two steps between; only whole numbers for counts. */
-function splitsOf(most: number, isWhole: boolean): number[] {
-  const splits = [0, most / 3, (most * 2) / 3, most];
-  return isWhole ? [...new Set(splits.map(Math.round))] : splits;
 }

@@ -78,13 +78,15 @@ interface SignDialogProps<T> {
   confirm: string;
   danger?: boolean;
   disabled?: boolean;
+  /** Why it cannot be confirmed yet; shown beside the disabled button. */
+  whyNot?: string | null;
   work(signing: Signing): Promise<T>;
   onDone(result: T): void;
 }
 
 /** Shows what will be signed, signs it, and stays open with the reason if that fails. */
 export function SignDialog<T>(props: SignDialogProps<T>) {
-  const { open, onOpenChange, title, about, rows, children, confirm, danger, disabled, work, onDone } = props;
+  const { open, onOpenChange, title, about, rows, children, confirm, danger, disabled, whyNot, work, onDone } = props;
   const signing = useSigning();
   async function sign() {
     // A result may be undefined too, so success is recorded here.
@@ -113,7 +115,8 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
             {signing.error}
           </Note>
         )}
-        <div className="flex flex-wrap justify-end gap-2">
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          {disabled && whyNot && <p className="mr-auto text-sm text-faint">{whyNot}</p>}
           <Button onClick={() => onOpenChange(false)} disabled={signing.isRunning}>
             Cancel
           </Button>

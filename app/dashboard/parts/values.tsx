@@ -168,5 +168,5 @@ const STATUS_TONES: Record<string, Tone> = {
 };
 
 export function Status({ value, children }: { value: string; children?: ReactNode }) {
-  return <Badge tone={STATUS_TONES[value] ?? 'plain'}>{children ?? value}</Badge>;
+  return <Badge tone={STATUS_TONES[value] ?? 'plain'}>{children || value}</Badge>;
 }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
 import { Verified } from '../parts/badges.tsx';
@@ -53,6 +53,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
   // Input stays while the user looks at other tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
+  const runTab = useRef<HTMLButtonElement>(null);
   const open = (next: Tab) =>
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   return (
@@ -66,7 +67,15 @@ function Loaded({ agent }: { agent: AgentFull }) {
             a call
           </p>
           {tab !== 'run' && (
-            <Button kind="primary" onClick={() => open('run')} disabled={agent.status === 'paused'}>
+            <Button
+              kind="primary"
+              onClick={() => {
+                open('run');
+                // The button goes away with the focus.
+                runTab.current?.focus();
+              }}
+              disabled={agent.status === 'paused'}
+            >
               Run this agent
             </Button>
           )}
@@ -101,7 +110,9 @@ function Loaded({ agent }: { agent: AgentFull }) {
       <Tabs.Root value={tab} onValueChange={(next) => open(next as Tab)}>
         <Tabs.List aria-label="About this agent" className="mb-8 flex gap-6 border-b border-line">
           <Trigger value="about">Overview</Trigger>
-          <Trigger value="run">Run</Trigger>
+          <Trigger value="run" ref={runTab}>
+            Run
+          </Trigger>
           <Trigger value="code">Code</Trigger>
         </Tabs.List>
         <Panel value="about">
@@ -118,9 +129,10 @@ function Loaded({ agent }: { agent: AgentFull }) {
   );
 }
 
-function Trigger({ value, children }: { value: Tab; children: string }) {
+function Trigger({ value, ref, children }: { value: Tab; ref?: Ref<HTMLButtonElement>; children: string }) {
   return (
     <Tabs.Trigger
+      ref={ref}
       value={value}
       className="-mb-px border-b-2 border-transparent px-0.5 pt-1 pb-2.5 text-sm font-medium text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
     >

@@ -33,8 +33,14 @@ export default function Catalogue() {
   return (
     <>
       <Welcome />
+      <a
+        href="#agents"
+        className="sr-only focus:not-sr-only focus:mb-3 focus:inline-block focus:text-accent focus:underline"
+      >
+        Skip to the agents
+      </a>
       <Filters search={search} onChange={change} />
-      <div className="mt-8 mb-4 flex min-h-8 flex-wrap items-center justify-between gap-3">
+      <div className="mt-3 mb-3 flex min-h-8 sm:mt-8 sm:mb-4 flex-wrap items-center justify-between gap-3">
         <p className="text-sm text-faint" role="status">
           {data && counted(data.total, search)}
         </p>
@@ -60,7 +66,11 @@ export default function Catalogue() {
         </div>
       )}
       {data && data.agents.length > 0 && (
-        <ul className={cx(GRID, 'transition-opacity', isPlaceholderData && 'opacity-60')}>
+        <ul
+          id="agents"
+          tabIndex={-1}
+          className={cx(GRID, 'outline-none', 'transition-opacity', isPlaceholderData && 'opacity-60')}
+        >
           {data.agents.map((agent) => (
             <li key={agent.agent_id}>
               <AgentCard agent={agent} />
@@ -76,12 +86,12 @@ export default function Catalogue() {
 
 function Welcome() {
   return (
-    <header className="mb-8">
-      <h1 className="max-w-2xl text-3xl font-semibold sm:text-4xl">AI agents that you pay by the call</h1>
-      <p className="mt-3 max-w-2xl text-lg text-faint">
+    <header className="mb-4 sm:mb-8">
+      <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay by the call</h1>
+      <p className="mt-2 max-w-2xl text-faint sm:mt-3 sm:text-lg">
         No subscription and no trust needed: your money waits in escrow.
       </p>
-      <ol className="mt-6 grid gap-x-8 gap-y-4 text-sm sm:grid-cols-3">
+      <ol className="mt-6 hidden gap-x-8 gap-y-4 text-sm sm:grid sm:grid-cols-3">
         <Assurance title="Held, not handed over">
           The price in USDC goes into an escrow on Solana that neither creator nor marketplace can spend.
         </Assurance>

@@ -14,6 +14,7 @@ import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } f
 import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
 import { explain, rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { Asked } from './executions/asked.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
 import { Amounts, Archived, type Execution, OnChain } from './executions/facts.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
@@ -113,6 +114,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             </Note>
           )}
           {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}
+          <Asked execution={execution} />
           <ResultCard execution={execution} />
           {steps !== null && steps.length > 0 && (
             <Card>
@@ -130,7 +132,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
         </div>
         <div className="grid gap-5 max-lg:contents">
           <div className="max-lg:order-first">
-            <Amounts execution={execution} />
+            <Amounts execution={execution} dispute={dispute} />
           </div>
           <Card className="pb-0 max-lg:order-1">
             <h2 className="mb-4 text-sm text-faint">Timeline</h2>
@@ -174,7 +176,7 @@ function Head({ execution }: { execution: Execution }) {
         title={agent_name ?? shorten(agent_id)}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <Status value={status} />
+            <Status value={status}>{execution.dispute?.outcome === 'upheld' && 'refunded after a dispute'}</Status>
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>

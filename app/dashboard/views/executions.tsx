@@ -6,7 +6,7 @@ import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton, Table } from '../parts/ui.tsx';
-import { formatAmount, formatDuration, Status, shorten, Time } from '../parts/values.tsx';
+import { formatAmount, Status, shorten, Time } from '../parts/values.tsx';
 import { rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
@@ -86,7 +86,7 @@ const PRICE = (
     Price
   </span>
 );
-const HEAD = ['Agent', 'Status', PRICE, 'Opened', 'Took', 'Execution'];
+const HEAD = ['Agent', 'Status', PRICE, 'Opened', 'Execution'];
 
 /** A table if there is space, else cards. */
 function Rows({ executions }: { executions: ExecutionSummary[] }) {
@@ -106,7 +106,6 @@ function Rows({ executions }: { executions: ExecutionSummary[] }) {
               <td className="whitespace-nowrap">
                 <Time at={execution.initiated_at} />
               </td>
-              <td className="whitespace-nowrap text-faint tabular-nums">{tookOf(execution)}</td>
               <td className="font-mono text-[0.8125rem] text-faint" title={execution.execution_id}>
                 {execution.execution_id.slice(0, 8)}
               </td>
@@ -148,11 +147,4 @@ function ExecutionLink({ execution }: { execution: ExecutionSummary }) {
       {execution.agent_name ?? shorten(execution.agent_id)}
     </Link>
   );
-}
-
-/** Computed with the chain's seconds, like both times. */
-function tookOf({ initiated_at, completed_at }: ExecutionSummary): string {
-  if (!completed_at) return '–';
-  const ms = Date.parse(completed_at) - Date.parse(initiated_at);
-  return ms < 1_000 ? 'under 1 s' : formatDuration(ms).replace('.0 s', ' s');
 }

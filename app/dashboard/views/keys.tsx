@@ -20,7 +20,7 @@ const keysQuery = (wallet: string) =>
   queryOptions({
     queryKey: ['keys', wallet],
     queryFn: async () => (await call('keys.list')).keys,
-    refetchInterval: 15_000,
+    refetchInterval: 5_000,
   });
 
 const TITLE = 'API keys';

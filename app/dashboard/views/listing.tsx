@@ -10,7 +10,7 @@ import { TabLine } from '../parts/tabs.tsx';
 import { Button, buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
 import { explain } from '../service.ts';
-import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
+import { CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { heldCollateral, ownListingsQuery } from './listing/own.ts';
@@ -151,6 +151,7 @@ function Overview({ listing }: { listing: OwnListing }) {
   const { total_executions, success_rate, earned_usdc, open_disputes, collateral } = listing;
   return (
     <div className="grid gap-8">
+      <LowCollateral listing={listing} />
       {listing.status === 'delisted' && !collateral.returned && (
         <Note tone="warn" title="Delisted">
           {collateral.returnable_at && (

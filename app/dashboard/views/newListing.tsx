@@ -182,7 +182,10 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
       <SchemaFields draft={draft} errors={errors} onChange={change} />
     </Suspense>,
     <PriceFields key="price" draft={draft} errors={errors} onChange={change} />,
-    <EndpointFields key="endpoint" draft={draft} errors={errors} onChange={change} />,
+    <div key="endpoint" className="grid gap-6">
+      <EndpointFields draft={draft} errors={errors} onChange={change} />
+      <ServerHint endpoint={draft.endpoint} agentName={draft.name} />
+    </div>,
     <KeyFields
       key="key"
       agentName={draft.name}
@@ -195,7 +198,7 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
       }}
     />,
     <div key="test" className="grid gap-6">
-      <ServerHint endpoint={draft.endpoint} />
+      <ServerHint endpoint={draft.endpoint} agentName={draft.name} />
       <TestPanel
         draft={draft}
         onChange={change}

@@ -25,7 +25,7 @@ export default function Verify() {
   const { id: named = '' } = useSearch({ from: '/verify' });
   const navigate = useNavigate();
   const { data: config, isPending } = useQuery(configQuery);
-  const { current, verify } = useVerification();
+  const { current, verify, clear } = useVerification();
   const [node, setNode] = useState<string | null>(null);
   const [isOffline, setOffline] = useState(false);
   const result = useRef<HTMLDivElement>(null);
@@ -76,12 +76,13 @@ export default function Verify() {
     <>
       <PageHead
         title="Verify"
-        about="See for yourself that an agent signed a result, and that its price went where it had to. Every check runs in this browser; no receipt is uploaded."
+        about="See for yourself that an agent signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
       />
       <Card className="grid gap-x-8 gap-y-6 md:grid-cols-2">
         <IdForm initial={named} disabled={!isReady} busy={current?.isRunning ?? false} onId={startById} />
         <ReceiptFile
           onReceipt={(receipt, name) => start({ kind: 'receipt', receipt, from: `The receipt is the file ${name}.` })}
+          onWrong={clear}
         />
         <NodeFields
           node={node ?? config?.rpc_url ?? ''}
@@ -189,7 +190,10 @@ const STEPS = [
     'On the chain',
     'The execution’s record, or its leaf in the archive with its proof, is read from the node and compared.',
   ],
-  ['In the transactions', 'Balances before and after show that creator and marketplace got exactly their shares.'],
+  [
+    'In the transactions',
+    'Balances before and after show that creator and marketplace got exactly their shares, or the caller the whole refund.',
+  ],
 ] as const;
 
 /** The list of checks, before any is made. */

@@ -11,6 +11,7 @@ import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { isPendingOf } from '../ledger/metadata.ts';
+import { type Body, lengthOf } from '../longBytes.ts';
 import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
@@ -26,6 +27,8 @@ const TIMEOUT_SECONDS = 30;
 const WINDOW_SECONDS = 600;
 const TRIALS_OF_ENDPOINT = 10;
 const TRIALS_OF_WALLET = 30;
+/** Shown of an answer: enough to see what is wrong with it. */
+const SHOWN_BYTES = 4_000;
 
 interface TrialInput {
   metadata_hash: string;
@@ -76,7 +79,7 @@ export async function tryListing(
   limits: TrialLimits,
   wallet: string,
   input: TrialInput,
-): Promise<{ ok: boolean; checks: ListingCheck[] }> {
+): Promise<{ ok: boolean; checks: ListingCheck[]; answer: string | null }> {
   const checks: ListingCheck[] = [];
   let begun = performance.now();
   function check(name: ListingCheck['name'], ok: boolean, detail: string): boolean {
@@ -85,7 +88,8 @@ export async function tryListing(
     begun = now;
     return ok;
   }
-  const end = () => ({ ok: checks.every((finding) => finding.ok), checks });
+  let raw: string | null = null;
+  const end = () => ({ ok: checks.every((finding) => finding.ok), checks, answer: raw });
 
   const own = await findOwn(deps, wallet, input.metadata_hash);
   const document = own && (await deps.documents.get(input.metadata_hash));
@@ -127,6 +131,7 @@ export async function tryListing(
     check('json', false, answer.message);
     return end();
   }
+  raw = beginningOf(answer.body);
   const signingKey = bs58.decodeUnsafe(input.signing_key) ?? new Uint8Array();
   const limit =
     own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
@@ -160,6 +165,17 @@ export async function tryListing(
     verdict.kind === 'completed' ? 'is the signature of the signing key over result_hash' : verdict.message;
   check('signature', passed, signed ? verdictText : signatureRule);
   return end();
+}
+
+function beginningOf(body: Body): string {
+  const bytes = Buffer.alloc(Math.min(SHOWN_BYTES, lengthOf(body)));
+  let at = 0;
+  for (const part of body) {
+    if (at >= bytes.length) break;
+    bytes.set(part.subarray(0, bytes.length - at), at);
+    at += part.length;
+  }
+  return bytes.toString('utf8');
 }
 
 /** The document, if this wallet may test it; otherwise null. */

@@ -38,6 +38,10 @@ const VIEWS: [address: RegExp, document: string][] = [
 /** The catalogue with a query in its address, and the view of an unknown agent. */
 const SEARCH = 'search';
 const UNKNOWN_AGENT = 'unknownAgent';
+/** The view of an address that is none of the page's. */
+const UNKNOWN = 'unknown';
+/** Addresses below these are for programs, whatever they accept. */
+const PROGRAMS = /^\/(v1|trpc|assets|\.well-known)\//;
 
 const TITLE = 'Agent Marketplace';
 /** Fast enough per answer; the files are compressed harder, once. */
@@ -65,26 +69,45 @@ interface File {
 type DashboardDeps = Pick<RelayDeps, 'config' | 'log'> & Parameters<typeof getAgent>[0];
 type Handler = (request: Request, response: Response, next: NextFunction) => void;
 
+export interface Dashboard {
+  serve: Handler;
+  /** Answers a browser's request for an unknown address with the page's 404 view; false if the answer must be JSON. */
+  answerUnknown(request: Request, response: Response): Promise<boolean>;
+}
+
 /** Serves the folder of the built page. Null if it is not built, which is logged. */
-export function createDashboard(deps: DashboardDeps, folder: string, limit: PublicLimit): Handler | null {
+export function createDashboard(deps: DashboardDeps, folder: string, limit: PublicLimit): Dashboard | null {
   if (!existsSync(join(folder, 'catalogue.html'))) {
     deps.log.warn('the dashboard is not built, so / has no web page; build it with npm run build:dashboard');
     return null;
   }
   const documents = readDocuments(folder);
   const files = readFiles(folder);
-  return (request, response, next) => {
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (!isRead) next();
+  const answer = (view: string, request: Request, response: Response) =>
+    answerPage(deps, documents, limit, view, request, response);
+  const serve: Handler = (request, response, next) => {
+    if (!isRead(request)) next();
     else if (request.path === DEVELOPMENT_WALLETS) answerWallets(deps, request, response, next);
     else if (files.has(request.path)) answerFile(request, response, files.get(request.path)!);
     else {
       const [, view] = VIEWS.find(([address]) => address.test(request.path)) ?? [];
-      if (view === undefined || request.accepts(['json', 'html']) !== 'html') next();
-      else answerPage(deps, documents, limit, view, request, response).catch(next);
+      if (view === undefined || !wantsHtml(request)) next();
+      else answer(view, request, response).catch(next);
     }
   };
+  return {
+    serve,
+    async answerUnknown(request, response) {
+      if (!isRead(request) || !wantsHtml(request) || PROGRAMS.test(request.path)) return false;
+      response.status(404);
+      await answer(UNKNOWN, request, response);
+      return true;
+    },
+  };
 }
+
+const isRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD';
+const wantsHtml = (request: Request): boolean => request.accepts(['json', 'html']) === 'html';
 
 function readDocuments(folder: string): Map<string, string> {
   const names = readdirSync(folder).filter((name) => extname(name) === '.html');

@@ -64,10 +64,11 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
   const dashboard = deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit);
-  if (dashboard) app.use(dashboard);
+  if (dashboard) app.use(dashboard.serve);
   addRoutes(app, context, limit);
-  app.use(async (request: Request) => {
+  app.use(async (request: Request, response: Response) => {
     await limit.admit(request);
+    if (await dashboard?.answerUnknown(request, response)) return;
     throw new ApiError('not_found', `No route has the path ${request.path.slice(0, 200)}`);
   });
   app.use(answerError(deps));

@@ -8,6 +8,9 @@ import { executionMessage, hashResult, requestHash, verifyMessage, verifyResultS
 /** A whole receipt, or only the identity of an execution. */
 export type Claim = Pick<Receipt, 'program_id' | 'execution_id' | 'record'> & Partial<Receipt>;
 
+/** A receipt claims that its execution was settled; an id alone claims nothing. */
+export const isReceipt = ({ result_hash }: Claim): boolean => result_hash !== undefined;
+
 const SOURCE = 'receipt';
 const NO_RECEIPT = 'No receipt was given, only the id of the execution.';
 

@@ -22,6 +22,7 @@ const TokenBalance = z.object({
 });
 const TokenBalances = z.array(TokenBalance).nullish();
 const TransactionAnswer = z.object({
+  blockTime: z.int().nullish(),
   transaction: z.object({
     signatures: z.array(z.string()),
     message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(Instruction) }),
@@ -63,6 +64,8 @@ export interface TokenHolding {
 
 export interface NodeTransaction {
   signature: string;
+  /** Unix seconds; null if the node does not report it. */
+  blockTime: number | null;
   /** Null if it succeeded. */
   error: string | null;
   instructions: NodeInstruction[];
@@ -131,7 +134,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
   };
 }
 
-function readTransaction({ transaction, meta }: z.infer<typeof TransactionAnswer>): NodeTransaction {
+function readTransaction({ blockTime, transaction, meta }: z.infer<typeof TransactionAnswer>): NodeTransaction {
   const { message, signatures } = transaction;
   const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
   const keys = [...message.accountKeys, ...writable, ...readonly];
@@ -139,6 +142,7 @@ function readTransaction({ transaction, meta }: z.infer<typeof TransactionAnswer
   const inner = (meta.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
   return {
     signature: signatures[0] ?? '',
+    blockTime: blockTime ?? null,
     error: meta.err == null ? null : JSON.stringify(meta.err),
     instructions: [...message.instructions, ...inner].map(({ programIdIndex, accounts, data }) => ({
       program: keyAt(programIdIndex),

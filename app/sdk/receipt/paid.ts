@@ -7,13 +7,14 @@ import { constants } from '../program/constants.ts';
 import { idl } from '../program/idl/idl.ts';
 import { parseUsdc } from '../wire/usdc.ts';
 import { type Check, type OpenCheck, startCheck } from './checks.ts';
-import { type Claim, keyOf, validity } from './claim.ts';
+import { type Claim, isReceipt, keyOf, validity } from './claim.ts';
 import { type NodeInstruction, type NodeTransaction, type SolanaNode, Unanswered } from './node.ts';
 import { decodeInstruction, escrowAddress, PROGRAM, type RecordFields, treasuryAddress } from './onChain.ts';
 import { formatResultHash, formatSignature, verifyResultSignature } from './receipt.ts';
 
 const OPENS = ['open_execution', 'open_execution_with_grant'];
 const SETTLES = ['settle_execution'];
+const REFUNDS = ['refund_execution'];
 
 /** An instruction of the program with its named arguments and accounts. */
 interface Call {
@@ -27,27 +28,49 @@ interface Known {
   fields: RecordFields | null;
   /** The wallet of the listing's creator; null if unknown. */
   creator: string | null;
+  /** The wallet that paid, by the record or by the first transaction; null if unknown. */
+  caller: string | null;
 }
 
-export async function checkOpening(node: SolanaNode, claim: Claim): Promise<Check> {
+/** The refund of an execution, from the balances of its transaction. */
+export interface Refund {
+  /** Base units that the caller got back. */
+  amount: bigint;
+  /** Signature of the transaction, base58. */
+  transaction: string;
+  /** Unix seconds; null if the node does not report it. */
+  at: number | null;
+}
+
+/** `caller` is the wallet that paid, by this transaction. */
+export async function checkOpening(node: SolanaNode, claim: Claim): Promise<{ check: Check; caller: string | null }> {
   const check = startCheck('opening', node.rpcUrl);
   const landed = await readLanded(check, node, { claim, names: OPENS, signature: claim.transactions?.open });
-  if (!landed) return check.end();
+  if (!landed) return { check: check.end(), caller: null };
   const { args, accounts } = landed.call;
   check.equal('agent_id', accounts.listing ?? '', claim.agent_id);
   check.equal('request_hash', hexOf(args.requestHash), claim.request_hash);
-  return check.end();
+  return { check: check.end(), caller: accounts.caller ?? null };
 }
 
 /**
  * Checks that the program accepted this signature for this hash, and paid the price less the fee, exact to the base
- * unit.
+ * unit. Without a receipt the last transaction may be a refund instead: then it paid everything back to the caller.
  */
-export async function checkSettlement(node: SolanaNode, claim: Claim, { fields, creator }: Known): Promise<Check> {
+export async function checkSettlement(node: SolanaNode, claim: Claim, known: Known) {
+  const { fields, creator } = known;
   const check = startCheck('settlement', node.rpcUrl);
-  const landed = await readLanded(check, node, { claim, names: SETTLES, signature: claim.transactions?.settle });
-  if (!landed) return check.end();
+  const names = isReceipt(claim) ? SETTLES : [...SETTLES, ...REFUNDS];
+  const landed = await readLanded(check, node, { claim, names, signature: claim.transactions?.settle });
+  if (!landed) return { check: check.end(), refund: null };
   const { transaction, call } = landed;
+  if (REFUNDS.includes(call.name)) {
+    const amount = compareRefund(check, landed, known);
+    const ended = check.end();
+    const isProven = ended.state === 'passed' && amount !== null;
+    const refund = { amount: amount ?? 0n, transaction: transaction.signature, at: transaction.blockTime };
+    return { check: ended, refund: isProven ? refund : null };
+  }
   const { resultHash, signature } = call.args as { resultHash: Uint8Array; signature: Uint8Array };
   check.equal('agent_id', call.accounts.listing ?? '', claim.agent_id ?? fields?.listing);
   const committed = formatResultHash(resultHash);
@@ -63,7 +86,32 @@ export async function checkSettlement(node: SolanaNode, claim: Claim, { fields, 
     check.equal('signature of signing_key over result_hash', validity(isValid), 'valid');
   }
   comparePayment(check, { transaction, call, creator, terms: termsOf(claim, fields) });
-  return check.end();
+  return { check: check.end(), refund: null };
+}
+
+/** Compares what the escrow held with what the caller's account received. Returns it; null if the node has no balances. */
+function compareRefund(
+  check: OpenCheck,
+  { transaction: { holdings }, call }: { transaction: NodeTransaction; call: Call },
+  { fields, caller }: Known,
+): bigint | null {
+  const { escrow = '', destination = '', record = '' } = call.accounts;
+  check.equal('status', 'refunded', fields?.status);
+  check.equal('escrow', escrow, escrowAddress(record));
+  const held = holdings?.get(escrow);
+  const returned = holdings?.get(destination);
+  if (!held || !returned) {
+    check.lacks('The node does not report the token balances.');
+    return null;
+  }
+  const amount = returned.after - returned.before;
+  if (fields) check.equal('escrow held at least the price', `${held.before >= fields.price}`, 'true');
+  check.equal('base units back to the caller', `${amount}`, `${held.before}`);
+  check.equal('base units left in the escrow', `${held.after}`, '0');
+  if (caller === null || returned.owner === null)
+    check.notes("The owner of the caller's account was not compared: the node does not report it.");
+  else check.equal("owner of the caller's account", returned.owner, caller);
+  return amount;
 }
 
 const hexOf = (bytes: unknown): string => (bytes instanceof Uint8Array ? bytesToHex(bytes) : '');

@@ -8,7 +8,7 @@ import { constants } from '../program/constants.ts';
 import { formatUsdc, parseUsdc } from '../wire/usdc.ts';
 import type { ExecutionArchive } from '../wire/wire.ts';
 import { type OpenCheck, startCheck } from './checks.ts';
-import { type Claim, keyOf } from './claim.ts';
+import { type Claim, isReceipt, keyOf } from './claim.ts';
 import { fromBase64, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
 import { archiveAddress, decodeFields, decodeInText, PROGRAM, type RecordFields } from './onChain.ts';
 import { formatResultHash, formatUuid } from './receipt.ts';
@@ -185,7 +185,9 @@ async function checkArchiving(
 
 function compareFields(check: OpenCheck, claim: Claim, fields: RecordFields): void {
   const { status } = fields;
-  check.equal('status', status, SETTLED.includes(status) ? status : 'completed, disputed or disputeUpheld');
+  if (isReceipt(claim))
+    check.equal('status', status, SETTLED.includes(status) ? status : 'completed, disputed or disputeUpheld');
+  else check.equal('status', status, status);
   check.equal('execution_id', formatUuid(fields.executionId), claim.execution_id);
   check.equal('agent_id', fields.listing, claim.agent_id);
   check.equal('caller', fields.caller, claim.caller);

@@ -8,12 +8,27 @@ import { CHECKS, type Check, type CheckName, notChecked, startCheck } from './ch
 import { type Claim, checkExecutionSignature, checkRequestHash, checkResultHash, checkSignature } from './claim.ts';
 import { createNode, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
 import { decodeInText, PROGRAM, type RecordFields, recordAddress } from './onChain.ts';
-import { checkOpening, checkSettlement } from './paid.ts';
+import { checkOpening, checkSettlement, type Refund } from './paid.ts';
 import { parseUuid } from './receipt.ts';
 import { checkRecord, type FindArchive, type Found, findRecord } from './recorded.ts';
 
 export type { Check, CheckName, Comparison } from './checks.ts';
 export { CHECKS } from './checks.ts';
+export type { Refund } from './paid.ts';
+
+/** What the node shows of the execution. A field is null if the node does not show it. */
+export interface ExecutionFacts {
+  status: RecordFields['status'] | null;
+  agentId: string | null;
+  /** The wallet that paid. */
+  caller: string | null;
+  /** Base units. */
+  price: bigint | null;
+  /** Unix seconds at which it was opened. */
+  openedAt: bigint | null;
+  /** The refund that gave the whole price back, if the settlement check proved one. */
+  refund: Refund | null;
+}
 
 export interface VerifyOptions {
   /** JSON-RPC URL of a Solana node that you trust more than the sender of the receipt; null for no network. */
@@ -22,6 +37,8 @@ export interface VerifyOptions {
   fetch?: typeof fetch;
   /** Called with each check as soon as it is made. */
   onCheck?: (check: Check) => void;
+  /** Called once, before the promise resolves, with what the node shows of the execution; never without a node. */
+  onFacts?: (facts: ExecutionFacts) => void;
   /** Returns the proof of an archived execution, if the receipt has none or one of an outdated root. */
   findArchive?: FindArchive;
 }
@@ -85,8 +102,19 @@ async function verify(claim: Claim, options: VerifyOptions & { add: (check: Chec
   add(check);
   const listing = await readListing(node, claim.agent_id ?? fields?.listing);
   add(checkSigningKey(claim, rpcUrl, { fields, listing }));
-  add(await checkOpening(node, claim));
-  add(await checkSettlement(node, claim, { fields, creator: listing.found?.creator ?? null }));
+  const opening = await checkOpening(node, claim);
+  add(opening.check);
+  const caller = fields?.caller ?? opening.caller;
+  const settlement = await checkSettlement(node, claim, { fields, creator: listing.found?.creator ?? null, caller });
+  add(settlement.check);
+  options.onFacts?.({
+    status: fields?.status ?? null,
+    agentId: fields?.listing ?? null,
+    caller,
+    price: fields?.price ?? null,
+    openedAt: fields?.openedAt ?? null,
+    refund: settlement.refund,
+  });
 }
 
 function withoutNode(name: CheckName, claim: Claim): Check {

@@ -1,7 +1,7 @@
 /** Receipts: the caller gets one from the service, and any holder checks it without trusting anyone. */
 import { createClient } from '../client/client.ts';
 import { formatUuid } from '../receipt/receipt.ts';
-import { type Check, verifyExecution, verifyReceipt } from '../receipt/verify.ts';
+import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from '../receipt/verify.ts';
 import type { Receipt } from '../wire/receipt.ts';
 import { findNode } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
@@ -23,13 +23,14 @@ export interface ProveOptions {
   /** Null: the node that the service names, or none if the service does not answer. */
   rpcUrl: string | null;
   onCheck?: (check: Check) => void;
+  onFacts?: (facts: ExecutionFacts) => void;
 }
 
 /**
  * Checks a receipt, or the chain's facts about an execution. If no node is given, the service is asked for one. It is
  * also asked for the proof of an execution archived later. Neither answer is trusted, and both may be missing.
  */
-export async function prove(service: Service, { subject, rpcUrl, onCheck }: ProveOptions): Promise<Check[]> {
+export async function prove(service: Service, { subject, rpcUrl, onCheck, onFacts }: ProveOptions): Promise<Check[]> {
   const { baseUrl, fetch } = service;
   const client = createClient({ baseUrl, ...(fetch && { fetch }) });
   const options = {
@@ -37,6 +38,7 @@ export async function prove(service: Service, { subject, rpcUrl, onCheck }: Prov
     findArchive: (executionId: string) => client.getExecutionArchive(executionId),
     ...(fetch && { fetch }),
     ...(onCheck && { onCheck }),
+    ...(onFacts && { onFacts }),
   };
   if ('receipt' in subject) return verifyReceipt(subject.receipt, options);
   return verifyExecution(formatUuid(subject.executionId), options);

@@ -120,7 +120,12 @@ export const listingProcedures = {
       /** Seconds to wait, up to `max_timeout_seconds`. Default: the listing's own timeout, or 30 before listing. */
       timeout_seconds: z.int().min(1).optional(),
     }),
-    output: z.strictObject({ ok: z.boolean(), checks: z.array(ListingCheck) }),
+    output: z.strictObject({
+      ok: z.boolean(),
+      checks: z.array(ListingCheck),
+      /** The beginning of the server's answer as it came, up to 4,000 bytes; null if there was none. */
+      answer: z.string().nullable(),
+    }),
   },
   /** Every wallet that ever listed or had the badge. `q` are words of a display name, or a wallet. */
   'creators.list': {

@@ -71,8 +71,9 @@ describe('listings.test', () => {
 
   it('passes a good server, and reports each check', async () => {
     const handler = createExecutionHandler({ signingKey, execute: ({ task }) => ({ result: `did ${task}` }) });
-    const { ok, checks } = await run(handler, { task: 'it', parameters: { any: 1 } });
+    const { ok, checks, answer } = await run(handler, { task: 'it', parameters: { any: 1 } });
     expect(ok).to.equal(true);
+    expect(JSON.parse(answer!)).to.include({ status: 'completed', result: 'did it' });
     const names = ['metadata', 'reachable', 'json', 'execution_id', 'status', 'result_hash', 'signature'];
     expect(checks.map((check) => check.name)).to.deep.equal(names);
     for (const check of checks) expect(check.ok, check.detail).to.equal(true);
@@ -120,7 +121,10 @@ describe('listings.test', () => {
   ];
   for (const [name, handler, check, says] of FAULTS) {
     it(`detects ${name}`, async () => {
-      const { ok, checks } = await run(handler);
+      const { ok, checks, answer } = await run(handler);
+      // The answer is shown as it came.
+      if (name === 'no JSON') expect(answer).to.equal('<html>');
+      if (check === 'reachable') expect(answer).to.equal(null);
       const last = checks.at(-1)!;
       expect(ok).to.equal(false);
       expect([last.name, last.ok]).to.deep.equal([check, false]);

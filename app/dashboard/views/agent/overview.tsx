@@ -112,7 +112,7 @@ function Figures({ agent }: { agent: AgentFull }) {
       />
       <Figure
         label="Average time"
-        value={hasRun ? formatDuration(avg_execution_time_ms) : '–'}
+        value={avg_execution_time_ms > 0 ? formatDuration(avg_execution_time_ms) : '–'}
         about="From sending to a result"
       />
       <Figure

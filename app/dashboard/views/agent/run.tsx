@@ -7,6 +7,7 @@ import SchemaForm from '../../parts/form/schemaForm.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
+import { type Kept, keep, readKept } from './run/kept.ts';
 import { Money } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
@@ -16,21 +17,29 @@ import { type Inputs, type Opened, useRun } from './run/useRun.ts';
 import { exampleParameters, hasExamples } from './schema/example.ts';
 
 export default function RunTab({ agent }: { agent: AgentFull }) {
-  const draft = useDraft(agent);
+  const [kept] = useState(() => readKept(agent.agent_id));
+  const draft = useDraft(agent, kept);
   const { payer, inputs } = draft;
   const [isPaying, setPaying] = useState(false);
-  const [isStarted, setStarted] = useState(false);
+  const [isStarted, setStarted] = useState(kept?.call?.isStarted ?? false);
   const shown = useRef<HTMLDivElement>(null);
-  const running = useRun(agent);
+  const running = useRun(agent, kept?.call ?? null);
   const { run } = running;
 
-  const isRunShown = run !== null && (payer === 'key' || isStarted || !isPaying);
+  const { task, parameters, timeout } = draft;
+  const { executionId = null, opened: escrow = null, begunAt = 0, endedAt = null } = run ?? {};
   useEffect(() => {
-    if (isRunShown) shown.current?.focus();
-  }, [isRunShown]);
+    const call = executionId === null ? null : { executionId, opened: escrow, isStarted, begunAt, endedAt };
+    keep(agent.agent_id, { task, parameters, timeout, call });
+  }, [agent.agent_id, task, parameters, timeout, executionId, escrow, isStarted, begunAt, endedAt]);
+
+  // A dialog keeps the focus while it is open.
+  const isRunFocused = run !== null && !isPaying;
+  useEffect(() => {
+    if (isRunFocused) shown.current?.focus();
+  }, [isRunFocused]);
 
   const isUnstarted = run?.opened != null && !isStarted && !run.hasEnded && run.execution?.status !== 'running';
-  const isUnsigned = (draft.hasTyped && run === null) || isUnstarted;
 
   function pay() {
     if (payer === 'wallet') setPaying(true);
@@ -40,6 +49,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   function again() {
     setStarted(false);
     running.clear();
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('main form textarea')?.focus());
   }
 
   if (agent.status === 'paused') {
@@ -52,10 +62,8 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   const opened: Opened | null = run?.opened ?? null;
   return (
     <>
-      <AskBeforeLeaving when={isUnsigned} title={opened ? 'Leave before it is started?' : 'Leave without running it?'}>
-        {opened
-          ? 'The price is in escrow, and the work is not started. It would be refunded later.'
-          : 'What you have filled in would be lost.'}
+      <AskBeforeLeaving when={isUnstarted} title="Leave before it is started?">
+        The price is in escrow, and the work is not started. It would be refunded later.
       </AskBeforeLeaving>
       <PayByWallet
         open={isPaying}
@@ -65,7 +73,9 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
         opened={opened}
         onOpened={running.opened}
         onStarted={() => {
+          // It closes at once: after a failure on a slow line it would be open still.
           setStarted(true);
+          setPaying(false);
           running.again();
         }}
         onAnswer={running.answered}
@@ -74,18 +84,18 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
           running.failed(error);
         }}
       />
-      {isRunShown ? (
+      {run ? (
         <div
           ref={shown}
           tabIndex={-1}
           className="grid items-start gap-x-12 gap-y-8 outline-none lg:grid-cols-[20rem_minmax(0,1fr)]"
         >
           <RunProgress
-            run={notStarted(run, isStarted)}
+            run={notStarted(run, isStarted || isPaying)}
             agent={agent}
             timeoutSeconds={inputs.timeoutSeconds ?? agent.timeout_seconds}
           />
-          <RunOutcome run={notStarted(run, isStarted)} onStart={() => setPaying(true)} onAgain={again} />
+          <RunOutcome run={notStarted(run, isStarted || isPaying)} onStart={() => setPaying(true)} onAgain={again} />
         </div>
       ) : (
         <RunForm agent={agent} draft={draft} onRun={pay} />
@@ -97,15 +107,14 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
 type Draft = ReturnType<typeof useDraft>;
 
 /** The visitor's input, which stays while a run is shown. */
-function useDraft(agent: AgentFull) {
-  const [task, setTask] = useState('');
-  const [parameters, setParameters] = useState<Record<string, unknown>>({});
-  const [timeout, setTimeoutText] = useState('');
+function useDraft(agent: AgentFull, kept: Kept | null) {
+  const [task, setTask] = useState(kept?.task ?? '');
+  const [parameters, setParameters] = useState<Record<string, unknown>>(kept?.parameters ?? {});
+  const [timeout, setTimeoutText] = useState(kept?.timeout ?? '');
   const [payer, setPayer] = useState<Payer>('wallet');
   const [apiKey, setApiKey] = useState('');
   const [asJson, setAsJson] = useState(false);
   const [isChecked, setChecked] = useState(false);
-  const [hasTyped, setTyped] = useState(false);
 
   const seconds = timeout.trim() === '' ? null : Number(timeout);
   const inputs: Inputs = { task, parameters: withoutEmpty(parameters), timeoutSeconds: seconds };
@@ -134,8 +143,6 @@ function useDraft(agent: AgentFull) {
     asJson,
     setAsJson,
     setChecked,
-    hasTyped,
-    setTyped,
     inputs,
     errors,
     errorOf,
@@ -167,12 +174,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   }
 
   return (
-    <form
-      noValidate
-      onSubmit={submit}
-      onInput={() => draft.setTyped(true)}
-      className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]"
-    >
+    <form noValidate onSubmit={submit} className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="grid min-w-0 gap-6">
         <TextArea
           label="Task"
@@ -228,14 +230,7 @@ function Parameters({ agent, draft, form }: ParametersProps) {
         <h2 className="font-semibold">Parameters</h2>
         <span className="flex flex-wrap gap-2">
           {hasExamples(agent.input_schema) && (
-            <Button
-              small
-              kind="quiet"
-              onClick={() => {
-                draft.setParameters(exampleParameters(agent.input_schema));
-                draft.setTyped(true);
-              }}
-            >
+            <Button small kind="quiet" onClick={() => draft.setParameters(exampleParameters(agent.input_schema))}>
               Fill in an example
             </Button>
           )}

@@ -19,7 +19,7 @@ export const KEY_VARIABLE = 'CRTX_API_KEY';
 
 export function snippetsOf(input: SnippetInput): Snippet[] {
   return [
-    { name: 'curl', needs: 'Nothing but a shell.', file: 'call.sh', text: curl(input) },
+    { name: 'curl', needs: 'Needs only a shell.', file: 'call.sh', text: curl(input) },
     {
       name: 'TypeScript',
       needs: 'Node 20 or newer, Deno or Bun; no package. Run it with: npx tsx call.mts',

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Verified } from '../../parts/badges.tsx';
-import { Badge, Skeleton } from '../../parts/ui.tsx';
+import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-64 flex-col rounded-xl border border-line bg-raised p-5';
@@ -10,6 +10,7 @@ const SHAPE = 'flex h-64 flex-col rounded-xl border border-line bg-raised p-5';
 export function AgentCard({ agent }: { agent: AgentSummary }) {
   const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status, health } = agent;
   const hasRun = total_executions > 0;
+  const isFailing = hasRun && agent.success_rate < POOR_RATE;
   return (
     <Link
       to="/agents/$agentId"
@@ -20,7 +21,9 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         <h2 className="line-clamp-1 font-semibold">{name}</h2>
         <span className="flex shrink-0 gap-1.5">
           {status === 'paused' && <Status value="paused" />}
-          {health.status === 'degraded' && <Badge tone="warn">degraded</Badge>}
+          {health.status === 'degraded' && (
+            <Badge tone={isFailing ? 'bad' : 'warn'}>{isFailing ? 'failing' : 'degraded'}</Badge>
+          )}
           {agent.creator.verified && <Verified />}
         </span>
       </div>
@@ -36,19 +39,25 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a call
       </p>
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
-        <Value label="Success" value={hasRun ? formatRate(agent.success_rate) : '–'} />
-        <Value label="Speed" value={hasRun ? formatDuration(agent.avg_execution_time_ms) : '–'} />
+        <Value label="Success" value={hasRun ? formatRate(agent.success_rate) : '–'} isBad={isFailing} />
+        <Value
+          label="Speed"
+          value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
+        />
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
       </dl>
     </Link>
   );
 }
 
-function Value({ label, value }: { label: string; value: string }) {
+/** Below this share of completed calls an agent looks as it is: failing. */
+const POOR_RATE = 0.5;
+
+function Value({ label, value, isBad = false }: { label: string; value: string; isBad?: boolean }) {
   return (
     <div>
       <dt className="text-xs text-faint">{label}</dt>
-      <dd className="truncate font-medium">{value}</dd>
+      <dd className={cx('truncate font-medium', isBad && 'text-bad')}>{value}</dd>
     </div>
   );
 }

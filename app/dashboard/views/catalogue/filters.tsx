@@ -16,7 +16,7 @@ const SORTS: Record<(typeof AGENT_SORTS)[number], string> = {
   total_executions: 'Most called',
   success_rate: 'Most successful',
   price_asc: 'Cheapest',
-  price_desc: 'Dearest',
+  price_desc: 'Most expensive',
   created_at: 'Newest',
 };
 const SORT_NAMES = Object.keys(SORTS) as (keyof typeof SORTS)[];

@@ -1,26 +1,48 @@
 /** Facts about an execution: where its money went, and its data on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts/values.tsx';
 import type { rest } from '../../service.ts';
+import { lessUsdc } from '../listing/own.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
+import { RefundTransaction, useRefund } from './refunded.tsx';
 
 export type Execution = Awaited<ReturnType<typeof rest.getExecution>>;
 
-/** The split that the settling transaction made. */
-export function Amounts({ execution }: { execution: Execution }) {
+interface AmountsProps {
+  execution: Execution;
+  dispute: DisputeSummary | null | undefined;
+}
+
+/** The split that the settling transaction made, or the refund; and what is left to pay after a dispute. */
+export function Amounts({ execution, dispute }: AmountsProps) {
   const { cost_usdc, creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
+  const refund = useRefund(execution.execution_id, execution.refund === 'done');
   const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
   const isSettled = creator_amount_usdc > 0;
+  const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc, dispute.owed_usdc) : 0;
   return (
     <Card>
-      <h2 className="text-sm text-faint">
-        {isSettled ? 'Paid' : execution.status === 'failed' ? 'Paid' : 'In escrow'}
-      </h2>
-      <p className="mt-1 text-2xl font-semibold tabular-nums">{formatAmount(cost_usdc)}</p>
+      <h2 className="text-sm text-faint">{headOf(execution, returned)}</h2>
+      <p className="mt-1 text-2xl font-semibold tabular-nums">
+        {execution.refund === 'done'
+          ? refund
+            ? formatAmount(toUsdc(refund.amount))
+            : '…'
+          : formatAmount(lessUsdc(cost_usdc, returned))}
+      </p>
+      {execution.refund === 'done' && (
+        <dl className="mt-4 grid gap-2 text-sm">
+          <Line name="Transaction" value={<RefundTransaction refund={refund} />} />
+        </dl>
+      )}
       {isSettled && (
         <dl className="mt-4 grid gap-2 text-sm tabular-nums">
+          {returned > 0 && <Line name="Paid" value={formatAmount(cost_usdc)} />}
+          {returned > 0 && <Line name="Refunded after a dispute" value={formatAmount(returned)} />}
           <Share name="To the creator" part={share(creator_amount_usdc)} amount={creator_amount_usdc} />
           <Share name="To the marketplace" part={share(platform_amount_usdc)} amount={platform_amount_usdc} />
         </dl>
@@ -35,11 +57,17 @@ export function Amounts({ execution }: { execution: Execution }) {
   );
 }
 
+function headOf({ refund, status, creator_amount_usdc }: Execution, returned: number): string {
+  if (refund === 'done') return 'Refunded';
+  if (returned > 0) return 'Paid, less the refund';
+  return creator_amount_usdc > 0 || status === 'failed' ? 'Paid' : 'In escrow';
+}
+
 function Share({ name, part, amount }: { name: string; part: string; amount: number }) {
   return <Line name={`${name}${part && `, ${part}`}`} value={formatAmount(amount)} />;
 }
 
-function Line({ name, value }: { name: string; value: string }) {
+function Line({ name, value }: { name: string; value: ReactNode }) {
   return (
     <div className="flex justify-between gap-4">
       <dt className="text-faint">{name}</dt>

@@ -1,9 +1,11 @@
 /** Timeline of an execution and its money, and what comes next. */
 import type { ReactNode } from 'react';
+import type { Refund } from '../../../sdk/receipt/verify.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
 import type { Execution } from './facts.tsx';
+import { RefundTransaction, refundedText, useRefund } from './refunded.tsx';
 
 interface Moment {
   title: string;
@@ -20,9 +22,11 @@ interface TimelineProps {
 }
 
 export function Timeline(props: TimelineProps) {
+  const { execution_id, refund } = props.execution;
+  const refunded = useRefund(execution_id, refund === 'done');
   return (
     <ol className="grid">
-      {momentsOf(props).map((moment, index, all) => (
+      {momentsOf(props, refunded).map((moment, index, all) => (
         <li key={moment.title} className="grid grid-cols-[1.25rem_1fr] gap-x-3 text-sm">
           <span aria-hidden="true" className="flex flex-col items-center">
             <span
@@ -50,7 +54,7 @@ export function Timeline(props: TimelineProps) {
   );
 }
 
-function momentsOf({ execution, dispute, isOpened }: TimelineProps): Moment[] {
+function momentsOf({ execution, dispute, isOpened }: TimelineProps, refunded: Refund | null | undefined): Moment[] {
   const { status, archive } = execution;
   if (status === 'pending' && !isOpened) {
     return [{ title: 'Being opened', about: 'The price goes into escrow.', state: 'now' }];
@@ -63,7 +67,7 @@ function momentsOf({ execution, dispute, isOpened }: TimelineProps): Moment[] {
       state: 'done',
     },
     answered(execution),
-    ...(status === 'running' || status === 'pending' ? [] : [paid(execution)]),
+    ...(status === 'running' || status === 'pending' ? [] : [paid(execution, refunded)]),
     ...(dispute ? disputed(dispute) : []),
     ...(archive
       ? [
@@ -89,11 +93,22 @@ function answered({ status, execution_time_ms: ms, refund }: Execution): Moment 
   return { title: 'Result answered and verified', about: took, state: 'done' };
 }
 
-function paid({ status, completed_at: at, refund, creator_amount_usdc: creator }: Execution): Moment {
+function paid(execution: Execution, refunded: Refund | null | undefined): Moment {
+  const { status, completed_at: at, refund, creator_amount_usdc: creator } = execution;
   if (status !== 'failed')
     return { title: 'Settled', at, about: `${formatAmount(creator)} to the creator.`, state: 'done' };
-  if (refund === 'done' || refund === null)
-    return { title: 'Nothing was paid', at, about: 'The price is with the caller.', state: 'done' };
+  if (refund === null) return { title: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
+  if (refund === 'done')
+    return {
+      title: refundedText(refunded),
+      at,
+      about: (
+        <>
+          To the wallet that paid: <RefundTransaction refund={refunded} />
+        </>
+      ),
+      state: 'done',
+    };
   return { title: 'The refund waits', about: REFUND_WAITS[refund], state: 'bad' };
 }
 
@@ -118,6 +133,6 @@ function disputed(dispute: DisputeSummary): Moment[] {
   };
   if (dispute.outcome === 'open') return [opened];
   const about =
-    dispute.outcome === 'upheld' ? `${formatAmount(dispute.amount_to_caller_usdc)} awarded to the caller.` : undefined;
+    dispute.outcome === 'upheld' ? `${formatAmount(dispute.amount_to_caller_usdc)} refunded to the caller.` : undefined;
   return [opened, { title: OUTCOMES[dispute.outcome], at: dispute.resolved_at, about, state: 'done' }];
 }

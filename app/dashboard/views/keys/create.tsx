@@ -65,6 +65,17 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
     Object.values(readings).some(({ error }) => error !== null);
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
 
+  const whyNot =
+    name === ''
+      ? 'Enter a name first.'
+      : hasErrors
+        ? 'Correct the marked fields first.'
+        : money.balance === null
+          ? 'The wallet needs a USDC account first.'
+          : isBlocked
+            ? "Agree to replace the other program's allowance first."
+            : null;
+
   const work = (signing: Signing) =>
     makeKey(signing, {
       name,
@@ -89,6 +100,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
         rows={hasErrors ? [] : signedRows(money, readings, lamports.value!)}
         confirm="Sign and create"
         disabled={hasErrors || isBlocked}
+        whyNot={whyNot}
         work={work}
         onDone={(made) => {
           setName('');
@@ -113,7 +125,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
           end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
         >
           <Input
-            label="First fees, SOL"
+            label="First gas, SOL"
             hint="Added to the wallet's gas balance: 0.01 pays for about 800 calls, 0 adds nothing"
             inputMode="decimal"
             value={gas}

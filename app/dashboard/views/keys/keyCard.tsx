@@ -45,11 +45,11 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
       </div>
       <div className="grid gap-5 text-sm sm:grid-cols-2 lg:grid-cols-4">
         <Fact
-          label="Calls"
+          label="Paid calls"
           about={
             apiKey.last_used_at ? (
               <>
-                last used <Time at={apiKey.last_used_at} />
+                last request <Time at={apiKey.last_used_at} />
               </>
             ) : (
               'never used'

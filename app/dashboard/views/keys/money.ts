@@ -35,7 +35,7 @@ export const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
     queryFn: () => readMoney(wallet, keyIds),
     // React Query cannot compare a Map or a bigint by content.
     structuralSharing: false,
-    refetchInterval: 30_000,
+    refetchInterval: 10_000,
   });
 
 async function readMoney(wallet: string, keyIds: readonly string[]): Promise<WalletMoney> {
@@ -93,10 +93,11 @@ export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: b
 export const isLive = (grant: KeyGrant | undefined, now: number): grant is KeyGrant =>
   grant !== undefined && !grant.revoked && BigInt(now) < grant.expiresAt;
 
-/** The least number of calls that a gas balance pays, if each takes as much as the keys allow. */
-export function callsPaid(money: WalletMoney): number {
-  const live = [...money.grants.values()].filter((grant) => isLive(grant, money.now));
-  const most = Math.max(0, ...live.map((grant) => grant.maxGasLamports)) || money.limits.usualGasPerCall;
-  const usable = money.gas - money.leastGas;
-  return usable > 0n ? Number(usable / BigInt(most)) : 0;
+/** Two signatures and usual priority fees, lamports: with it 0.01 SOL pays for about 800 calls, as docs/callers.md says. */
+const USUAL_CALL_LAMPORTS = 11_250n;
+
+/** About how many calls a gas balance pays at usual fees, to two digits. */
+export function callsPaid({ gas, leastGas }: Pick<WalletMoney, 'gas' | 'leastGas'>): number {
+  const usable = gas - leastGas;
+  return usable > 0n ? Number(Number(usable / USUAL_CALL_LAMPORTS).toPrecision(2)) : 0;
 }

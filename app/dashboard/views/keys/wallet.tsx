@@ -47,16 +47,16 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
         </Button>
       </Shared>
       <Shared
-        label="Network fees"
+        label="Gas balance"
         value={`${formatSol(money.gas)} SOL`}
-        about={`at least ${formatCount(callsPaid(money))} calls`}
+        about={`pays for about ${formatCount(callsPaid(money))} calls`}
       >
         <Button small onClick={() => onGas('add')}>
           Top up
         </Button>
         {money.gas > 0n && (
           <Button small onClick={() => onGas('take')}>
-            Take out
+            Withdraw
           </Button>
         )}
       </Shared>
@@ -142,7 +142,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
     <SignDialog
       open
       onOpenChange={onClose}
-      title={way === 'add' ? 'Top up network fees' : 'Withdraw network fees'}
+      title={way === 'add' ? 'Top up the gas balance' : 'Withdraw from the gas balance'}
       about="A call is two transactions on Solana. This wallet's gas balance pays their fees for all of its keys; only this wallet can withdraw it."
       rows={[
         ['Gas balance now', `${formatSol(money.gas)} SOL`],

@@ -1,4 +1,5 @@
 /** A creator's actions besides editing: pause, resume, top up, delist, and get the collateral back. */
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -7,8 +8,9 @@ import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
 import { useChainFacts } from './chainFacts.ts';
-import { heldCollateral } from './own.ts';
+import { heldCollateral, missingCollateral } from './own.ts';
 
 interface ActionProps {
   listing: OwnListing;
@@ -20,8 +22,11 @@ const nameOf = ({ name }: OwnListing): string => name ?? 'this agent';
 export function PauseButton({ listing }: ActionProps) {
   const [isOpen, setOpen] = useState(false);
   const notify = useNotify();
+  const { data: config } = useQuery(configQuery);
   const isActive = listing.status === 'active';
   const status = isActive ? 'paused' : 'active';
+  const missing = isActive ? 0 : missingCollateral(listing, config);
+  const resume = missing > 0 ? `Deposit ${formatAmount(missing)} and resume` : 'Resume';
   return (
     <>
       <Button onClick={() => setOpen(true)}>{isActive ? 'Pause' : 'Resume'}</Button>
@@ -32,18 +37,43 @@ export function PauseButton({ listing }: ActionProps) {
         about={
           isActive
             ? 'It accepts no new calls until you resume it. Calls in progress continue, and its collateral stays.'
-            : 'Callers can buy from it again at once.'
+            : missing > 0
+              ? `Its collateral is too low for its price: ${formatAmount(missing)} are missing. Your wallet signs the deposit first, then the resumption.`
+              : 'Callers can buy from it again at once.'
         }
-        confirm={isActive ? 'Pause' : 'Resume'}
-        work={async ({ marketplace, wallet, PublicKey, changeStatus }) =>
-          changeStatus(marketplace, { wallet, agentId: new PublicKey(listing.agent_id), status })
-        }
+        confirm={isActive ? 'Pause' : resume}
+        work={async ({ marketplace, wallet, PublicKey, changeStatus, topUp, onProgress }) => {
+          const agentId = new PublicKey(listing.agent_id);
+          if (missing > 0) {
+            onProgress(`Adding ${formatAmount(missing)} of collateral …`);
+            await topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
+          }
+          return changeStatus(marketplace, { wallet, agentId, status });
+        }}
         onDone={() => {
           setOpen(false);
           notify(isActive ? 'Paused' : 'Resumed', `${nameOf(listing)} shows it in a moment.`);
         }}
       />
     </>
+  );
+}
+
+/** Why an agent without enough collateral is paused, and what ends it. */
+export function LowCollateral({ listing }: ActionProps) {
+  const { data: config } = useQuery(configQuery);
+  const missing = missingCollateral(listing, config);
+  if (listing.status !== 'paused' || missing === 0) return null;
+  const { slashed_usdc } = listing.collateral;
+  const taken = slashed_usdc > 0 ? `Upheld disputes took ${formatAmount(slashed_usdc)} of its collateral. ` : '';
+  return (
+    <Note tone="warn" title="Paused: its collateral is too low">
+      <p className="mb-3">
+        {taken}It holds {formatAmount(heldCollateral(listing))}, and a price of {formatAmount(listing.price_usdc)} needs{' '}
+        {formatAmount(missing)} more. Top up, then resume it.
+      </p>
+      <TopUpButton listing={listing} proposed={missing} />
+    </Note>
   );
 }
 
@@ -81,9 +111,9 @@ export function CollateralCard({ listing }: ActionProps) {
   );
 }
 
-function TopUpButton({ listing }: ActionProps) {
+function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: number }) {
   const [isOpen, setOpen] = useState(false);
-  const [amount, setAmount] = useState('');
+  const [amount, setAmount] = useState(proposed > 0 ? String(proposed) : '');
   const notify = useNotify();
   const { data: facts } = useChainFacts();
   const fault = amount === '' ? null : amountFault(amount);
@@ -122,7 +152,7 @@ function TopUpButton({ listing }: ActionProps) {
 
 function amountFault(text: string): string | null {
   try {
-    return parseUsdc(text) > 0n ? null : 'must be more than nothing';
+    return parseUsdc(text) > 0n ? null : 'must be more than 0';
   } catch (error) {
     return (error as Error).message;
   }

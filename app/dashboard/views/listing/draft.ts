@@ -6,6 +6,7 @@ import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
 import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
 import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { exampleParameters } from '../agent/schema/example.ts';
 
 export interface Draft {
   /** 16 bytes as hex. Chosen with the draft, so that a proof and a retry are for the same listing. */
@@ -75,6 +76,7 @@ export function draftOf(listing: OwnListing): Draft {
       endpoint: metadata.endpoint,
       input_schema: toJson(metadata.input_schema),
       output_schema: toJson(metadata.output_schema),
+      test_parameters: exampleParameters(metadata.input_schema),
     }),
     tags: [...listing.tags, ...(metadata?.custom_tags ?? [])],
     price_usdc: String(listing.price_usdc),

@@ -41,7 +41,15 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
   const isRepriced = draft.price_usdc !== present.price_usdc;
   const tier = config && tierOf(draft.price_usdc, config);
   const missing = tier && isRepriced ? lessUsdc(tier.deposit_usdc, held) : 0;
-  const faults = Object.entries(errors);
+  // The fields of the test are on another tab, so they hold up the signature and not the changes.
+  const { test_task: taskFault, test_parameters: parametersFault, ...changeErrors } = errors;
+  const faults = Object.entries(changeErrors);
+  const testFault = taskFault
+    ? `Its task ${taskFault}.`
+    : parametersFault
+      ? `Its parameters: ${parametersFault}.`
+      : null;
+  const sent = Object.keys(draft.test_parameters).length;
   const fields = { draft, errors: isChanged ? errors : {}, onChange };
 
   async function save({ marketplace, wallet, onProgress, PublicKey, ...chain }: Signing) {
@@ -109,14 +117,20 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
           ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
         ]}
         confirm="Sign the changes"
+        disabled={testFault !== null}
         work={save}
         onDone={() => {
           setSigning(false);
           notify('Saved', 'Callers see the changes in a moment.');
         }}
       >
+        {testFault && (
+          <Note tone="warn" title="The test has no valid request">
+            {testFault}
+          </Note>
+        )}
         <p className="text-sm text-faint">
-          The test sends the task “{draft.test_task}” and {Object.keys(draft.test_parameters).length} parameters.{' '}
+          The test sends the task “{draft.test_task}” and {sent === 1 ? '1 parameter' : `${sent} parameters`}.{' '}
           <button type="button" className="text-accent hover:underline" onClick={onTest}>
             Change what it sends
           </button>

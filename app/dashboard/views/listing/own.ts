@@ -1,8 +1,9 @@
 /** The signed-in wallet's listings. */
 import { queryOptions } from '@tanstack/react-query';
-import type { OwnListing } from '../../../sdk/wire/procedures.ts';
+import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { call } from '../../service.ts';
+import { tierOf } from './draft.ts';
 
 /** Interval of refreshing figures while the view is open. */
 const REFRESH_MS = 15_000;
@@ -20,6 +21,12 @@ export const sumUsdc = (amounts: readonly number[]): number =>
 /** The remaining deposit. */
 export function heldCollateral({ collateral: { deposited_usdc, slashed_usdc, returned } }: OwnListing): number {
   return returned ? 0 : lessUsdc(deposited_usdc, slashed_usdc);
+}
+
+/** The deposit that the listing's price needs beyond what it holds; 0 if it holds enough. */
+export function missingCollateral(listing: OwnListing, config: MarketplaceConfig | undefined): number {
+  const tier = config && tierOf(String(listing.price_usdc), config);
+  return tier ? lessUsdc(tier.deposit_usdc, heldCollateral(listing)) : 0;
 }
 
 /** The difference, at least 0. */

@@ -8,7 +8,7 @@ import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
 import { bytesOf, useChainFacts } from './chainFacts.ts';
 import { type Draft, tierOf, toInput } from './draft.ts';
-import { type HeldKey, toSigningKey } from './signingKey.ts';
+import { type HeldKey, keyFileName, toSigningKey } from './signingKey.ts';
 import { type OpenStep, OpenSteps } from './steps.tsx';
 
 export interface Listed {
@@ -171,17 +171,18 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
   );
 }
 
-/** How to start a server of the library with a key file; shown where the test needs one. */
-export function ServerHint({ endpoint }: { endpoint: string }) {
+/** How to start a server of the library with a key file; shown where its address is asked for, and where it is tested. */
+export function ServerHint({ endpoint, agentName }: { endpoint: string; agentName: string }) {
   const port = URL.canParse(endpoint) ? new URL(endpoint).port || '8080' : '8080';
-  const command = `npx tsx examples/creator.ts signing-key.json ${port} ${BASE_URL}`;
+  const command = `npx tsx examples/creator.ts ${keyFileName(agentName)} ${port} ${BASE_URL}`;
   return (
     <details className="text-sm">
       <summary className="text-accent">No server yet? Start the example with your key file</summary>
       <div className="mt-2 grid gap-2">
         <Code text={command} label="Command that starts the example" />
         <p className="text-xs text-faint">
-          It answers with the words that a text uses most. The{' '}
+          Run it in a checkout of this marketplace's source code after <code>npm install</code>, in the folder with the
+          key file that you save in the step “Signing key”. It answers with the words that a text uses most. The{' '}
           <a className="underline" href="/docs">
             guide
           </a>{' '}

@@ -19,13 +19,18 @@ export function makeKey(): HeldKey {
   return { kind: 'secret', address: addressOf(secret), secret, isSaved: false };
 }
 
-/** Downloads the key as the file that creators' servers read. */
-export function saveKey(key: HeldKey & { kind: 'secret' }, agentName: string): HeldKey {
+/** The name of the downloaded key file of an agent. */
+export function keyFileName(agentName: string): string {
   const name = agentName
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
-  saveFile(`${name || 'agent'}-signing-key.json`, encodeSigningKey(key.secret));
+  return `${name || 'agent'}-signing-key.json`;
+}
+
+/** Downloads the key as the file that creators' servers read. */
+export function saveKey(key: HeldKey & { kind: 'secret' }, agentName: string): HeldKey {
+  saveFile(keyFileName(agentName), encodeSigningKey(key.secret));
   return { ...key, isSaved: true };
 }
 

@@ -122,7 +122,7 @@ function Failures({ failures }: Pick<Statistics, 'failures'>) {
         </p>
       </div>
       {failures.length > 0 && (
-        <div className="max-h-56 overflow-y-auto">
+        <div>
           <Table label="Failures by reason" head={['Reason', 'Calls', 'Last']}>
             {failures.map(({ code, message, count, last_at }) => (
               <tr key={`${code} ${message}`}>

@@ -7,7 +7,7 @@ import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
 import { Checks } from '../../parts/checks.tsx';
 import { isFormable } from '../../parts/form/schema.ts';
 import { Button, Card, Input, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatDuration } from '../../parts/values.tsx';
+import { Code, formatDuration } from '../../parts/values.tsx';
 import { call, explain, rest } from '../../service.ts';
 import { loadChainModules } from '../../wallet/chain.ts';
 import { type Draft, readSchema, toInput } from './draft.ts';
@@ -17,6 +17,8 @@ const SchemaForm = lazy(() => import('../../parts/form/schemaForm.tsx'));
 export interface TestOutcome {
   ok: boolean;
   checks: ListingCheck[];
+  /** The beginning of the server's answer as it came; null if there was none. */
+  answer: string | null;
 }
 
 interface TestPanelProps {
@@ -127,6 +129,12 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           </Note>
         )}
         <Checks checks={outcome?.checks ?? null} isRunning={isRunning} />
+        {outcome && outcome.answer !== null && (
+          <details open={!outcome.ok}>
+            <summary className="mb-2 text-sm font-medium">The answer of your server</summary>
+            <Code text={outcome.answer || '(empty)'} label="The answer of your server" />
+          </details>
+        )}
       </div>
     </div>
   );

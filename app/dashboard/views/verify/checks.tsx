@@ -1,10 +1,11 @@
 /** A verification for people: the verdict, then each check with everything that it compared. */
-import type { Check, CheckName, Comparison } from '../../../sdk/receipt/verify.ts';
+import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { saveFile } from '../../parts/values.tsx';
+import { Bought } from './bought.tsx';
 import { reportOf, type Verification } from './verification.ts';
-import { CHECK_WORDS, verdictOf } from './words.ts';
+import { CHECK_WORDS, verdictOf, wordsOf } from './words.ts';
 
 const NAMES = Object.keys(CHECK_WORDS) as CheckName[];
 
@@ -16,8 +17,8 @@ const VERDICT_TONES: Record<string, string> = {
 
 /** The whole result, while it runs and after its end. */
 export function VerificationResult({ verification, name }: { verification: Verification; name: string }) {
-  const { checks, isRunning, error, subject, endedAt } = verification;
-  const verdict = verdictOf(checks);
+  const { checks, facts, isRunning, error, subject, endedAt } = verification;
+  const verdict = verdictOf(checks, facts);
   return (
     <section aria-label="Result" className="grid grid-cols-[minmax(0,1fr)] gap-4">
       {error ? (
@@ -35,10 +36,11 @@ export function VerificationResult({ verification, name }: { verification: Verif
           </p>
         </div>
       )}
+      {!isRunning && !error && <Bought verification={verification} />}
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 text-sm text-faint">
         <p>{subject.from}</p>
         <Button small disabled={!endedAt} onClick={() => saveFile(`verification-${name}.json`, reportOf(verification))}>
-          Download the result
+          Download the verification
         </Button>
       </div>
       <ul className="overflow-hidden rounded-xl border border-line bg-raised">
@@ -46,7 +48,7 @@ export function VerificationResult({ verification, name }: { verification: Verif
           const check = checks.find((candidate) => candidate.name === checkName);
           return (
             <li key={checkName} className="border-b border-line last:border-b-0">
-              {check ? <CheckRow check={check} /> : <Pending name={checkName} isRunning={isRunning} />}
+              {check ? <CheckRow check={check} facts={facts} /> : <Pending name={checkName} isRunning={isRunning} />}
             </li>
           );
         })}
@@ -69,23 +71,23 @@ function Pending({ name, isRunning }: { name: CheckName; isRunning: boolean }) {
   );
 }
 
-function aboutOf({ name, state, reason, compared }: Check): string | null {
-  if (state === 'passed') return CHECK_WORDS[name].about;
+function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts | null): string | null {
+  if (state === 'passed') return wordsOf(name, facts).about;
   if (state === 'not_checked') return reason;
   const wrong = compared.filter(({ got, expected }) => got !== expected);
   return `Wrong: ${wrong.map(({ what }) => what).join(', ')}.`;
 }
 
 /** Open if it failed, because the visitor looks for the failure. */
-function CheckRow({ check }: { check: Check }) {
-  const { title } = CHECK_WORDS[check.name];
+function CheckRow({ check, facts }: { check: Check; facts: ExecutionFacts | null }) {
+  const { title } = wordsOf(check.name, facts);
   return (
     <details className="group" open={check.state === 'failed'}>
       <summary className="flex list-none items-center gap-3 px-4 py-3.5 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
         <Mark state={check.state} />
         <span className="min-w-0 flex-1">
           <span className="block text-sm font-medium">{title}</span>
-          <span className="block text-xs text-faint">{aboutOf(check)}</span>
+          <span className="block text-xs text-faint">{aboutOf(check, facts)}</span>
         </span>
         <span className="shrink-0 text-xs font-medium text-faint max-sm:sr-only">{WORDS[check.state]}</span>
         <svg

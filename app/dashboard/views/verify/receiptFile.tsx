@@ -5,16 +5,31 @@ import { buttonStyle, cx, Note } from '../../parts/ui.tsx';
 /** Enough for the largest result; a longer file is not a receipt. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
+/** Fields without which a document is something else. */
+const FIELDS = ['execution_id', 'result', 'result_hash', 'signature'];
+
+const WHERE = 'A receipt is the file that the execution’s page or the CLI gives you.';
+
 async function readReceipt(file: File): Promise<unknown> {
   if (file.size > MAX_BYTES) throw new Error(`${file.name} is too large to be a receipt.`);
+  let receipt: unknown;
   try {
-    return JSON.parse(await file.text());
+    receipt = JSON.parse(await file.text());
   } catch {
-    throw new Error(`${file.name} is not JSON. A receipt is the file that the execution’s page or the CLI gives you.`);
+    throw new Error(`${file.name} is not JSON. ${WHERE}`);
   }
+  const isReceipt = typeof receipt === 'object' && receipt !== null && FIELDS.every((name) => name in receipt);
+  if (!isReceipt) throw new Error(`${file.name} is JSON, but not a receipt. ${WHERE}`);
+  return receipt;
 }
 
-export function ReceiptFile({ onReceipt }: { onReceipt(receipt: unknown, name: string): void }) {
+interface ReceiptFileProps {
+  onReceipt(receipt: unknown, name: string): void;
+  /** Called when a file is chosen that is not a receipt. */
+  onWrong(): void;
+}
+
+export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
   const [isOver, setOver] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const input = useRef<HTMLInputElement>(null);
@@ -38,6 +53,7 @@ export function ReceiptFile({ onReceipt }: { onReceipt(receipt: unknown, name: s
       onReceipt(await readReceipt(file), file.name);
     } catch (reason) {
       setError((reason as Error).message);
+      onWrong();
     }
   }
 

@@ -1,6 +1,6 @@
 /** Runs the checks: the subject, the node, and the results until now. */
 import { useCallback, useRef, useState } from 'react';
-import type { Check } from '../../../sdk/receipt/verify.ts';
+import type { Check, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import type { Receipt } from '../../../sdk/wire/receipt.ts';
 import { explain, queryClient, rest } from '../../service.ts';
 import { sessionQuery } from '../../wallet/session.ts';
@@ -15,6 +15,8 @@ export interface Verification {
   /** Null: no node was asked. */
   rpcUrl: string | null;
   checks: Check[];
+  /** What the node shows of the execution; null before it is read, and without a node. */
+  facts: ExecutionFacts | null;
   isRunning: boolean;
   /** A fault of the page; the checks themselves never throw. */
   error: string | null;
@@ -52,11 +54,12 @@ export function useVerification() {
       setCurrent((before) => (before && turn.current === mine ? { ...before, ...make(before) } : before));
     const subject = await find;
     if (turn.current !== mine) return;
-    setCurrent({ subject, rpcUrl, checks: [], isRunning: true, error: null, endedAt: null });
+    setCurrent({ subject, rpcUrl, checks: [], facts: null, isRunning: true, error: null, endedAt: null });
     try {
       const { verifyExecution, verifyReceipt } = await import('../../../sdk/receipt/verify.ts');
       const onCheck = (check: Check) => change(({ checks }) => ({ checks: [...checks, check] }));
-      const options = { rpcUrl, onCheck, findArchive };
+      const onFacts = (facts: ExecutionFacts) => change(() => ({ facts }));
+      const options = { rpcUrl, onCheck, onFacts, findArchive };
       if (subject.kind === 'receipt') await verifyReceipt(subject.receipt, options);
       else await verifyExecution(subject.executionId, options);
       change(() => ({ endedAt: new Date().toISOString() }));
@@ -67,7 +70,13 @@ export function useVerification() {
     }
   }, []);
 
-  return { current, verify };
+  /** Shows nothing any more, and stops what is running from reporting. */
+  const clear = useCallback(() => {
+    turn.current += 1;
+    setCurrent(null);
+  }, []);
+
+  return { current, verify, clear };
 }
 
 /** A report to keep: everything that was compared, and with which node. */

@@ -1,6 +1,8 @@
 /** Titles of a receipt's checks, and the verdict in one sentence. */
-import type { Check, CheckName } from '../../../sdk/receipt/verify.ts';
+import type { Check, CheckName, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { Tone } from '../../parts/ui.tsx';
+import { formatAmount } from '../../parts/values.tsx';
 
 export interface CheckWords {
   title: string;
@@ -37,6 +39,15 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
   },
 };
 
+const REFUND_WORDS: CheckWords = {
+  title: 'The price was refunded',
+  about: 'The last transaction gave everything in the escrow back to the wallet that paid.',
+};
+
+/** The words of a check; a refunded execution has its last transaction, but no shares. */
+export const wordsOf = (name: CheckName, facts: ExecutionFacts | null): CheckWords =>
+  name === 'settlement' && facts?.refund ? REFUND_WORDS : CHECK_WORDS[name];
+
 /** Checks that need only the receipt, whichever node is asked. */
 const BY_ITSELF: readonly CheckName[] = ['result_hash', 'signature'];
 
@@ -49,7 +60,7 @@ export interface Verdict {
 const list = (checks: readonly Check[]): string => checks.map(({ name }) => `“${CHECK_WORDS[name].title}”`).join(', ');
 
 /** The verdict in one sentence, and its open questions in the next. */
-export function verdictOf(checks: readonly Check[]): Verdict {
+export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
   const open = checks.filter(({ state }) => state === 'not_checked');
   const count = `${checks.length - open.length} of ${checks.length} checks were made.`;
@@ -57,15 +68,20 @@ export function verdictOf(checks: readonly Check[]): Verdict {
     const which = failed.length === 1 ? 'One check' : `${failed.length} checks`;
     return { tone: 'bad', title: 'This is not valid', about: `${which} failed: ${list(failed)}. ${count}` };
   }
+  if (facts?.refund) {
+    const back = `${formatAmount(toUsdc(facts.refund.amount))} went back to the wallet that paid.`;
+    return { tone: 'good', title: 'Refunded in full', about: `${back} Solana confirms it. ${count}` };
+  }
   const isSigned = BY_ITSELF.every((name) => checks.some((check) => check.name === name && check.state === 'passed'));
   const isRecorded = checks.some(({ name, state }) => name === 'record' && state === 'passed');
   const isPaid = checks.some(({ name, state }) => name === 'settlement' && state === 'passed');
   if (isSigned && isRecorded && isPaid) {
     const rest = open.length > 0 ? ` Not checked: ${list(open)}.` : '';
+    const later = facts?.status === 'disputeUpheld' ? ' Its caller was refunded after a dispute.' : '';
     return {
       tone: 'good',
       title: 'This receipt is valid',
-      about: `The agent signed this result, the chain recorded it, and its price was paid out. ${count}${rest}`,
+      about: `The agent signed this result, the chain recorded it, and its price was paid out.${later} ${count}${rest}`,
     };
   }
   if (isSigned) {
@@ -73,6 +89,13 @@ export function verdictOf(checks: readonly Check[]): Verdict {
       tone: 'warn',
       title: 'The signature is valid, but the chain is not fully checked',
       about: `No check failed. Only the chain can show the owner of the key and the payment. ${count}`,
+    };
+  }
+  if (facts?.status === 'open') {
+    return {
+      tone: 'warn',
+      title: 'It has not ended yet',
+      about: `The price is in escrow on Solana: neither paid out nor refunded. ${count}`,
     };
   }
   if (isRecorded || isPaid) {

@@ -6,11 +6,6 @@ import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/va
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
 import type { RunState } from './useRun.ts';
 
-export function isFailed({ execution, error, answer, hasEnded }: RunState): boolean {
-  if (answer) return false;
-  return execution ? execution.status === 'failed' : hasEnded && error !== null;
-}
-
 interface OutcomeProps {
   run: RunState;
   /** Starts an execution that the wallet has already put into escrow. */
@@ -22,7 +17,7 @@ export function RunOutcome({ run, onStart, onAgain }: OutcomeProps) {
   if (!run.hasEnded) return <Pending run={run} onStart={onStart} onAgain={onAgain} />;
   return (
     <div className="grid gap-6">
-      {isFailed(run) ? <Why run={run} /> : <What run={run} />}
+      {run.outcome === 'failed' ? <Why run={run} /> : <What run={run} />}
       <Ways run={run} onAgain={onAgain} />
     </div>
   );
@@ -100,21 +95,22 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
   );
 }
 
-function What({ run: { execution, answer, executionId } }: { run: RunState }) {
-  const found = execution ?? answer;
+function What({ run: { ended, answer, executionId } }: { run: RunState }) {
+  const found = ended ?? answer;
   if (!found) return null;
-  const steps = execution?.steps ?? [];
+  const steps = ended?.steps ?? [];
+  const result = found.result ?? answer?.result ?? null;
   return (
     <>
       <section>
         <h2 className="mb-3 text-lg font-semibold">Result</h2>
-        {found.result === null ? (
+        {result === null ? (
           <Note tone="warn" title="The result is not available">
             The call was completed and paid, and this service does not have its result any more. Its hash is on the
             chain.
           </Note>
         ) : (
-          <Result text={found.result} name={`result-${(executionId ?? '').slice(0, 8)}`} />
+          <Result text={result} name={`result-${(executionId ?? '').slice(0, 8)}`} />
         )}
       </section>
       <Facts
@@ -147,23 +143,16 @@ const MONEY = {
   unknown: 'The whole price goes back to the wallet that paid it.',
 };
 
-function Why({ run: { execution, error, executionId } }: { run: RunState }) {
-  const said = execution?.error ?? marketplaceErrorIn(error);
+function Why({ run: { ended, error, executionId } }: { run: RunState }) {
+  const said = ended?.error ?? marketplaceErrorIn(error);
   const isLate = said?.code === 'execution_timeout';
   return (
     <>
       <Note tone="bad" title={isLate ? 'The agent did not answer in time' : 'The agent gave no valid result'}>
         {said && <p>{sentence(said.message)}</p>}
-        <p className="mt-1">{MONEY[execution === null ? 'unknown' : (execution.refund ?? 'none')]}</p>
+        <p className="mt-1">{MONEY[ended === null ? 'unknown' : (ended.refund ?? 'none')]}</p>
       </Note>
-      {executionId && (
-        <Facts
-          rows={[
-            execution !== null && ['Paid', formatAmount(execution.cost_usdc)],
-            ['Execution', <Id key="id" value={executionId} />],
-          ]}
-        />
-      )}
+      {executionId && <Facts rows={[['Execution', <Id key="id" value={executionId} />]]} />}
     </>
   );
 }
@@ -178,12 +167,10 @@ function Ways({ run, onAgain }: { run: RunState; onAgain(): void }) {
       {executionId && (
         <>
           <ToExecution id={executionId} />
-          {!isFailed(run) && (
-            // A new document, which the service gives another policy.
-            <a href={`/verify?id=${executionId}`} className={buttonStyle()}>
-              Verify it yourself
-            </a>
-          )}
+          {/* A new document, which the service gives another policy. */}
+          <a href={`/verify?id=${executionId}`} className={buttonStyle()}>
+            Verify it yourself
+          </a>
         </>
       )}
     </div>

@@ -107,7 +107,8 @@ export function PayByWallet(props: PayByWalletProps) {
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       disabled={isShort}
       work={work}
-      onDone={() => onOpenChange(false)}
+      // Closed as soon as the start is signed.
+      onDone={() => undefined}
     >
       {isShort && (
         <Note tone="warn" title="This wallet has too little USDC">

@@ -1,12 +1,13 @@
 /** The progress of a call: escrow, dispatched, verified, settled or refunded. Each step shows its proof once known. */
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
+import type { Refund } from '../../../../sdk/receipt/verify.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { cx, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
 import { configQuery, explorerUrl } from '../../../service.ts';
+import { RefundTransaction, refundedText, useRefund } from '../../executions/refunded.tsx';
 import { describeFailure } from './failure.ts';
-import { isFailed } from './outcome.tsx';
 import type { RunState } from './useRun.ts';
 
 type State = 'waiting' | 'active' | 'done' | 'failed';
@@ -27,6 +28,8 @@ export function RunProgress({
   timeoutSeconds: number;
 }) {
   const { data: config } = useQuery(configQuery);
+  const found = run.ended ?? run.answer;
+  const refund = useRefund(run.executionId, run.ended?.refund === 'done');
   const links = {
     opened: run.opened && config ? explorerUrl(config, 'tx', run.opened.signature) : null,
     record: run.execution?.on_chain_record ?? null,
@@ -36,10 +39,10 @@ export function RunProgress({
     <section aria-label="Progress">
       <div className="mb-4 flex items-baseline justify-between gap-4">
         <h2 className="text-lg font-semibold">{titleOf(run)}</h2>
-        <Elapsed from={run.begunAt} until={run.endedAt} />
+        <Elapsed from={run.begunAt} until={run.endedAt} took={found?.execution_time_ms ?? null} />
       </div>
       <ol aria-live="polite">
-        {stepsOf(run, agent, timeoutSeconds, links).map((step, index, { length }) => (
+        {stepsOf(run, agent, timeoutSeconds, links, refund).map((step, index, { length }) => (
           <li key={step.name} className="grid grid-cols-[1.5rem_1fr] gap-x-3">
             <div className="flex flex-col items-center">
               <Mark state={step.state} />
@@ -71,12 +74,12 @@ const isStalled = ({ opened, error, hasEnded, execution }: RunState): boolean =>
   opened !== null && error !== null && !hasEnded && execution?.status !== 'running';
 
 function titleOf(run: RunState): string {
-  const { hasEnded, execution, answer, isSilent } = run;
+  const { outcome, isSilent } = run;
   if (isRefused(run)) return 'Not run';
   if (isStalled(run)) return 'Not started';
   if (isSilent) return 'Not known yet';
-  if (!hasEnded) return 'Running';
-  return execution?.status === 'completed' || answer ? 'Completed' : 'Not completed';
+  if (outcome === null) return 'Running';
+  return outcome === 'completed' ? 'Completed' : 'Not completed';
 }
 
 interface Links {
@@ -85,15 +88,21 @@ interface Links {
   settled: string | null;
 }
 
-function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links: Links): Step[] {
-  const { execution, executionId, hasEnded, answer } = run;
+function stepsOf(
+  run: RunState,
+  agent: AgentFull,
+  timeoutSeconds: number,
+  links: Links,
+  refunded: Refund | null | undefined,
+): Step[] {
+  const { execution, ended, executionId, outcome, hasEnded, answer } = run;
   const price = formatAmount(agent.price_per_call_usdc);
-  const failed = isFailed(run);
+  const failed = outcome === 'failed';
   const wasOpened = executionId !== null;
-  const isVoid = failed && execution !== null && execution.refund === null;
+  const isVoid = failed && ended !== null && ended.refund === null;
   const wasSent = wasOpened && !isVoid && (hasEnded || execution?.status === 'running');
-  const isDone = hasEnded && !failed;
-  const refund = execution?.refund ?? null;
+  const isDone = outcome === 'completed';
+  const refund = ended?.refund ?? null;
   const step = (done: boolean, isTurn: boolean): State => (done ? 'done' : isTurn ? 'active' : 'waiting');
   const steps: Step[] = [
     {
@@ -139,17 +148,25 @@ function stepsOf(run: RunState, agent: AgentFull, timeoutSeconds: number, links:
   steps.push(
     failed
       ? {
-          name: 'Refunded',
+          name: refundedText(refunded),
           state: isVoid ? 'waiting' : REFUND_STATES[refund ?? 'none'],
-          about: isVoid ? 'There is nothing to refund.' : REFUNDS[refund ?? 'none'],
+          about: isVoid ? (
+            'There is nothing to refund.'
+          ) : refund === 'done' ? (
+            <>
+              It is back in the wallet that paid: <RefundTransaction refund={refunded} />
+            </>
+          ) : (
+            REFUNDS[refund ?? 'none']
+          ),
         }
       : {
           name: 'Settled',
           state: step(isDone, false),
           about: isDone ? (
             <>
-              {execution && execution.creator_amount_usdc > 0
-                ? `${formatAmount(execution.creator_amount_usdc)} to the creator, ${formatAmount(execution.platform_amount_usdc)} to the marketplace. `
+              {ended && ended.creator_amount_usdc > 0
+                ? `${formatAmount(ended.creator_amount_usdc)} to the creator, ${formatAmount(ended.platform_amount_usdc)} to the marketplace. `
                 : 'The creator is paid. '}
               <Out href={links.settled ?? (answer === null ? links.record : null)}>On the chain</Out>
             </>
@@ -170,7 +187,7 @@ const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
 };
 
 const REFUNDS = {
-  done: 'The whole price is back in the wallet that paid it.',
+  done: '',
   claimable:
     'The refund waits, because the USDC account of the wallet that paid does not exist. Create it to get the refund.',
   blocked: 'The refund waits, because the USDC account of the wallet that paid is frozen.',
@@ -219,12 +236,15 @@ function Mark({ state }: { state: State }) {
 
 const TICK_MS = 500;
 
-function Elapsed({ from, until }: { from: number; until: number | null }) {
+/** `took`: the agent's own time, which is shown everywhere once it is known. */
+function Elapsed({ from, until, took }: { from: number; until: number | null; took: number | null }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     if (until !== null) return;
     const timer = setInterval(() => setNow(Date.now()), TICK_MS);
     return () => clearInterval(timer);
   }, [until]);
-  return <p className="text-sm text-faint tabular-nums">{formatDuration(Math.max(0, (until ?? now) - from))}</p>;
+  return (
+    <p className="text-sm text-faint tabular-nums">{formatDuration(took ?? Math.max(0, (until ?? now) - from))}</p>
+  );
 }

@@ -7,6 +7,7 @@ import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
 import { BASE_URL, rest } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
+import type { KeptCall } from './kept.ts';
 
 const POLL_MS = 700;
 /** After this time without an answer, the page reports it. */
@@ -41,11 +42,22 @@ interface Run {
   repeat: (() => void) | null;
 }
 
+const NEW: Omit<Run, 'begunAt'> = {
+  endedAt: null,
+  executionId: null,
+  opened: null,
+  client: null,
+  answer: null,
+  error: null,
+  repeat: null,
+};
+
 export type RunState = NonNullable<ReturnType<typeof useRun>['run']>;
 export type ExecutionNow = Awaited<ReturnType<MarketplaceClient['getExecution']>>;
 
-export function useRun(agent: AgentFull) {
-  const [run, setRun] = useState<Run | null>(null);
+/** `kept`: a call that this tab showed before a reload. */
+export function useRun(agent: AgentFull, kept: KeptCall | null) {
+  const [run, setRun] = useState<Run | null>(() => kept && { ...NEW, ...kept });
   const { wallet } = useSession();
   const queries = useQueryClient();
   const change = (part: Partial<Run>) => setRun((before) => before && { ...before, ...part });
@@ -61,12 +73,15 @@ export function useRun(agent: AgentFull) {
     queryKey: ['run', id],
     queryFn: () => (run?.client ?? rest).getExecution(id ?? ''),
     enabled: id !== null && (run?.client != null || wallet != null),
-    refetchInterval: ({ state }) => (isEnded(state.data) ? false : POLL_MS),
+    refetchInterval: ({ state: { data } }) => (isEnded(data) && data?.refund !== 'pending' ? false : POLL_MS),
     // The next poll is the retry.
     retry: false,
     staleTime: 0,
   });
-  const hasEnded = isEnded(execution) || run?.answer != null || (run?.error != null && isFinal(run.error));
+  // A poll may be older than the answer of the start, so a running execution decides nothing.
+  const ended = isEnded(execution) ? execution : null;
+  const outcome = outcomeOf(ended, run);
+  const hasEnded = outcome !== null;
 
   // The service's own error is an answer too.
   const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
@@ -79,17 +94,7 @@ export function useRun(agent: AgentFull) {
       void queries.invalidateQueries({ queryKey: [key] });
   }, [hasEnded, queries]);
 
-  const begin = (part: Partial<Run>): Run => ({
-    begunAt: Date.now(),
-    endedAt: null,
-    executionId: null,
-    opened: null,
-    client: null,
-    answer: null,
-    error: null,
-    repeat: null,
-    ...part,
-  });
+  const begin = (part: Partial<Run>): Run => ({ ...NEW, begunAt: Date.now(), ...part });
 
   /**
    * Calls with a key, which is kept as long as this page shows the call. The same idempotency key always means the same
@@ -116,7 +121,15 @@ export function useRun(agent: AgentFull) {
   }
 
   return {
-    run: run && { ...run, execution, hasEnded, isSilent, ask: id === null ? null : () => void refetch() },
+    run: run && {
+      ...run,
+      execution,
+      ended,
+      outcome,
+      hasEnded,
+      isSilent,
+      ask: id === null ? null : () => void refetch(),
+    },
     byKey,
     /** The wallet's own signature has put the price into escrow. */
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
@@ -137,6 +150,12 @@ function useSilence(isAwaited: boolean, heardAt: number): boolean {
     return () => clearTimeout(timer);
   }, [isAwaited, heardAt]);
   return isAwaited && silentSince === heardAt;
+}
+
+function outcomeOf(ended: ExecutionNow | null, run: Run | null): 'completed' | 'failed' | null {
+  if (ended) return ended.status === 'failed' ? 'failed' : 'completed';
+  if (run?.answer) return 'completed';
+  return run?.error != null && isFinal(run.error) ? 'failed' : null;
 }
 
 function isEnded(execution: ExecutionNow | null | undefined): boolean {

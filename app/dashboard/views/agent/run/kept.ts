@@ -1,0 +1,45 @@
+/** What was asked of an agent in this tab, so that a reload or Back shows it again. An API key is never in it. */
+import type { Opened } from './useRun.ts';
+
+export interface KeptCall {
+  executionId: string;
+  opened: Opened | null;
+  isStarted: boolean;
+  begunAt: number;
+  endedAt: number | null;
+}
+
+export interface Kept {
+  task: string;
+  parameters: Record<string, unknown>;
+  timeout: string;
+  /** The call that is shown; null while only the form is filled in. */
+  call: KeptCall | null;
+}
+
+const PREFIX = 'run:';
+
+function parse(text: string | null): Kept | null {
+  try {
+    return text === null ? null : (JSON.parse(text) as Kept);
+  } catch {
+    return null;
+  }
+}
+
+export const readKept = (agentId: string): Kept | null => parse(sessionStorage.getItem(PREFIX + agentId));
+
+export function keep(agentId: string, kept: Kept): void {
+  try {
+    sessionStorage.setItem(PREFIX + agentId, JSON.stringify(kept));
+  } catch {
+    // Too large for the browser's storage: then a reload loses it.
+  }
+}
+
+/** What this tab asked in an execution; null if it was asked elsewhere. */
+export function askedIn(executionId: string): Kept | null {
+  const agents = Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
+  const all = agents.map((key) => parse(sessionStorage.getItem(key)));
+  return all.find((kept) => kept?.call?.executionId === executionId) ?? null;
+}
