@@ -53,7 +53,7 @@ const wallet = (name: string, query: (number: number, size: Size) => string): Li
 const timeOf = (seconds: number) => new Date(seconds * 1_000).toISOString();
 
 const LINES: Line[] = [
-  ...['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'].map((sort) =>
+  ...['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at', 'best'].map((sort) =>
     agents(`by ${sort}`, `&sort=${sort}`),
   ),
   agents('a standard tag', '&tags=data'),

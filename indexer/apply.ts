@@ -58,25 +58,25 @@ export function requireCursor(cursor: { signature: string } | null | undefined, 
  * Applies new transactions, which must be in the order of the chain. `rollbackTo` can undo changes above
  * `finalizedSlot`. Throws ApplyError or SnapshotNeeded, and then leaves the tables unchanged.
  */
-export async function applyPage(
+export async function applyBatch(
   db: Kysely<IndexDatabase>,
-  page: readonly ChainTransaction[],
+  batch: readonly ChainTransaction[],
   finalizedSlot: bigint,
   /**
    * The last transaction applied when the batch was listed, null for none. Throws CursorMoved if it has changed since.
    */
   after?: string | null,
 ): Promise<void> {
-  if (page.length === 0) return;
+  if (batch.length === 0) return;
   try {
     await db.transaction().execute(async (transaction) => {
-      await applyNew(transaction, page, finalizedSlot, after);
+      await applyNew(transaction, batch, finalizedSlot, after);
     });
   } catch (error) {
     if (isTold(error)) throw error;
     // The error names no transaction. Apply them one by one to find the one that fails.
     await db.transaction().execute(async (transaction) => {
-      for (const [index, item] of page.entries()) {
+      for (const [index, item] of batch.entries()) {
         // Check the cursor again: another process may have replaced the tables, which may have caused the first
         // failure.
         const last = index === 0 ? after : undefined;
@@ -129,21 +129,21 @@ const isTold = (error: unknown): boolean =>
 
 async function applyNew(
   db: Db,
-  page: readonly ChainTransaction[],
+  batch: readonly ChainTransaction[],
   finalizedSlot: bigint,
   after: string | null | undefined,
 ): Promise<void> {
   const unit = new Unit(finalizedSlot);
   await loadWhole(db, unit, 'cursor');
   if (after !== undefined) requireCursor(unit.rows.cursor.any(), after);
-  const known = await readKnown(db, page);
-  await load(db, unit, page);
-  await saveRaw(db, fold(unit, page, known));
-  await saveReadings(db, page);
+  const known = await readKnown(db, batch);
+  await load(db, unit, batch);
+  await saveRaw(db, fold(unit, batch, known));
+  await saveReadings(db, batch);
   await save(db, unit);
   await saveUndo(db, unit);
   let finalized = -1n;
-  for (const { slot } of page) if (slot <= finalizedSlot && slot > finalized) finalized = slot;
+  for (const { slot } of batch) if (slot <= finalizedSlot && slot > finalized) finalized = slot;
   await raiseFloor(db, finalized);
 }
 
@@ -159,9 +159,9 @@ const idOf = (signature: string, index: number) => (index === 0 ? signature : `$
 const NO_EVENT = -1;
 
 /** Applies transactions to the unit of work in order, and skips `known` events. */
-function fold(unit: Unit, page: readonly ChainTransaction[], known: Set<string>): Raw {
+function fold(unit: Unit, batch: readonly ChainTransaction[], known: Set<string>): Raw {
   const raw: Raw = { events: [], eventless: [] };
-  for (const [at, item] of page.entries()) {
+  for (const [at, item] of batch.entries()) {
     unit.slot = item.slot;
     try {
       foldTransaction(unit, item, raw, known);
@@ -170,7 +170,7 @@ function fold(unit: Unit, page: readonly ChainTransaction[], known: Set<string>)
         ? new SnapshotNeeded(item.signature, error)
         : new ApplyError(item.signature, error);
     }
-    const isLastOfSlot = page[at + 1]?.slot !== item.slot;
+    const isLastOfSlot = batch[at + 1]?.slot !== item.slot;
     if (isLastOfSlot) unit.rows.cursor.put({ id: 1n, signature: item.signature, slot: item.slot });
   }
   return raw;
@@ -206,9 +206,9 @@ function foldTransaction(
 }
 
 /** Ids of the events, and of the transactions without events, that the tables already hold. */
-async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set<string>> {
+async function readKnown(db: Db, batch: readonly ChainTransaction[]): Promise<Set<string>> {
   const known = new Set<string>();
-  const slots = new Set(page.map(({ slot }) => slot));
+  const slots = new Set(batch.map(({ slot }) => slot));
   const events = await readRows<EventRow, IndexDatabase>(db, 'events', ['signature', 'event_index'], 'slot', slots);
   for (const { signature, event_index } of events) known.add(idOf(signature, Number(event_index)));
   const eventless = await readRows<EventlessRow, IndexDatabase>(
@@ -223,8 +223,8 @@ async function readKnown(db: Db, page: readonly ChainTransaction[]): Promise<Set
 }
 
 /** Saves the readings that must be checked again until they are final. */
-async function saveReadings(db: Db, page: readonly ChainTransaction[]): Promise<void> {
-  const rows = page.flatMap(({ slot, content }) =>
+async function saveReadings(db: Db, batch: readonly ChainTransaction[]): Promise<void> {
+  const rows = batch.flatMap(({ slot, content }) =>
     content.kind === 'failed' || !content.snapshot
       ? []
       : [...content.snapshot.provisionalAt].map((readSlot) => [slot, readSlot]),

@@ -75,7 +75,7 @@ export function readOldest(db: Db): Promise<{ signature: string; slot: bigint } 
 }
 
 /** The oldest signatures of the list. */
-export async function readOldestPage(db: Db, limit: number): Promise<Listed[]> {
+export async function readOldestBatch(db: Db, limit: number): Promise<Listed[]> {
   const rows = await db.selectFrom('listed_signatures').selectAll().orderBy('position').limit(limit).execute();
   return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1n }));
 }

@@ -13,7 +13,7 @@ import { follow } from './follow.ts';
 import { claimChain } from './identity.ts';
 import type { IngestDeps } from './ingest.ts';
 import { createKeeper, type Keeper } from './keeper.ts';
-import { createNotices } from './notices.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { openAlone } from './open.ts';
 import { createPatience, type Pauses } from './patience.ts';
 import { type IndexStatus, readStatus } from './read.ts';
@@ -112,6 +112,24 @@ function keeperOf(
   });
 }
 
+/** Hears of the program's transactions as they happen. */
+function listen(
+  { wsUrl, heartbeatMs, programId = PROGRAM_ID }: IndexerOptions,
+  {
+    notices,
+    patience,
+    ...told
+  }: { notices: Notices; patience: Pauses; onSubscribed(): void; onLost(reason: string): void },
+) {
+  return subscribe({
+    wsUrl,
+    address: programId.toBase58(),
+    ...(heartbeatMs && { heartbeatMs }),
+    onLogs: (notice) => notices.add(notice) && patience.request(),
+    ...told,
+  });
+}
+
 const NOTHING_YET: IndexStatus = { cursor: null, slot: null, finalizedSlot: null, checkedAt: null };
 
 export function createIndexer(options: IndexerOptions): Indexer {
@@ -180,14 +198,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       state = 'running';
       patience.request();
       keeper = keeperOf(options, db, { connection, programId, notices });
-      const subscription = subscribe({
-        wsUrl: options.wsUrl,
-        address: programId.toBase58(),
-        ...(options.heartbeatMs && { heartbeatMs: options.heartbeatMs }),
-        onLogs: (notice) => notices.add(notice) && patience.request(),
-        onSubscribed,
-        onLost,
-      });
+      const subscription = listen(options, { notices, patience, onSubscribed, onLost });
       running = follow({ keeper, notices, patience, waiters, stopping: stopping.signal, log, pollMs: options.pollMs })
         .catch(fail)
         .finally(() => {

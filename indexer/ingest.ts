@@ -5,7 +5,7 @@
 import type { Kysely } from 'kysely';
 import { chunks } from '../app/process/chunks.ts';
 import type { History } from '../app/solana/helius.ts';
-import { applyPage, requireCursor, SnapshotNeeded } from './apply.ts';
+import { applyBatch, requireCursor, SnapshotNeeded } from './apply.ts';
 import * as backfill from './backfill.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
 import {
@@ -27,7 +27,7 @@ export interface IngestDeps extends PrunedDeps, ReadDeps {
   /** Fills an empty index. Without it, the node's list of signatures does, newest first. */
   history?: History;
   /** Transactions per database transaction; tests use fewer. */
-  pageSize?: number;
+  batchSize?: number;
   /** Called when a transaction shows that the node left out an earlier one. */
   onGap?(evidence: SnapshotNeeded): void;
 }
@@ -35,7 +35,7 @@ export interface IngestDeps extends PrunedDeps, ReadDeps {
 /**
  * Transactions per database transaction. Helius answers with as many, and writing them blocks the event loop for 20 ms.
  */
-const PAGE_SIZE = 100;
+const BATCH_SIZE = 100;
 /**
  * Changes in this many slots before the finalized one can be undone too. reconcile.ts searches these slots for
  * transactions that the node left out. They cover over three minutes of mainnet.
@@ -132,8 +132,8 @@ async function goOn(deps: IngestDeps, state: backfill.BackfillState): Promise<vo
  */
 async function readHistory(deps: IngestDeps, history: History, state: backfill.BackfillState): Promise<void> {
   for await (const { transactions, next } of history(deps.programId.toBase58(), state.token)) {
-    const page = transactions.map((item) => ({ ...item, slot: BigInt(item.slot) }));
-    await applyRead(deps, page, state.finalized_slot);
+    const batch = transactions.map((item) => ({ ...item, slot: BigInt(item.slot) }));
+    await applyRead(deps, batch, state.finalized_slot);
     if (next !== null) await backfill.keepToken(deps.db, next);
   }
 }
@@ -174,14 +174,14 @@ async function requireEnd(deps: IngestDeps, oldest: Cursor, cursor: Cursor | und
 
 /** Applies the list on disk from its stored position. */
 async function applyList(deps: IngestDeps, finalizedSlot: bigint): Promise<void> {
-  const { db, pageSize = PAGE_SIZE } = deps;
+  const { db, batchSize = BATCH_SIZE } = deps;
   try {
     for (;;) {
       const cursor = await readCursor(db);
       if (cursor) await backfill.dropApplied(db, cursor.signature);
-      const page = await backfill.readOldestPage(db, pageSize);
-      if (page.length === 0) return;
-      await applyListed(deps, page, finalizedSlot, cursor);
+      const batch = await backfill.readOldestBatch(db, batchSize);
+      if (batch.length === 0) return;
+      await applyListed(deps, batch, finalizedSlot, cursor);
     }
   } catch (error) {
     // A transaction that was not final may be gone. The rest of the list is then not the chain's any more.
@@ -198,21 +198,21 @@ async function applyListed(
   cursor: Cursor | undefined,
 ): Promise<void> {
   let after = cursor?.signature ?? null;
-  for (const page of chunks(oldestFirst, deps.pageSize ?? PAGE_SIZE)) {
-    await applyRead(deps, page, finalizedSlot, after);
-    for (const { signature } of page) deps.notices.done(signature);
-    after = page.at(-1)!.signature;
+  for (const batch of chunks(oldestFirst, deps.batchSize ?? BATCH_SIZE)) {
+    await applyRead(deps, batch, finalizedSlot, after);
+    for (const { signature } of batch) deps.notices.done(signature);
+    after = batch.at(-1)!.signature;
   }
 }
 
 /** Reads transactions and applies them. If one cannot be read, it still applies those before it. */
 async function applyRead(
   deps: IngestDeps,
-  page: readonly Listed[],
+  batch: readonly Listed[],
   finalizedSlot: bigint,
   after?: string | null,
 ): Promise<void> {
-  const { read, failure } = await readTransactions(deps, page, finalizedSlot);
+  const { read, failure } = await readTransactions(deps, batch, finalizedSlot);
   await applyWithSnapshots(deps, read, finalizedSlot, after);
   if (failure !== null) throw failure;
 }
@@ -226,7 +226,7 @@ async function applyWithSnapshots(
 ): Promise<void> {
   for (;;) {
     try {
-      return await applyPage(deps.db, transactions, finalizedSlot - UNDO_SLOTS, after);
+      return await applyBatch(deps.db, transactions, finalizedSlot - UNDO_SLOTS, after);
     } catch (error) {
       if (!(error instanceof SnapshotNeeded)) throw error;
       deps.onGap?.(error);

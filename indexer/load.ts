@@ -48,9 +48,9 @@ interface Wanted {
 }
 
 /** Loads all rows that these transactions may read or change, except the cursor. */
-export async function load(db: Db, unit: Unit, page: readonly ChainTransaction[]): Promise<void> {
+export async function load(db: Db, unit: Unit, batch: readonly ChainTransaction[]): Promise<void> {
   await loadWhole(db, unit, 'configs');
-  const wanted = collect(page);
+  const wanted = collect(batch);
   await loadKeyed(db, unit, 'executions', wanted.keys.executions);
   await loadKeyed(db, unit, 'disputes', wanted.keys.disputes);
   // A closed dispute takes its price from its execution.
@@ -119,7 +119,7 @@ async function loadOpened(db: Db, unit: Unit, slots: ReadonlySet<bigint>): Promi
   for (const { opened_slot, count } of rows) unit.opened.set(opened_slot!, count);
 }
 
-function collect(page: readonly ChainTransaction[]): Wanted {
+function collect(batch: readonly ChainTransaction[]): Wanted {
   const tables = [...new Set(Object.values(FIELDS)), 'archive_leaves'] as KeyedTable[];
   const keys = Object.fromEntries(tables.map((table) => [table, new Set<string>()])) as Wanted['keys'];
   const wanted: Wanted = {
@@ -129,7 +129,7 @@ function collect(page: readonly ChainTransaction[]): Wanted {
     versions: new Set(),
     refunds: [],
   };
-  for (const { slot, content } of page) {
+  for (const { slot, content } of batch) {
     if (content.kind === 'failed') continue;
     wanted.slots.add(slot);
     for (const event of content.kind === 'events' ? content.events : content.carried) collectEvent(wanted, event);

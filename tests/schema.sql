@@ -573,6 +573,12 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
 
+CREATE TABLE dispute_replies (
+  execution_id TEXT PRIMARY KEY,
+  reply TEXT NOT NULL,
+  received_ms INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
   result BLOB,
@@ -703,10 +709,14 @@ CREATE TABLE agents (
   listed_at INTEGER NOT NULL,
   total_executions INTEGER NOT NULL,
   success_rate REAL NOT NULL,
+  -- The order `best`: the success rate weighed by the number of calls; below 0 for agents for tests.
+  score REAL NOT NULL,
   avg_execution_time_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
+CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
 CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
   WHERE is_shown = 1;

@@ -35,13 +35,14 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['executions', 'executions', '/executions', []],
   ['execution', 'execution', '/executions/any', []],
   ['disputes', 'disputes', '/disputes', []],
+  ['dispute', 'dispute', '/disputes/any', []],
   ['creator', 'creator', '/creator', []],
   ['newListing', 'newListing', '/creator/new', []],
   ['listing', 'listing', '/creator/any', []],
   ['admin', 'admin', '/admin', []],
   // An address without a view; from it people go to the catalogue.
   ['unknown', 'catalogue', '/unknown', []],
-  ['adminDispute', 'adminDispute', '/admin/disputes/any', []],
+  ['adminDispute', 'dispute', '/admin/disputes/any', []],
 ];
 
 export async function drawViews(): Promise<Map<string, Drawing>> {

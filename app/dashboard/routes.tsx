@@ -59,6 +59,11 @@ const routes = [
       typeof search.page === 'number' && search.page > 1 ? { page: Math.floor(search.page) } : {},
     component: view(() => import('./views/disputes.tsx')),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/disputes/$executionId',
+    component: view(() => import('./views/dispute.tsx')),
+  }),
   createRoute({ getParentRoute: () => root, path: '/creator', component: view(() => import('./views/creator.tsx')) }),
   createRoute({
     getParentRoute: () => root,
@@ -79,7 +84,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/admin/disputes/$executionId',
-    component: view(() => import('./views/adminDispute.tsx')),
+    component: view(() => import('./views/dispute.tsx')),
   }),
 ];
 

@@ -107,7 +107,14 @@ export function openRefused(programError: string | null, message: string, call: 
     case 'ListingNotActive':
       return new ApiError('agent_paused', 'The creator has paused the agent', { executionId });
     case 'TimeoutOutOfRange':
-      return new ApiError('invalid_request', message, { executionId });
+      return new ApiError('invalid_request', message, {
+        executionId,
+        details: {
+          issues: [
+            { in: 'body', path: 'timeout_seconds', expected: "must be within the agent's limits", got: 'another' },
+          ],
+        },
+      });
     case 'GrantRevoked':
     case 'GrantExpired':
       return new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.', {

@@ -55,6 +55,11 @@ export function invalid(message: string, ...issues: RequestIssue[]): ApiError<'i
   return new ApiError('invalid_request', message, { details: { issues: issues.slice(0, MAX_ISSUES) } });
 }
 
+/** ApiError 400 for one field of the body that breaks a rule. */
+export function invalidField(path: string, expected: string, value: unknown): ApiError<'invalid_request'> {
+  return invalid(`The field ${JSON.stringify(path)} ${expected}`, { in: 'body', path, expected, got: show(value) });
+}
+
 /** The result of a reading that may have failed. It can pass between threads, or be thrown later. */
 export type Reading<Value> = { value: Value } | { refusal: { message: string; issues: RequestIssue[] } };
 

@@ -237,6 +237,12 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 );
 
+CREATE TABLE dispute_replies (
+  execution_id TEXT COLLATE "C" PRIMARY KEY,
+  reply TEXT COLLATE "C" NOT NULL,
+  received_ms BIGINT NOT NULL
+);
+
 -- Lent rent by wallet, by listing and in total (''), lamports. Triggers update it in the transaction that changes it, because
 -- adding up the rows for each claim would take longer with every row. It follows from `executions` alone. Sums that many rows
 -- change are split by the first letter of the row's id, so that relays do not wait for each other's commits.
@@ -362,12 +368,15 @@ CREATE TABLE agents (
   listed_at BIGINT NOT NULL,
   total_executions BIGINT NOT NULL,
   success_rate DOUBLE PRECISION NOT NULL,
+  score DOUBLE PRECISION NOT NULL,
   avg_execution_time_ms BIGINT NOT NULL,
   -- The words of its texts, stored here, so that one scan answers a search together with its filters.
   lexemes TSVECTOR NOT NULL DEFAULT ''
 );
 CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
+CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
 CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
   WHERE is_shown = 1;

@@ -240,6 +240,13 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
 
+-- The creator's reply to a dispute; it can be changed until the dispute ends.
+CREATE TABLE dispute_replies (
+  execution_id TEXT PRIMARY KEY,
+  reply TEXT NOT NULL,
+  received_ms INTEGER NOT NULL
+) STRICT;
+
 -- Results are bytes, because their text may contain U+0000. They may be in an object storage instead. Old ones are dropped, and
 -- the row then keeps only their hash.
 --
@@ -423,11 +430,15 @@ CREATE TABLE agents (
   listed_at INTEGER NOT NULL,
   total_executions INTEGER NOT NULL,
   success_rate REAL NOT NULL,
+  -- The order `best`: the success rate weighed by the number of calls; below 0 for agents for tests.
+  score REAL NOT NULL,
   avg_execution_time_ms INTEGER NOT NULL
 ) STRICT;
 -- One index per order, including the columns of filters: a row that a filter excludes is not read.
 CREATE INDEX agents_by_total ON agents (total_executions DESC, listing, verified, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_rate ON agents (success_rate DESC, listing, verified, total_executions) WHERE is_shown = 1;
+CREATE INDEX agents_by_score ON agents (score DESC, listing, verified, total_executions, success_rate)
+  WHERE is_shown = 1;
 CREATE INDEX agents_by_price ON agents (price, listing, verified, total_executions, success_rate) WHERE is_shown = 1;
 CREATE INDEX agents_by_price_down ON agents (price DESC, listing, verified, total_executions, success_rate)
   WHERE is_shown = 1;

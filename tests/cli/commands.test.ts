@@ -26,7 +26,7 @@ describe('the command line', function () {
   let file: Record<string, unknown>;
   let agentId: string;
 
-  const local = (...args: string[]) => runHere(args);
+  const local = (...args: string[]) => runHere(args, { DATA_DIR: dataDir });
   const writeFile = (name: string, change: object = {}): string => {
     const path = join(workDir, name);
     writeFileSync(path, JSON.stringify({ ...file, ...change }));
@@ -44,7 +44,6 @@ describe('the command line', function () {
   };
 
   before(async () => {
-    process.env.DATA_DIR = dataDir;
     demo = await startNetwork(dataDir).ready;
     connection = new Connection(demo.rpc_url, 'confirmed');
     server.listen(0, '127.0.0.1');
@@ -65,7 +64,6 @@ describe('the command line', function () {
     };
   });
   after(() => {
-    delete process.env.DATA_DIR;
     server.close();
     server.closeAllConnections();
     cleanUp();
@@ -86,7 +84,7 @@ describe('the command line', function () {
   });
 
   it('exits 1 with a message when no marketplace answers', async () => {
-    const { code, stdout, stderr } = await cli(['agents', 'list', '--base-url', 'http://127.0.0.1:1']);
+    const { code, stdout, stderr } = await runHere(['agents', 'list', '--base-url', 'http://127.0.0.1:1']);
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.equal('No server answers at http://127.0.0.1:1. Is the marketplace running (`npm start`)?\n');
   });
@@ -228,7 +226,7 @@ describe('the command line', function () {
   it('revokes a grant with the wallet alone', async () => {
     const caller = demo.callers[1] as DemoFile['callers'][number];
     const keyId = Buffer.from(keyIdOf(caller.api_key)).toString('hex');
-    const { code, stderr } = await cli([
+    const { code, stderr } = await runHere([
       ...['keys', 'revoke', keyId, '--on-chain-only', '--keypair', caller.keypair_path],
       ...['--rpc-url', demo.rpc_url],
     ]);

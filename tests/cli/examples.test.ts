@@ -16,7 +16,7 @@ import type { ListingDraftInput } from '../../app/sdk/wallet/listingDraft.ts';
 import { STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
 import { installPython } from '../harness/edge/tools.ts';
 import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
-import { cli } from './run.ts';
+import { runHere } from './run.ts';
 
 const EXAMPLES = join(ROOT, 'examples');
 const LISTING = JSON.parse(readFileSync(join(EXAMPLES, 'agent.json'), 'utf8')) as ListingDraftInput;
@@ -35,7 +35,7 @@ describe('examples/agent.json and examples/creator.py', function () {
 
   /** A command's result. */
   const run = async (...words: string[]) => {
-    const { code, stdout, stderr } = await cli([...words, '--json'], { DATA_DIR: dataDir });
+    const { code, stdout, stderr } = await runHere([...words, '--json'], { DATA_DIR: dataDir });
     expect(code, stderr).to.equal(0);
     return JSON.parse(stdout);
   };
@@ -69,7 +69,7 @@ describe('examples/agent.json and examples/creator.py', function () {
   });
 
   it('agent.json has every field that a listing can have', async () => {
-    const help = (await cli(['listing', 'create', '--help'])).stdout;
+    const help = (await runHere(['listing', 'create', '--help'])).stdout;
     const fields = Object.keys(LISTING);
     expect(fields).to.have.length(14);
     for (const field of fields) expect(help).to.include(field);

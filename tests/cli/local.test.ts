@@ -12,7 +12,7 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
-import { cli, type Run, runHere } from './run.ts';
+import { type Run, runHere } from './run.ts';
 
 describe('the command line on the local network', function () {
   this.timeout(600_000);
@@ -20,7 +20,7 @@ describe('the command line on the local network', function () {
   let demo: DemoFile;
   let connection: Connection;
 
-  const local = (...words: string[]): Promise<Run> => cli(['local', ...words, '--json'], { DATA_DIR: dataDir });
+  const local = (...words: string[]): Promise<Run> => runHere(['local', ...words, '--json'], { DATA_DIR: dataDir });
   const done = async (...words: string[]) => {
     const { code, stdout, stderr } = await local(...words);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
@@ -45,9 +45,9 @@ describe('the command line on the local network', function () {
 
   it('fund is suggested to a wallet without money', async () => {
     const path = join(dataDir, 'poor.json');
-    const { address } = JSON.parse((await cli(['keys', 'new', path, '--json'])).stdout);
+    const { address } = JSON.parse((await runHere(['keys', 'new', path, '--json'])).stdout);
     const advice = `On this local network: \`npm run cli -- local fund ${address} --sol 1 --usdc 100\`.\n`;
-    const create = () => cli(['keys', 'create', '--name', 'x', '--keypair', path], { DATA_DIR: dataDir });
+    const create = () => runHere(['keys', 'create', '--name', 'x', '--keypair', path], { DATA_DIR: dataDir });
     expect((await create()).stderr)
       .to.include('has no USDC account')
       .and.include(advice);
@@ -110,7 +110,7 @@ describe('the command line on the local network', function () {
 
   it('refuses to run without a local network', async () => {
     const empty = newDirectory();
-    const { code, stderr } = await cli(['local', 'travel', '1'], { DATA_DIR: empty });
+    const { code, stderr } = await runHere(['local', 'travel', '1'], { DATA_DIR: empty });
     expect(code).to.equal(1);
     expect(stderr).to.equal(
       `No local network runs in ${empty}. Start one with \`npm start\`, or set DATA_DIR to its folder.\n`,
@@ -136,7 +136,7 @@ describe('the command line on the local network', function () {
       ['fund', demo.callers[0]!.wallet, '--sol', '1', '--usdc', '1'],
       ['travel', '1'],
     ]) {
-      const { code, stdout, stderr } = await cli(['local', ...words], { DATA_DIR: elsewhere });
+      const { code, stdout, stderr } = await runHere(['local', ...words], { DATA_DIR: elsewhere });
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       expect(stderr).to.include(`The node at ${rpc_url} is not a Surfpool.`);
     }

@@ -16,7 +16,7 @@ export interface Run {
 
 /** Runs the CLI with these arguments and nothing of this process's environment that it reads. */
 export function cli(args: string[], env: Record<string, string> = {}): Promise<Run> {
-  const { MARKETPLACE_URL, SOLANA_RPC_URL, SOLANA_KEYPAIR, DATA_DIR, INIT_CWD, ...inherited } = process.env;
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTINGS.includes(name)));
   const options = { cwd: ROOT, env: { ...inherited, ...env } };
   return new Promise((resolve) => {
     const argv = ['scripts/run.mjs', 'app/cli/main.ts', ...args];
@@ -26,16 +26,34 @@ export function cli(args: string[], env: Record<string, string> = {}): Promise<R
   });
 }
 
-/** The same, without a process of its own. One at a time: what it prints is caught at the console. */
-export async function runHere(words: string[]): Promise<Run> {
+/** What a command reads of the environment. */
+const SETTINGS = ['MARKETPLACE_URL', 'SOLANA_RPC_URL', 'SOLANA_KEYPAIR', 'DATA_DIR', 'INIT_CWD'];
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** The same, without a process of its own, one after the other: what it prints is caught at the console. */
+export function runHere(words: string[], env: Record<string, string> = {}): Promise<Run> {
+  const run = last.then(() => runAlone(words, env));
+  last = run;
+  return run;
+}
+
+async function runAlone(words: string[], env: Record<string, string>): Promise<Run> {
   const { log, error } = console;
   const printed = { stdout: '', stderr: '' };
+  const before = { ...process.env };
+  for (const name of SETTINGS) delete process.env[name];
+  Object.assign(process.env, env);
   console.log = (text) => (printed.stdout += `${text}\n`);
   console.error = (text) => (printed.stderr += `${text}\n`);
   try {
     return { code: await runCommand(words), ...printed };
   } finally {
     Object.assign(console, { log, error });
+    for (const name of SETTINGS) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
   }
 }
 

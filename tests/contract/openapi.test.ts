@@ -197,6 +197,30 @@ describe('/openapi.json', () => {
     }
   });
 
+  it('gives the pattern of a search and the format of an endpoint', () => {
+    const q = document.paths['/v1/agents']!.get!.parameters.find(({ name }) => name === 'q')!.schema;
+    for (const flags of ['', 'u']) {
+      const takes = (text: string) => new RegExp(q.pattern as string, flags).test(text);
+      expect(['two words', 'Ünïcode 🎉'].every(takes)).to.equal(true);
+      expect(['a\nb', 'a\u0000', 'a\u009f'].some(takes)).to.equal(false);
+    }
+    expect(document.components.schemas.AgentMetadata!.properties).to.have.nested.property('endpoint.format', 'uri');
+  });
+
+  it('has details that may be null only where answers lack them', () => {
+    const nullable = ERROR_CODES.filter((code) => {
+      const schema = document.components.schemas[`error_${code}`];
+      const details = schema && JSON.parse(JSON.stringify(schema)).properties.error.properties.details;
+      return details && details.type !== 'null' && JSON.stringify(details).includes('{"type":"null"}]');
+    });
+    // A call that was interrupted is answered from the journal, which has the code alone.
+    const fromJournal = nullable.filter((code) => {
+      const { details } = ERRORS[code];
+      return details.safeParse(null).success;
+    });
+    expect(fromJournal).to.deep.equal(['insufficient_balance', 'price_changed']);
+  });
+
   it('documents the allowed timeouts of each agent', async () => {
     const listing = await world.addListing({ timeout_seconds: 90n, min_timeout_seconds: 7n });
     const { json } = await world.get(`/v1/agents/${listing}`);

@@ -33,6 +33,7 @@ describe('agents', function () {
       await page.goto('/');
       await cards(page).first().waitFor();
       const count = await cards(page).count();
+      expect((await cards(page).allTextContents()).slice(0, 2)).to.have.members(['csv-analyst', 'text-report']);
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('csv');
       await page.waitForURL(/[?&]q=csv/);
       await page

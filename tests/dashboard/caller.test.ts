@@ -100,7 +100,7 @@ describe('the caller', function () {
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
       await dialog(page).getByRole('button', { name: 'Sign and dispute' }).click();
       await dialog(page).waitFor({ state: 'detached' });
-      await page.getByText('The answer is due in').waitFor();
+      await page.getByText('The admin’s decision is due in').waitFor();
 
       const dispute = visitor.seeds('dispute', visitor.recordOf(executionId).toBytes());
       const held = await visitor.lamports(dispute);
@@ -115,8 +115,11 @@ describe('the caller', function () {
       expect(listed.body.status).to.equal('disputed');
       await page.goto('/disputes');
       const shown = page.locator('section').filter({ hasText: executionId });
-      await shown.getByText('kept by the marketplace, for the admin').waitFor();
+      await shown.getByText('kept by the marketplace').waitFor();
       await shown.locator(`[title*="${hash}"]`).waitFor();
+      await shown.getByRole('link', { name: 'Evidence and reply' }).click();
+      await page.getByLabel('Evidence').getByText(COMPLAINT).waitFor();
+      await page.getByText('The creator has not replied.').waitFor();
     }));
 
   it('sees that another program replaced the allowance of the keys, and restores it', () =>

@@ -18,7 +18,7 @@ import {
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
-import { untilLoaded } from './browser.ts';
+import { assertAccessible, untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
@@ -259,9 +259,21 @@ describe('the creator', function () {
     await visitor.command(keypair_path, 'dispute', 'open', executionId, '--evidence', evidence);
     await visitor.sendUntil(`/v1/executions/${executionId}`, 0, ({ body }) => body.status === 'disputed');
     const [before, held] = [await visitor.balances(), await collateral()];
+    await site.visit(CREATOR, async (page) => {
+      await page.goto('/disputes');
+      await page.getByRole('link', { name: 'Read and reply' }).first().click();
+      await page.waitForURL(`**/disputes/${executionId}`);
+      // The command line keeps the file with the caller.
+      await page.getByText('The evidence is not kept here').waitFor();
+      await page.getByLabel('Your reply').fill('As loud as letters are.');
+      await page.getByRole('button', { name: 'Send reply' }).click();
+      await page.getByRole('button', { name: 'Replace reply' }).waitFor();
+      await assertAccessible(page);
+    });
     await site.visit({ as: 'Demo admin' }, async (page) => {
       const asked = watch(page);
       await page.goto(`/admin/disputes/${executionId}`);
+      await page.getByText('As loud as letters are.').waitFor();
       await page.getByRole('radio', { name: 'Uphold' }).click();
       await page.getByLabel('Reason').fill('It was not loud.');
       await assertInert(page, asked);

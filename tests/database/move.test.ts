@@ -16,7 +16,7 @@ import { type MovedTable, moveToPostgres } from '../../app/relay/ledger/moveToPo
 import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
 import type { LedgerDatabase, LedgerTables } from '../../app/relay/ledger/tables.ts';
-import { applyPage } from '../../indexer/apply.ts';
+import { applyBatch } from '../../indexer/apply.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import { openAlone, openIndex } from '../../indexer/open.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
@@ -41,7 +41,7 @@ describe('migrate-to-postgres', function () {
     await sharedPostgres();
     folder = mkdtempSync(join(tmpdir(), 'marketplace-move-'));
     index = openIndex(indexPath(folder));
-    for (const transaction of randomHistory(7, 160)) await applyPage(index.db, [transaction], 0n);
+    for (const transaction of randomHistory(7, 160)) await applyBatch(index.db, [transaction], 0n);
     ledger = openDatabase<LedgerTables>(ledgerPath(folder));
     migrate(ledger.sqlite, MIGRATIONS.ledger);
     const rows = createRows(index.db, ledger.db, { nowMs: EPOCH * 1_000 });

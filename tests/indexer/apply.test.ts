@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
-import { applyPage, type ChainTransaction, CursorMoved, forgetUndo, rollbackTo } from '../../indexer/apply.ts';
+import { applyBatch, type ChainTransaction, CursorMoved, forgetUndo, rollbackTo } from '../../indexer/apply.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { randomHistory, randomOf } from './histories.ts';
@@ -65,7 +65,7 @@ async function apply(
 ) {
   for (let start = 0; start < history.length; ) {
     const end = start + 1 + random(30);
-    await applyPage(db, history.slice(start, end), finalized);
+    await applyBatch(db, history.slice(start, end), finalized);
     start = end;
   }
 }
@@ -107,8 +107,8 @@ describe('indexer, pages', () => {
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const history = randomHistory(seed, LENGTH);
       const [whole, single, pages] = [await openOwn(), await openOwn(), await openOwn()] as const;
-      await applyPage(whole.db, history, 0n);
-      for (const item of history) await applyPage(single.db, [item], item.slot);
+      await applyBatch(whole.db, history, 0n);
+      for (const item of history) await applyBatch(single.db, [item], item.slot);
       await apply(pages, history, randomOf(seed), 100n);
       const expected = await single.dump();
       expect(expected.executions!.length, `seed ${seed}`).to.be.greaterThan(20);
@@ -136,7 +136,7 @@ describe('indexer, pages', () => {
       const history = randomHistory(seed, LENGTH);
       const random = randomOf(seed + 1_000);
       const [straight, live] = [await openOwn(), await openOwn()] as const;
-      for (const item of history) await applyPage(straight.db, [item], item.slot);
+      for (const item of history) await applyBatch(straight.db, [item], item.slot);
       await apply(live, history, random);
       const last = history.at(-1)!.slot;
       for (let round = 0; round < 4; round += 1) {
@@ -144,7 +144,7 @@ describe('indexer, pages', () => {
         await rollbackTo(live.db, slot);
         const part = await openOwn();
         const kept = history.filter((item) => item.slot <= slot);
-        if (kept.length > 0) await applyPage(part.db, kept, slot);
+        if (kept.length > 0) await applyBatch(part.db, kept, slot);
         expect(await live.dump(), `seed ${seed} taken back to ${slot}`).to.deep.equal(await part.dump());
         await expectFigures(live);
         await part.close();
@@ -163,7 +163,7 @@ describe('indexer, pages', () => {
     const history = randomHistory(5, LENGTH);
     const last = history.at(-1)!.slot;
     const opened = await openOwn();
-    await applyPage(opened.db, history, last - 10n);
+    await applyBatch(opened.db, history, last - 10n);
     const before = await opened.dump();
     const refusal = (slot: bigint) => rollbackTo(opened.db, slot).catch((error: Error) => error.message);
     const floor = history.filter(({ slot }) => slot <= last - 10n).at(-1)!.slot;
@@ -204,7 +204,7 @@ describe('indexer, pages', () => {
       for (const listing of moved) expect(stamped).to.include(listing);
       expect((await revision()) > since || moved.length === 0).to.equal(true);
     };
-    for (const item of history) await expectStamped(() => applyPage(opened.db, [item], 0n));
+    for (const item of history) await expectStamped(() => applyBatch(opened.db, [item], 0n));
     const since = await revision();
     await expectStamped(() => rollbackTo(opened.db, history[80]!.slot));
     expect((await revision()) > since).to.equal(true);
@@ -219,7 +219,7 @@ describe('indexer, pages', () => {
     const content = history[at]!.content as { kind: 'events'; events: { data: object }[] };
     Object.assign(content.events[0]!.data, { metadataUri: 'https://a\0b.example' });
     const opened = await openOwn();
-    await applyPage(opened.db, history.slice(0, at + 1), 0n);
+    await applyBatch(opened.db, history.slice(0, at + 1), 0n);
     expect((await opened.dump()).listings![0]!.metadata_uri).to.equal('https://a\uFFFDb.example');
     const [event] = (await opened.dump()).events!.filter(({ name }) => name === 'AgentListed');
     expect(JSON.parse(String(event!.data)).metadataUri).to.equal('https://a\0b.example');
@@ -231,7 +231,7 @@ describe('indexer, pages', () => {
     const [straight, other] = [await openOwn(), await openOwn()];
     const at = history.findIndex((item, place) => place > 40 && opens(item) && item.slot > history[place - 1]!.slot);
     const [before, opening] = [history.slice(0, at), history[at]!];
-    await applyPage(straight.db, [...before, opening], 100n);
+    await applyBatch(straight.db, [...before, opening], 100n);
     const row = await newestOf(straight);
     expect(row.opened_slot).to.equal(opening.slot);
 
@@ -241,8 +241,8 @@ describe('indexer, pages', () => {
     const snapshot = { ...nothing, executions: [{ ...row, ...unseen }], ...readings };
     // Anybody may name the record's address before it is opened.
     const content: ChainTransaction['content'] = { kind: 'accounts', snapshot, carried: [] };
-    await applyPage(other.db, [...before, { ...before.at(-1)!, signature: 'naming', content }], 100n);
-    await applyPage(other.db, [opening], 100n);
+    await applyBatch(other.db, [...before, { ...before.at(-1)!, signature: 'naming', content }], 100n);
+    await applyBatch(other.db, [opening], 100n);
     expect(await newestOf(other)).to.deep.equal(row);
     for (const opened of [straight, other]) await opened.close();
   });
@@ -251,10 +251,10 @@ describe('indexer, pages', () => {
     const history = randomHistory(15, LENGTH);
     const opened = await openOwn();
     const at = history.findLastIndex(opens);
-    await applyPage(opened.db, history.slice(0, at + 1), 100n);
+    await applyBatch(opened.db, history.slice(0, at + 1), 100n);
     const dropped = await newestOf(opened);
     const slot = history[at]!.slot + 7n;
-    await applyPage(opened.db, [{ ...history[at]!, signature: 'again', slot }], 100n);
+    await applyBatch(opened.db, [{ ...history[at]!, signature: 'again', slot }], 100n);
     const again = { open_signature: 'again', opened_slot: slot, open_index: 0n, slot };
     expect(await newestOf(opened)).to.deep.equal({ ...dropped, ...again });
     await opened.close();
@@ -263,9 +263,9 @@ describe('indexer, pages', () => {
   it('rejects: a page that does not follow the last stored transaction', async () => {
     const history = randomHistory(11, 20);
     const opened = await openOwn();
-    await applyPage(opened.db, history.slice(0, 10), 0n, null);
+    await applyBatch(opened.db, history.slice(0, 10), 0n, null);
     const before = await opened.dump();
-    const failure = await applyPage(opened.db, history.slice(10), 0n, 'another').catch((error) => error);
+    const failure = await applyBatch(opened.db, history.slice(10), 0n, 'another').catch((error) => error);
     expect(failure).to.be.instanceOf(CursorMoved);
     expect(failure.message).to.equal(`the index is at ${history[9]!.signature}, not at another`);
     expect(await opened.dump()).to.deep.equal(before);
@@ -276,7 +276,7 @@ describe('indexer, pages', () => {
     const opened = await openOwn();
     try {
       const history = randomHistory(11, 20);
-      await applyPage(opened.db, history.slice(0, 10), 0n);
+      await applyBatch(opened.db, history.slice(0, 10), 0n);
       const { db } = opened;
       // What PostgreSQL may say while tables are replaced that a statement has just begun to read.
       const execute = async () => {
@@ -286,7 +286,7 @@ describe('indexer, pages', () => {
       };
       Object.defineProperty(db, 'transaction', { configurable: true, value: () => ({ execute }) });
       const events = (await opened.rows('SELECT * FROM events')).length;
-      const failure = await applyPage(db, history.slice(10), 0n, history[9]!.signature).catch((error) => error);
+      const failure = await applyBatch(db, history.slice(10), 0n, history[9]!.signature).catch((error) => error);
       expect(failure).to.be.instanceOf(CursorMoved);
       expect(await opened.rows('SELECT * FROM events')).to.have.length(events);
     } finally {
@@ -302,7 +302,7 @@ describe('indexer, pages', () => {
     const content = history[at]!.content as { kind: 'events'; events: { data: object }[] };
     Object.assign(content.events[0]!.data, { price: 2n ** 64n - 1n });
     const opened = await openOwn();
-    const failure = await applyPage(opened.db, history.slice(0, at + 1), 0n).catch((error: Error) => error.message);
+    const failure = await applyBatch(opened.db, history.slice(0, at + 1), 0n).catch((error: Error) => error.message);
     expect(failure).to.include(`cannot apply transaction ${history[at]!.signature}`);
     expect((await opened.dump()).events).to.deep.equal([]);
     await opened.close();

@@ -132,6 +132,8 @@ describe('journey', function () {
         );
       expect(await names('tags=data,sql')).to.deep.equal(['csv-analyst']);
       expect(await names('tags=sandbox')).to.have.length(active.length - 2);
+      // The sandbox comes last, also where it was called with success.
+      expect((await names('sort=best')).slice(0, 2)).to.have.members(['csv-analyst', 'text-report']);
       expect(await names('tags=nothing-has-this')).to.deep.equal([]);
       expect(await names('min_executions=45')).to.deep.equal(['sandbox-echo']);
       expect(await names('min_success_rate=1&min_executions=2')).to.deep.equal(['sandbox-echo']);

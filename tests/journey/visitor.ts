@@ -9,7 +9,7 @@ import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
-import { cli } from '../cli/run.ts';
+import { runHere } from '../cli/run.ts';
 import { ROOT } from '../local/start.ts';
 
 export interface Answer {
@@ -129,14 +129,14 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
     /** One command, as a person types it who has set nothing but DATA_DIR; null: it is one that nobody signs. */
     async command(keypairPath: string | null, ...words: string[]) {
       const signed = keypairPath === null ? [] : ['--keypair', keypairPath];
-      const { code, stdout, stderr } = await cli([...words, ...signed, '--json'], { DATA_DIR: dataDir });
+      const { code, stdout, stderr } = await runHere([...words, ...signed, '--json'], { DATA_DIR: dataDir });
       expect(code, stderr).to.equal(0);
       return JSON.parse(stdout);
     },
 
     /** What a command says that is refused. */
     async refusal(keypairPath: string, ...words: string[]): Promise<string> {
-      const { code, stdout, stderr } = await cli([...words, '--keypair', keypairPath], { DATA_DIR: dataDir });
+      const { code, stdout, stderr } = await runHere([...words, '--keypair', keypairPath], { DATA_DIR: dataDir });
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       return stderr;
     },

@@ -18,6 +18,8 @@ export interface CatalogueSearch {
   page?: number;
 }
 
+/** The page's own order: agents that work come first. */
+export const PAGE_SORT = 'best';
 /** Cards per page: fills rows of three and of two. */
 export const PAGE_SIZE = 24;
 
@@ -46,7 +48,7 @@ export function filtersOf(search: CatalogueSearch): AgentFilters {
     ...(page > 1 && { offset: (page - 1) * PAGE_SIZE }),
     ...(q && { q: q.trim() }),
     ...(tags && { tags }),
-    ...(sort && { sort }),
+    sort: sort ?? PAGE_SORT,
     ...(verified && { verified_only: true }),
     ...(success && { min_success_rate: success }),
     ...(calls && { min_executions: calls }),

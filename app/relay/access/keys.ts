@@ -22,6 +22,7 @@ import {
 } from '../ledger/apiKeys.ts';
 import { countRevocation, type RevocationBudget } from '../ledger/revocations.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { invalid, invalidField } from '../parse.ts';
 import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 
 export interface KeysDeps {
@@ -78,15 +79,13 @@ export async function registerKey(
   }
   const keyId = keyIdOfHash(input.key_hash);
   if (bs58.decodeUnsafe(input.wallet)?.length !== 32) {
-    throw new ApiError('invalid_request', 'The field "wallet" must be a base58 address of 32 bytes');
+    throw invalidField('wallet', 'must be a base58 address of 32 bytes', input.wallet);
   }
   const known = await readKey(deps.ledger, input.key_hash);
   const belongs = known === undefined || (known.wallet === input.wallet && known.revoked_ms === null);
   if (!belongs || !(await isGrantLive(deps, input.wallet, keyId))) {
-    throw new ApiError(
-      'invalid_request',
-      `The wallet ${input.wallet} has no valid grant on-chain for this key. Create the grant, then register the key again.`,
-    );
+    const message = `The wallet ${input.wallet} has no valid grant on-chain for this key. Create the grant, then register the key again.`;
+    throw invalid(message, { in: 'body', path: 'key_hash', expected: 'must have a valid grant', got: 'none' });
   }
   if (known) return { key_id: keyId, name: known.name };
   await makeRoom(deps, input.wallet, keyId);

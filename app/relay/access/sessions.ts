@@ -22,6 +22,7 @@ import {
   useChallenge,
 } from '../ledger/sessions.ts';
 import type { LedgerTables, SessionsTable } from '../ledger/tables.ts';
+import { invalidField } from '../parse.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;
 const SESSION_MS = 15 * 60 * 1000;
@@ -193,7 +194,7 @@ function chainIdOf(genesisHash: string): SignInInput['chainId'] {
 function requireWallet(wallet: string): Uint8Array {
   const bytes = bs58.decodeUnsafe(wallet);
   if (bytes?.length === 32) return bytes;
-  throw new ApiError('invalid_request', 'The field "wallet" must be a base58 address of 32 bytes');
+  throw invalidField('wallet', 'must be a base58 address of 32 bytes', wallet);
 }
 
 function digest(text: string): string {

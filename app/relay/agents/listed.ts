@@ -124,7 +124,7 @@ async function readNow(deps: PendingDeps, listings: readonly string[]): Promise<
   const descriptions = await describe(deps, rows, known);
   const agents: AgentRow[] = [];
   const texts = new Map<string, AgentText>();
-  for (const { status, metadata_hash, verified, total_executions, ...row } of rows) {
+  for (const { status, metadata_hash, verified, total_executions, successful_executions, ...row } of rows) {
     const description = descriptions.get(metadata_hash) ?? null;
     agents.push({
       ...row,
@@ -132,6 +132,7 @@ async function readNow(deps: PendingDeps, listings: readonly string[]): Promise<
       is_shown: status === 'active' && description ? 1n : 0n,
       total_executions: total_executions ?? 0n,
       success_rate: row.success_rate ?? 0,
+      score: scoreOf(description, total_executions ?? 0n, successful_executions ?? 0n),
       avg_execution_time_ms: row.avg_execution_time_ms ?? 0n,
     });
     const words = searchableWords(description, Number(row.tag_mask));
@@ -146,6 +147,17 @@ async function readNow(deps: PendingDeps, listings: readonly string[]): Promise<
   }
   const here = new Set(rows.map(({ listing }) => listing));
   return { rows: agents, texts, gone: listings.filter((listing) => !here.has(listing)) };
+}
+
+/** Calls with a success rate of one half that an agent's own calls are weighed against. */
+const PRIOR_CALLS = 10;
+/** Agents with this tag are for tests. */
+const SANDBOX = 'sandbox';
+
+/** The order `best`: the expected success rate of the next call, from 0 to 1. Agents for tests are below all others. */
+export function scoreOf(description: Description | null, total: bigint, successful: bigint): number {
+  const rate = (Number(successful) + PRIOR_CALLS / 2) / (Number(total) + PRIOR_CALLS);
+  return description?.custom_tags.includes(SANDBOX) ? rate - 1 : rate;
 }
 
 type Listing = Awaited<ReturnType<typeof readListings>>[number];
@@ -165,6 +177,7 @@ function readListings({ views }: PendingDeps, listings: readonly string[]) {
       'listings.listed_at',
       'creators.verified',
       'statistics.total_executions',
+      'statistics.successful_executions',
       'statistics.success_rate',
       'statistics.avg_execution_time_ms',
     ])

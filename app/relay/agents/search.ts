@@ -22,6 +22,7 @@ const ORDERS: Record<AgentsQuery['sort'], Sql> = {
   price_asc: sql`agents.price, agents.listing`,
   price_desc: sql`agents.price DESC, agents.listing`,
   created_at: sql`agents.listed_at DESC, agents.listing`,
+  best: sql`agents.score DESC, agents.listing`,
 };
 const COLUMNS = sql.raw(AGENT_COLUMNS.map((column) => `agents.${column}`).join(', '));
 

@@ -9,6 +9,7 @@ import { type EvidenceType, MAX_EVIDENCE_BYTES } from '../../sdk/wire/procedures
 import { ApiError } from '../errors.ts';
 import { dropEvidence, insertEvidence, readEvidenceRow, readUnwanted } from '../ledger/evidence.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { invalid } from '../parse.ts';
 
 export interface EvidenceDeps {
   /** ledger.db for writing. */
@@ -43,7 +44,13 @@ export async function keepEvidence(
 ): Promise<{ evidence_hash: string }> {
   const content = Buffer.from(posted.content, 'base64');
   if (content.length > MAX_EVIDENCE_BYTES) {
-    throw new ApiError('invalid_request', `The evidence must be at most ${MAX_EVIDENCE_BYTES} bytes`);
+    const expected = `must be at most ${MAX_EVIDENCE_BYTES} bytes`;
+    throw invalid(`The evidence ${expected}`, {
+      in: 'body',
+      path: 'content',
+      expected,
+      got: `${content.length} bytes`,
+    });
   }
   const evidenceHash = createHash('sha256').update(content).digest('hex');
   await requireDisputable(deps, wallet, posted.execution_id, evidenceHash);
@@ -88,14 +95,15 @@ async function requireDisputable(
     .executeTakeFirst();
   if (!row) throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
   if (row.status !== 'completed' && row.status !== 'disputed') {
-    throw new ApiError('invalid_request', 'Evidence is accepted only for a completed or disputed execution');
+    const expected = 'must be a completed or disputed execution';
+    const issue = { in: 'body', path: 'execution_id', expected, got: `an execution that is ${row.status}` } as const;
+    throw invalid('Evidence is accepted only for a completed or disputed execution', issue);
   }
   const dispute = await disputeOf(views, executionId);
   if (dispute && dispute.evidence_hash !== evidenceHash) {
-    throw new ApiError(
-      'invalid_request',
-      `The evidence does not match the dispute, which names the hash ${dispute.evidence_hash}`,
-    );
+    const expected = `must have the SHA-256 ${dispute.evidence_hash}`;
+    const issue = { in: 'body', path: 'content', expected, got: evidenceHash } as const;
+    throw invalid(`The evidence does not match the dispute, which names the hash ${dispute.evidence_hash}`, issue);
   }
 }
 

@@ -38,6 +38,7 @@ interface DisputeView {
   owed: bigint;
   reason_hash: string | null;
   reason: string | null;
+  reply: string | null;
 }
 
 /** The admin's target for an answer, by the specification; no program enforces it. */
@@ -131,7 +132,8 @@ async function readViews(views: DisputesDeps['views'], executionIds: string[]): 
       d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_to_treasury,
       d.owed, d.reason_hash,
       (SELECT reason FROM dispute_reasons AS r
-        WHERE r.execution_id = d.execution_id AND r.reason_hash = d.reason_hash) AS reason
+        WHERE r.execution_id = d.execution_id AND r.reason_hash = d.reason_hash) AS reason,
+      (SELECT reply FROM dispute_replies AS a WHERE a.execution_id = d.execution_id) AS reply
     FROM chain.disputes AS d
     JOIN chain.executions AS e ON e.execution_id = d.execution_id
     JOIN chain.listings AS l ON l.listing = d.listing
@@ -161,5 +163,6 @@ async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise
     owed_usdc: toUsdc(row.owed),
     reason_hash: row.reason_hash,
     reason: row.reason,
+    reply: row.reply,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The documents for the admin's decision on a dispute, and the reason of the decision. The outcome carries the reason's
- * hash on the chain.
+ * The facts of a dispute for its parties and the admin, the creator's reply, and the reason of the admin's decision. The
+ * outcome carries the reason's hash on the chain.
  */
 import { createHash } from 'node:crypto';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
@@ -10,8 +10,9 @@ import { getReceipt } from '../calls/receipts.ts';
 import { getExecution, type RecordsDeps } from '../calls/records.ts';
 import { ApiError } from '../errors.ts';
 import type { InParts } from '../json.ts';
-import { putReason } from '../ledger/evidence.ts';
-import type { EvidenceDeps } from './evidence.ts';
+import { putReason, putReply } from '../ledger/evidence.ts';
+import { invalid } from '../parse.ts';
+import { type EvidenceDeps, readEvidence } from './evidence.ts';
 import { findDispute } from './lists.ts';
 
 export type ResolvingDeps = RecordsDeps & EvidenceDeps;
@@ -27,9 +28,15 @@ export interface DisputeCase {
   receipt: Receipt | null;
 }
 
-/** Only for disputed executions: requests and results of others are private. Throws ApiError 404. */
-export async function readCase(deps: ResolvingDeps, executionId: string): Promise<DisputeCase> {
-  const dispute = await requireDispute(deps, executionId);
+/** The wallet that asks. */
+export interface Reader {
+  wallet: string;
+  isAdmin(): Promise<boolean>;
+}
+
+/** Only for disputed executions, whose parties' request and result are private. Throws ApiError 404 for other wallets. */
+export async function readCase(deps: ResolvingDeps, reader: Reader, executionId: string): Promise<DisputeCase> {
+  const dispute = await requireReadable(deps, reader, executionId);
   const execution = await getExecution(deps, dispute.caller, executionId);
   const asked = await deps.views
     .selectFrom('executions')
@@ -44,6 +51,29 @@ export async function readCase(deps: ResolvingDeps, executionId: string): Promis
     dispute,
     receipt: await findReceipt(deps, dispute),
   };
+}
+
+/** The file that the dispute names. Throws ApiError 404 for other wallets. */
+export async function readCaseEvidence(deps: ResolvingDeps, reader: Reader, executionId: string) {
+  await requireReadable(deps, reader, executionId);
+  return readEvidence(deps, executionId);
+}
+
+/** Keeps the creator's reply. Throws ApiError 404 for other wallets, and 400 once the dispute has ended. */
+export async function keepReply(
+  deps: ResolvingDeps,
+  wallet: string,
+  { execution_id, reply }: { execution_id: string; reply: string },
+): Promise<{ reply: string }> {
+  const dispute = await requireDispute(deps, execution_id);
+  if (dispute.creator !== wallet) throw new ApiError('execution_not_found', NO_DISPUTE);
+  if (dispute.outcome !== 'open') {
+    const expected = 'must be an execution whose dispute is open';
+    const issue = { in: 'body', path: 'execution_id', expected, got: `a dispute that is ${dispute.outcome}` } as const;
+    throw invalid('The dispute has ended. A reply is accepted only while it is open.', issue);
+  }
+  await putReply(deps.ledger, { execution_id, reply, received_ms: BigInt(deps.now()) });
+  return { reply };
 }
 
 /** Inserts the parts into the value, because tRPC answers with values. */
@@ -74,8 +104,17 @@ export async function keepReason(
   return { reason_hash };
 }
 
+const NO_DISPUTE = 'No dispute exists for this execution_id';
+
+async function requireReadable(deps: ResolvingDeps, reader: Reader, executionId: string): Promise<DisputeSummary> {
+  const dispute = await requireDispute(deps, executionId);
+  const isParty = dispute.caller === reader.wallet || dispute.creator === reader.wallet;
+  if (isParty || (await reader.isAdmin())) return dispute;
+  throw new ApiError('execution_not_found', NO_DISPUTE);
+}
+
 async function requireDispute(deps: ResolvingDeps, executionId: string): Promise<DisputeSummary> {
   const dispute = await findDispute(deps, executionId);
-  if (!dispute) throw new ApiError('execution_not_found', 'No dispute exists for this execution_id');
+  if (!dispute) throw new ApiError('execution_not_found', NO_DISPUTE);
   return dispute;
 }

@@ -46,7 +46,12 @@ export async function outcomeOf(
   // A call has not ended while its refund is on its way.
   if (row.state === 'void' || standingOf(row) === 'ended') {
     const code = (row.error_code ?? 'execution_failed') as 'execution_failed';
-    throw new ApiError(code, refundText(code, row.error_message ?? 'The execution failed', row.refund_state), {
+    const message = refundText(code, row.error_message ?? 'The execution failed', row.refund_state);
+    // Its details are not stored.
+    if (row.error_code === 'invalid_request') {
+      throw new ApiError('invalid_request', message, { executionId, details: { issues: [] } });
+    }
+    throw new ApiError(code, message, {
       executionId,
       retryAfterSeconds: row.error_code === 'service_unavailable' ? RETRY_SECONDS : undefined,
     });

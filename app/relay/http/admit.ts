@@ -12,7 +12,7 @@ import type { PublicLimit } from '../access/publicLimit.ts';
 import type { Session } from '../access/sessions.ts';
 import { ApiError, databaseAway } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
-import { jsonFault } from '../parse.ts';
+import { invalid, jsonFault } from '../parse.ts';
 import type { ProcedureContext } from './procedures.ts';
 import { readJsonBody } from './request.ts';
 import { REQUEST_ID, sendError } from './respond.ts';
@@ -67,7 +67,12 @@ export function maxBytesOf({ maxBytes = MAX_PROCEDURE_BYTES }: ProcedureEntry): 
 function requireProcedure(name: string): ProcedureName {
   if (Object.hasOwn(PROCEDURES, name)) return name as ProcedureName;
   if (name.includes(','))
-    throw new ApiError('invalid_request', 'Batch requests are not supported. Call one procedure per request.');
+    throw invalid('Batch requests are not supported. Call one procedure per request.', {
+      in: 'query',
+      path: '',
+      expected: 'must be one procedure per request',
+      got: 'several',
+    });
   throw new ApiError('not_found', `Unknown procedure ${JSON.stringify(name.slice(0, 60))}`);
 }
 

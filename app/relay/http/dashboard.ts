@@ -28,6 +28,7 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/executions$/, 'executions'],
   [/^\/executions\/[^/]+$/, 'execution'],
   [/^\/disputes$/, 'disputes'],
+  [/^\/disputes\/[^/]+$/, 'dispute'],
   [/^\/creator$/, 'creator'],
   [/^\/creator\/new$/, 'newListing'],
   [/^\/creator\/[^/]+$/, 'listing'],

@@ -14,9 +14,9 @@ import { listOwn } from '../agents/ownListings.ts';
 import { readOutcomes, readStatistics } from '../agents/statistics.ts';
 import { type TrialLimits, tryListing } from '../agents/trial.ts';
 import type { RelayDeps } from '../deps.ts';
-import { keepEvidence, readEvidence } from '../disputes/evidence.ts';
+import { keepEvidence } from '../disputes/evidence.ts';
 import { listAllDisputes, listOwnDisputes } from '../disputes/lists.ts';
-import { keepReason, readCase } from '../disputes/resolving.ts';
+import { keepReason, keepReply, readCase, readCaseEvidence } from '../disputes/resolving.ts';
 import { chainUnreadable } from '../errors.ts';
 import { readState, type StateDeps } from '../operation/state.ts';
 
@@ -44,6 +44,8 @@ export type Handlers = {
 export function createHandlers({ deps, admin, state, trialLimits }: ProcedureContext): Handlers {
   const { sessions } = deps;
   const isAdmin = async (wallet: string) => (await readAuthorities(admin)).admin === wallet;
+
+  const readerOf = ({ wallet }: Session) => ({ wallet, isAdmin: () => isAdmin(wallet) });
 
   return {
     'config.get': () => readMarketplace(deps, admin),
@@ -81,8 +83,9 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'disputes.mine': ({ session }, input) => listOwnDisputes(deps, session.wallet, input),
     'disputes.queue': (_call, input) => listAllDisputes(deps, input),
     'disputes.putEvidence': ({ session }, input) => keepEvidence(deps, session.wallet, input),
-    'disputes.evidence': (_call, input) => readEvidence(deps, input.execution_id),
-    'disputes.case': (_call, input) => readCase(deps, input.execution_id),
+    'disputes.evidence': ({ session }, input) => readCaseEvidence(deps, readerOf(session), input.execution_id),
+    'disputes.case': ({ session }, input) => readCase(deps, readerOf(session), input.execution_id),
+    'disputes.putReply': ({ session }, input) => keepReply(deps, session.wallet, input),
     'disputes.putReason': (_call, input) => keepReason(deps, input),
   };
 }

@@ -1,6 +1,7 @@
 /** The context of the routes: their dependencies, and documents made once for many requests. */
 import type { RelayDeps } from '../deps.ts';
 import { createReadiness } from '../operation/health.ts';
+import { createLlmsText } from './docs/llms.ts';
 import { createPage } from './docs/page.ts';
 import { createDocument } from './openapi/document.ts';
 import type { RouteContext } from './routes/route.ts';
@@ -9,6 +10,7 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
   // Made at the first request, because the address is known only once the server listens.
   let document: Buffer | undefined;
   let page: Buffer | undefined;
+  let llms: Buffer | undefined;
   const writeDocument = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
   return {
     deps,
@@ -21,6 +23,10 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
       const { environment, publicRpcUrl } = deps.config;
       page ??= Buffer.from(createPage(writeDocument(), { environment, rpcUrl: publicRpcUrl }));
       return page;
+    },
+    llms() {
+      llms ??= Buffer.from(createLlmsText(writeDocument()));
+      return llms;
     },
   };
 }

@@ -17,6 +17,7 @@ import { createPublicLimit } from '../access/publicLimit.ts';
 import { createTrialLimits } from '../agents/trial.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError, databaseAway, errorBody } from '../errors.ts';
+import { invalid } from '../parse.ts';
 import { shareReading } from '../shareReading.ts';
 import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
 import { createDashboard } from './dashboard.ts';
@@ -201,7 +202,8 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? 'The request did not arrive in time'
         : 'This is not a valid HTTP request';
-  const refusal = new ApiError('invalid_request', message);
+  const issue = { in: 'header', path: '', expected: 'must be a valid HTTP request', got: message } as const;
+  const refusal = invalid(message, issue);
   const body = JSON.stringify(errorBody(refusal));
   socket.end(
     [

@@ -43,6 +43,7 @@ export const AGENT_COLUMNS = [
   'listed_at',
   'total_executions',
   'success_rate',
+  'score',
   'avg_execution_time_ms',
 ] as const satisfies (keyof AgentRow)[];
 const TEXT_COLUMNS = ['metadata_hash', 'description', 'words'] as const satisfies (keyof AgentText)[];

@@ -1,4 +1,4 @@
-/** The tables behind the hashes of disputes: callers' evidence and the admin's reasons. */
+/** What the parties and the admin of a dispute wrote: callers' evidence, creators' replies and the admin's reasons. */
 import { type Kysely, sql } from 'kysely';
 import type { EvidenceTable, LedgerDatabase, LedgerTables } from './tables.ts';
 
@@ -63,6 +63,19 @@ export async function dropEvidence(
     .deleteFrom('evidence')
     .where('execution_id', '=', execution_id)
     .where('evidence_hash', '=', evidence_hash)
+    .execute();
+}
+
+/** Keeps the creator's reply in place of an earlier one. */
+export async function putReply(
+  ledger: Ledger,
+  row: { execution_id: string; reply: string; received_ms: bigint },
+): Promise<void> {
+  const { reply, received_ms } = row;
+  await ledger
+    .insertInto('dispute_replies')
+    .values(row)
+    .onConflict((conflict) => conflict.column('execution_id').doUpdateSet({ reply, received_ms }))
     .execute();
 }
 

@@ -237,6 +237,7 @@ export interface AgentsTable {
   listed_at: bigint;
   total_executions: bigint;
   success_rate: number;
+  score: number;
   avg_execution_time_ms: bigint;
 }
 
@@ -333,6 +334,12 @@ export interface EvidenceTable {
   received_ms: bigint;
 }
 
+export interface DisputeRepliesTable {
+  execution_id: string;
+  reply: string;
+  received_ms: bigint;
+}
+
 export interface DisputeReasonsTable {
   execution_id: string;
   reason_hash: string;
@@ -392,6 +399,7 @@ export interface LedgerTables {
   executions: ExecutionsTable;
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;
+  dispute_replies: DisputeRepliesTable;
   relays: RelaysTable;
   results: ResultsTable;
   result_pieces: ResultPiecesTable;

@@ -21,7 +21,14 @@ export type StandardTag = (typeof STANDARD_TAGS)[number];
 export const EXECUTION_STATUSES = ['pending', 'running', 'completed', 'failed', 'disputed'] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
-export const AGENT_SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
+export const AGENT_SORTS = [
+  'total_executions',
+  'success_rate',
+  'price_asc',
+  'price_desc',
+  'created_at',
+  'best',
+] as const;
 
 export const DISPUTE_OUTCOMES = ['open', 'rejected', 'upheld', 'lapsed'] as const;
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];

@@ -1,4 +1,4 @@
-/** Procedures of disputes: their evidence and reasons, whose hashes are on the chain, and lists of disputes. */
+/** Procedures of disputes: evidence, replies and reasons, and lists of disputes. */
 import { z } from 'zod';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from './choices.ts';
 import { Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
@@ -12,6 +12,9 @@ export const MAX_EVIDENCE_BYTES = 256 * 1024;
 const MAX_EVIDENCE_BODY_BYTES = 384 * 1024;
 const MAX_EVIDENCE_TEXT = Math.ceil(MAX_EVIDENCE_BYTES / 3) * 4;
 const EVIDENCE_RULE = `must be base64 of 1 to ${MAX_EVIDENCE_BYTES} bytes`;
+
+/** Longest reply of a creator. */
+export const MAX_REPLY_CHARACTERS = 4_000;
 
 export const EVIDENCE_TYPES = [
   'text/plain',
@@ -51,6 +54,8 @@ export const DisputeSummary = z.strictObject({
   reason_hash: z.string().nullable(),
   /** The text with the SHA-256 `reason_hash`, if this service has it. */
   reason: z.string().nullable(),
+  /** The creator's reply; null if there is none. */
+  reply: z.string().nullable(),
 });
 export type DisputeSummary = z.infer<typeof DisputeSummary>;
 
@@ -87,10 +92,10 @@ export const disputeProcedures = {
     }),
     output: z.strictObject({ evidence_hash: z.string() }),
   },
-  /** The evidence bytes of a dispute's hash. A stranger wrote them, so a page must never run them. */
+  /** The evidence bytes of a dispute's hash, for its parties and the admin. A page must never run them: the caller wrote them. */
   'disputes.evidence': {
     kind: 'query',
-    access: 'admin',
+    access: 'session',
     input: z.strictObject({ execution_id: ExecutionId }),
     output: z.strictObject({
       content: z.base64(),
@@ -98,10 +103,13 @@ export const disputeProcedures = {
       evidence_hash: z.string(),
     }),
   },
-  /** The facts for the admin's decision. Task and parameters are null if the execution was never started here. */
+  /**
+   * The facts of a dispute, for its parties and the admin. Task and parameters are null if the execution was never
+   * started here.
+   */
   'disputes.case': {
     kind: 'query',
-    access: 'admin',
+    access: 'session',
     input: z.strictObject({ execution_id: ExecutionId }),
     output: z.strictObject({
       execution: ExecutionFull,
@@ -111,6 +119,13 @@ export const disputeProcedures = {
       /** As its caller can get it; null if the result is lost. */
       receipt: Receipt.nullable(),
     }),
+  },
+  /** Stores the creator's reply to an open dispute, in place of an earlier one. Both parties and the admin can read it. */
+  'disputes.putReply': {
+    kind: 'mutation',
+    access: 'session',
+    input: z.strictObject({ execution_id: ExecutionId, reply: z.string().min(1).max(MAX_REPLY_CHARACTERS) }),
+    output: z.strictObject({ reply: z.string() }),
   },
   /** Stores the reason of an outcome. Caller and creator see it once the dispute has its hash. */
   'disputes.putReason': {

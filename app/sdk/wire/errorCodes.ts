@@ -42,7 +42,7 @@ const NEVER_CHARGED = 'Nothing was charged.';
 export const ERRORS = {
   invalid_request: {
     status: 400,
-    details: z.strictObject({ issues: z.array(RequestIssue) }).nullable(),
+    details: z.strictObject({ issues: z.array(RequestIssue) }),
     meaning: 'The request is malformed, or a field, parameter or header is missing, invalid or unknown.',
     remedy: `Correct each entry of \`details.issues\`, then send the request again. ${NEVER_CHARGED}`,
   },
@@ -61,7 +61,7 @@ export const ERRORS = {
   },
   insufficient_balance: {
     status: 402,
-    // Null if an interrupted call is answered from the journal; also below.
+    // Null if an interrupted call is answered from the journal.
     details: z
       .discriminatedUnion('limit', [
         z.strictObject({
@@ -152,6 +152,7 @@ export const ERRORS = {
         price_usdc: Usdc.nullable(),
         max_cost_usdc: Usdc,
       })
+      // Null as above.
       .nullable(),
     meaning: 'The agent costs more than `max_cost_usdc`, or its listing changed during the call.',
     remedy: `Read the agent again and decide if you want to pay the new price. ${NEVER_CHARGED}`,

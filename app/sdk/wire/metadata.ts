@@ -75,7 +75,7 @@ export const AgentMetadata = z.strictObject({
   /** Describes the result; not enforced, because a result is text. */
   output_schema: z.record(z.string(), z.unknown(), 'must be a JSON Schema object'),
   /** URL that the marketplace posts executions to. Never part of a public answer. */
-  endpoint: z.string().max(2048).refine(isEndpoint, ENDPOINT_RULE),
+  endpoint: z.string().max(2048).refine(isEndpoint, ENDPOINT_RULE).meta({ format: 'uri' }),
 });
 export type AgentMetadata = z.infer<typeof AgentMetadata>;
 

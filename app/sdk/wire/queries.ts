@@ -24,7 +24,7 @@ const Page = {
   offset: integerText(0, Number.MAX_SAFE_INTEGER).default(0),
 };
 
-const RATE_RULE = 'must be a decimal number from 0 to 1, such as 0.95';
+const RATE_RULE = 'must be a number from 0 to 1, such as 0.95';
 const TAGS_RULE = 'must be tags separated by commas, such as data,sql';
 const Q_RULE = 'must be 1 to 100 characters, none of them control characters';
 const TIME_RULE =
@@ -60,8 +60,9 @@ export const AgentsQuery = z.strictObject({
     .optional(),
   min_success_rate: z
     .string()
-    .regex(/^(0|1|0\.[0-9]{1,15}|1\.0{1,15})$/, RATE_RULE)
+    .regex(/^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/, RATE_RULE)
     .transform(Number)
+    .refine((value) => value >= 0 && value <= 1, RATE_RULE)
     .meta({ type: 'number', minimum: 0, maximum: 1 })
     .optional(),
   min_executions: integerText(0, Number.MAX_SAFE_INTEGER).optional(),
@@ -77,7 +78,7 @@ export const AgentsQuery = z.strictObject({
     .string()
     .min(1, Q_RULE)
     .max(100, Q_RULE)
-    .refine((text) => !/\p{Cc}/u.test(text), Q_RULE)
+    .regex(/^[^\p{Cc}]*$/u, Q_RULE)
     .optional(),
   creator: z.string().regex(ADDRESS, "must be a creator's wallet, a base58 address of 32 to 44 characters").optional(),
   sort: z.enum(AGENT_SORTS, { error: `must be one of ${AGENT_SORTS.join(', ')}` }).default('total_executions'),

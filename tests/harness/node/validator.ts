@@ -1,12 +1,12 @@
 /**
- * Agave's own `solana-test-validator`, the judge of what our embedded node only stands in for. It takes a whole core while
- * it runs, so a test process has one at a time.
+ * Agave's own `solana-test-validator`, the judge of what our embedded node only stands in for. A test process has one at a
+ * time.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
@@ -125,6 +125,7 @@ export async function startValidator(options: ValidatorOptions = {}): Promise<Va
   const begin = async (more: readonly string[]) => {
     child = spawn(program, [...argv, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
     await untilBlocks(child, rpcUrl, ledger);
+    yieldScheduler(child.pid!);
   };
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -167,6 +168,10 @@ async function latestSnapshot(rpc: Validator['rpc']): Promise<number> {
   return found ? Math.max(found.full, found.incremental ?? 0) : 0;
 }
 
+const SCHEDULER = 'solBnkTxSched';
+/** A tenth of the share of others, which is plenty for what it does. */
+const NICENESS = 10;
+
 /** One for JSON-RPC, one each for WebSocket, faucet and gossip, and those that it takes as it likes. */
 const PORTS = 40;
 
@@ -201,6 +206,14 @@ async function untilBlocks(child: ChildProcess, rpcUrl: string, ledger: string):
     first ??= now;
     if (first !== null && now !== null && now >= first + 2) return;
     await delay(100);
+  }
+}
+
+/** Its scheduler of transactions never sleeps, and would take a whole core: everybody else goes first. */
+function yieldScheduler(pid: number): void {
+  const tasks = `/proc/${pid}/task`;
+  for (const id of readdirSync(tasks)) {
+    if (readFileSync(join(tasks, id, 'comm'), 'utf8').trim() === SCHEDULER) setPriority(Number(id), NICENESS);
   }
 }
 

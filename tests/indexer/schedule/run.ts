@@ -49,7 +49,7 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
   const chain = new ReplayedChain(history, random() < 0.5 ? 1 : 6);
   const run: ScheduleRun = { seed, slotsApart: chain.slotsApart, hash: '', crashes: 0, forks: 0, faults: 0 };
   const signaturePage = [3, 10, 1_000][whole(3)]!;
-  const pageSize = [2, 100][whole(2)]!;
+  const batchSize = [2, 100][whole(2)]!;
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
   let clock = 0;
   let troubled = true;
@@ -107,7 +107,7 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
   let keeper: Keeper;
   const begin = () => {
     notices = createNotices();
-    const source = { connection: chain.connection(), programId: PROGRAM_ID, notices, signaturePage, pageSize };
+    const source = { connection: chain.connection(), programId: PROGRAM_ID, notices, signaturePage, batchSize };
     const db = opened.db.withPlugin(crashing) as Kysely<IndexDatabase>;
     keeper = createKeeper({
       ingest: { ...source, db },

@@ -1,10 +1,9 @@
 /** GET /v1/agents and GET /v1/agents/{agent_id}: every field, every parameter, and pages without gaps or repeats. */
 import { expect } from 'chai';
+import { AGENT_SORTS } from '../../../app/sdk/wire/choices.ts';
 import { STANDARD_TAGS, tagMask } from '../../../app/sdk/wire/metadata.ts';
 import { EXPLORER_QUERY, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
-
-const SORTS = ['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at'] as const;
 
 interface Expected {
   agent_id: string;
@@ -75,15 +74,19 @@ describe('GET /v1/agents', () => {
   });
   after(() => world.stop());
 
-  const compare: Record<(typeof SORTS)[number], (a: Expected, b: Expected) => number> = {
+  /** One half in ten calls beside its own; what is for tests comes last. */
+  const scoreOf = ({ total, rate, tags }: Expected): number =>
+    (Math.round(rate * total) + 5) / (total + 10) - (tags.includes('sandbox') ? 1 : 0);
+  const compare: Record<(typeof AGENT_SORTS)[number], (a: Expected, b: Expected) => number> = {
     total_executions: (a, b) => b.total - a.total,
     success_rate: (a, b) => b.rate - a.rate,
     price_asc: (a, b) => a.price - b.price,
     price_desc: (a, b) => b.price - a.price,
     created_at: (a, b) => b.created - a.created,
+    best: (a, b) => scoreOf(b) - scoreOf(a),
   };
 
-  function idsBy(sort: (typeof SORTS)[number], kept: (agent: Expected) => boolean): string[] {
+  function idsBy(sort: (typeof AGENT_SORTS)[number], kept: (agent: Expected) => boolean): string[] {
     const tie = (a: Expected, b: Expected): number => (a.agent_id < b.agent_id ? -1 : 1);
     return agents
       .filter(kept)
@@ -162,7 +165,7 @@ describe('GET /v1/agents', () => {
       (agent) => agent.verified && agent.total >= 1 && agent.rate >= 0.25,
     ],
   ];
-  for (const sort of SORTS) {
+  for (const sort of AGENT_SORTS) {
     for (const [filter, kept] of FILTERS) {
       it(`returns every agent once over all pages, by ${sort} with ${filter || 'no filter'}`, async () => {
         const expected = idsBy(sort, kept);
@@ -171,6 +174,14 @@ describe('GET /v1/agents', () => {
       });
     }
   }
+
+  it('takes a rate in every form of a number', async () => {
+    const ids = idsBy('total_executions', (agent) => agent.rate >= 0.5);
+    for (const rate of ['5e-1', '.5', '0.50000000000000000', '50E-2', '0.5e+0', '05e-1']) {
+      expect(await allPages(`&min_success_rate=${encodeURIComponent(rate)}`, 100), rate).to.deep.equal(ids);
+    }
+    expect(await allPages('&min_success_rate=-0', 100)).to.have.length(23);
+  });
 
   it('returns an empty page and the total past the end', async () => {
     const { status, json } = await world.get('/v1/agents?offset=9007199254740991');
@@ -198,7 +209,11 @@ describe('GET /v1/agents', () => {
     ['min_success_rate=1.01', 'min_success_rate'],
     ['min_success_rate=-0.1', 'min_success_rate'],
     ['min_success_rate=NaN', 'min_success_rate'],
-    ['min_success_rate=5e-1', 'min_success_rate'],
+    ['min_success_rate=.', 'min_success_rate'],
+    ['min_success_rate=0x1', 'min_success_rate'],
+    ['min_success_rate=1e', 'min_success_rate'],
+    ['min_success_rate=-1e-1', 'min_success_rate'],
+    ['min_success_rate=', 'min_success_rate'],
     ['min_success_rate=50%25', 'min_success_rate'],
     ['min_executions=-5', 'min_executions'],
     ['min_executions=many', 'min_executions'],

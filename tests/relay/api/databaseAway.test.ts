@@ -16,6 +16,8 @@ const WITHOUT_DATABASE = [
   '/health',
   '/openapi.json',
   '/docs',
+  '/llms.txt',
+  '/examples/{name}',
   '/idl.json',
   '/.well-known/http-message-signatures-directory',
 ];

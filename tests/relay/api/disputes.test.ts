@@ -62,6 +62,7 @@ describe('disputes at /trpc', () => {
         owed_usdc: 0,
         reason_hash: null,
         reason: null,
+        reply: null,
       };
       for (const party of [caller, creator]) {
         const mine = await (await signIn(party)).call('disputes.mine');
@@ -132,24 +133,29 @@ describe('disputes at /trpc', () => {
   });
 
   describe('evidence', () => {
-    it('is accepted before the dispute that names it, and readable by the admin alone', async () => {
+    it('is accepted before the dispute that names it, and readable by the admin and both parties', async () => {
       const caller = Keypair.generate();
       const wallet = caller.publicKey.toBase58();
-      const listing = await world.addListing();
+      const creator = Keypair.generate();
+      const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
       const execution_id = await world.addRecord({ caller: wallet, listing });
       const session = await signIn(caller);
       const { evidence_hash } = await session.call('disputes.putEvidence', { execution_id, ...file('it lied') });
       expect(evidence_hash).to.equal(sha256('it lied'));
       const admin = await signIn(ADMIN);
       const early = await refusal(admin.call('disputes.evidence', { execution_id }));
-      expect(early).to.include({ status: 404, code: 'not_found' });
+      expect(early).to.include({ status: 404, code: 'execution_not_found' });
       await world.addDispute({ execution_id, caller: wallet, listing, evidence_hash });
       await world.index.updateTable('executions').set({ status: 'disputed' }).execute();
-      expect(await admin.call('disputes.evidence', { execution_id })).to.deep.equal({
-        content: file('it lied').content,
-        media_type: 'text/plain',
-        evidence_hash,
-      });
+      for (const reader of [admin, session, await signIn(creator)]) {
+        expect(await reader.call('disputes.evidence', { execution_id })).to.deep.equal({
+          content: file('it lied').content,
+          media_type: 'text/plain',
+          evidence_hash,
+        });
+      }
+      const stranger = await signIn(Keypair.generate());
+      expect(await refusal(stranger.call('disputes.evidence', { execution_id }))).to.include({ status: 404 });
       expect((await session.call('disputes.mine')).disputes[0]).to.deep.include({ has_evidence: true });
     });
 
@@ -267,8 +273,8 @@ describe('disputes at /trpc', () => {
   });
 
   describe('the case and its reason', () => {
-    it('show the admin alone the request and its result', async () => {
-      const { caller, listing, execution_id } = await addDisputed();
+    it('show the request and its result to the admin and both parties, and to no other wallet', async () => {
+      const { caller, creator, listing, execution_id } = await addDisputed();
       const wallet = caller.publicKey.toBase58();
       const asked = { task: 'count rows', parameters: '{"file":"a.csv"}' };
       await world.addJournal({ execution_id, wallet, listing, state: 'settled', ...asked });
@@ -277,6 +283,40 @@ describe('disputes at /trpc', () => {
       expect(found).to.deep.include({ task: 'count rows', parameters: { file: 'a.csv' } });
       expect(found.execution).to.deep.include({ execution_id, status: 'disputed', cost_usdc: 0.25 });
       expect(found.dispute).to.deep.equal((await admin.call('disputes.queue')).disputes[0]);
+      for (const party of [caller, creator]) {
+        expect(await (await signIn(party)).call('disputes.case', { execution_id })).to.deep.equal(found);
+      }
+      const stranger = await signIn(Keypair.generate());
+      expect(await refusal(stranger.call('disputes.case', { execution_id }))).to.include({
+        status: 404,
+        code: 'execution_not_found',
+      });
+    });
+
+    it('show the reply of the creator, who can change it until the dispute ends', async () => {
+      const { caller, creator, execution_id } = await addDisputed();
+      const session = await signIn(creator);
+      const put = (reply: string) => session.call('disputes.putReply', { execution_id, reply });
+      const read = async (party: Keypair) =>
+        (await (await signIn(party)).call('disputes.case', { execution_id })).dispute.reply;
+      expect(await read(caller)).to.equal(null);
+      await put('x'.repeat(4_000));
+      await put('All rows are counted: ✓');
+      for (const party of [caller, creator, ADMIN]) expect(await read(party)).to.equal('All rows are counted: ✓');
+
+      for (const reply of ['', 'x'.repeat(4_001)]) {
+        expect(await refusal(put(reply))).to.include({ status: 400, code: 'invalid_request' });
+      }
+      for (const other of [caller, ADMIN, Keypair.generate()]) {
+        const refused = await refusal((await signIn(other)).call('disputes.putReply', { execution_id, reply: 'mine' }));
+        expect(refused).to.include({ status: 404, code: 'execution_not_found' });
+      }
+      await world.index.updateTable('disputes').set({ outcome: 'rejected' }).execute();
+      expect(await refusal(put('too late'))).to.include({
+        status: 400,
+        message: 'The dispute has ended. A reply is accepted only while it is open.',
+      });
+      expect(await read(caller)).to.equal('All rows are counted: ✓');
     });
 
     it('are available for executions that were never started here, without the request', async () => {

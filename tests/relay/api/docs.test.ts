@@ -1,5 +1,5 @@
 /** /docs: one page that needs nothing else, says what the table of routes and errors says, and names nothing that is not. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { agentsCommands } from '../../../app/cli/commands/agents.ts';
@@ -18,6 +18,7 @@ import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 
 const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
+const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples');
 const GROUPS = {
   agents: agentsCommands,
   archive: archiveCommands,
@@ -92,6 +93,34 @@ describe('/docs', () => {
       expect(page).to.include(`<details id="${id}"><summary><code>${method.toUpperCase()} ${path}</code>`);
     }
     for (const code of ERROR_CODES) expect(page).to.include(`<tr id="error-${code}">`);
+  });
+
+  it('links every file of examples/, which is served byte for byte', async () => {
+    const names = readdirSync(EXAMPLES);
+    expect(names).to.include.members(['caller.ts', 'vectors.json']);
+    for (const name of names) {
+      expect(page).to.include(`href="/examples/${name}"`);
+      const { status, headers: sent, text } = await world.get(`/examples/${name}`);
+      expect([status, sent.get('content-type')]).to.deep.equal([200, 'text/plain; charset=utf-8']);
+      expect(text).to.equal(readFileSync(join(EXAMPLES, name), 'utf8'));
+    }
+    for (const name of ['..%2Fpackage.json', 'none', '.']) {
+      expect((await world.get(`/examples/${name}`)).status, name).to.equal(404);
+    }
+  });
+
+  it('has its contents in /llms.txt, in the form of llmstxt.org, with links that work', async () => {
+    const { status, headers: sent, text } = await world.get('/llms.txt');
+    expect([status, sent.get('content-type')]).to.deep.equal([200, 'text/plain; charset=utf-8']);
+    // A title, a quoted summary, then sections that are lists of links with notes.
+    expect(text).to.match(/^# .+\n\n> .+\n(\n## .+\n\n(- \[.+\]\(https?:.+\)(: .+)?\n)+)+$/);
+    const links = [...text.matchAll(/\]\((.+?)\)/g)].map((match) => match[1]!);
+    for (const id of ROUTE_IDS) expect(links).to.include(`${world.url}/docs#${id}`);
+    for (const link of links) {
+      const [address = '', id] = link.split('#');
+      if (id === undefined) expect((await fetch(address)).status, link).to.equal(200);
+      else expect(page, link).to.include(`id="${id}"`);
+    }
   });
 
   it('names the deployment', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { findSchemaFaults } from '../../../app/sdk/wire/schemas/faults.ts';
-import { accept, EMITTED, type Json } from './schemas/accept.ts';
+import { accept, EMITTED, faultsOf, type Json, ofA } from './schemas/accept.ts';
 
 describe('schemas as they are emitted', () => {
   const pydantic = { query: 'q', where: { lat: 1, lon: 2 }, pet: { kind: 'cat' } };
@@ -149,4 +149,41 @@ describe('schemas as they are emitted', () => {
       }
     }
   });
+
+  const tool = { name: 'n', description: 'd' };
+  const schema = ofA({ type: 'string' });
+  const tuple = [{ type: 'string' }, { type: 'number' }];
+  const OTHERS: [name: string, schema: Json, says: string[]][] = [
+    [
+      'a tuple of zod for draft 7',
+      z.toJSONSchema(z.object({ a: z.tuple([z.string(), z.number()]) }), { target: 'draft-7' }),
+      ['input_schema.properties.a.items must be a schema; write the array of schemas of a tuple as `prefixItems`'],
+    ],
+    [
+      'a tuple of TypeBox',
+      ofA({ type: 'array', items: tuple, additionalItems: false, minItems: 2, maxItems: 2 }),
+      ['a.items must be a schema; write the array', 'a.additionalItems is not among', 'and this schema as `items`'],
+    ],
+    [
+      'keywords of OpenAPI 3.0',
+      ofA({ type: 'number', nullable: true, example: 1, minimum: 0, exclusiveMinimum: true }),
+      ['"type": ["string", "null"]', 'write `examples`', 'exclusiveMinimum must be a number: the bound itself'],
+    ],
+    [
+      'keywords of forms and of Gemini',
+      ofA({ enum: [1], enumNames: ['one'] }, { propertyOrdering: ['a'] }),
+      ['write `x-enumNames`', '`properties` keep their order'],
+    ],
+    ['a tool of OpenAI', { type: 'function', function: { ...tool, parameters: schema } }, ['`function.parameters`']],
+    ['a tool of the Responses API', { type: 'function', ...tool, parameters: schema }, ['pass its `parameters`']],
+    ['a tool of MCP', { ...tool, inputSchema: schema, outputSchema: schema }, ['pass its `inputSchema`']],
+    ['a tool of Anthropic', { ...tool, input_schema: schema }, ['pass its `input_schema`']],
+  ];
+  for (const [name, refused, says] of OTHERS) {
+    it(`refuses ${name} and says what to write`, () => {
+      const faults = faultsOf(refused);
+      for (const words of says) expect(faults.join('; ')).to.include(words);
+      if (/tool/.test(name)) expect(faults).to.have.length(1);
+    });
+  }
 });

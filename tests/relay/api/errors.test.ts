@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { errorBody, openRefused } from '../../../app/relay/errors.ts';
+import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
+import type { Live } from '../../../app/relay/execution/step.ts';
+import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { ERRORS, type ErrorCode } from '../../../app/sdk/wire/wire.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -19,7 +22,13 @@ const REFUSALS: [programError: string | null, code: ErrorCode, details: unknown]
   ['PriceAboveMax', 'price_changed', changed],
   ['ListingVersionMismatch', 'price_changed', changed],
   ['ListingNotActive', 'agent_paused', null],
-  ['TimeoutOutOfRange', 'invalid_request', null],
+  [
+    'TimeoutOutOfRange',
+    'invalid_request',
+    {
+      issues: [{ in: 'body', path: 'timeout_seconds', expected: "must be within the agent's limits", got: 'another' }],
+    },
+  ],
   ['GrantRevoked', 'unauthorized', null],
   ['GrantExpired', 'unauthorized', null],
   ['OpensPaused', 'service_unavailable', null],
@@ -37,6 +46,16 @@ describe('an open that the program refuses', () => {
       const { error } = errorBody(refusal);
       expect(error).to.deep.include({ code, execution_id: CALL.execution_id, details });
       expect(refusal.retryAfterSeconds).to.equal(code === 'service_unavailable' ? 5 : undefined);
+    });
+
+    it(`has a valid body when ${programError ?? 'an unnamed program error'} is answered from the journal`, async () => {
+      const ended = { state: 'void', error_code: code, error_message: 'why', refund_state: null } as JournalRow;
+      const live = { ended } as Live;
+      const error = await outcomeOf({} as Parameters<typeof outcomeOf>[0], CALL.execution_id, live).then(
+        () => expect.fail('it has no outcome'),
+        (thrown) => thrown,
+      );
+      expect(errorBody(error).error).to.include({ code, execution_id: CALL.execution_id });
     });
   }
 });

@@ -83,7 +83,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       new ApiError('agent_paused', 'a reason', options),
       new ApiError('execution_failed', 'a reason', options),
       new ApiError('service_unavailable', 'a reason', options),
-      new ApiError('invalid_request', 'a reason', options),
+      new ApiError('invalid_request', 'a reason', { ...options, details: { issues: [] } }),
     ];
     for (const refusal of REFUSALS) {
       const { code, details } = refusal;

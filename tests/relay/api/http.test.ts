@@ -47,6 +47,8 @@ describe('every route', () => {
     ['/.well-known/http-message-signatures-directory', READ],
     ['/', READ],
     ['/idl.json', READ],
+    ['/llms.txt', READ],
+    ['/examples/x', READ],
     ['/health', READ],
     ['/ready', READ],
     ['/openapi.json', READ],

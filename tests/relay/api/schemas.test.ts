@@ -43,7 +43,7 @@ describe('schemas', () => {
         },
       }),
     ).to.deep.equal([
-      'input_schema.nullable is not among the keywords that are allowed',
+      'input_schema.nullable is not among the keywords that are allowed: allow null by `type`, such as "type": ["string", "null"], or by `anyOf`',
       'input_schema.properties.a.type must be one or several of object, array, string, number, integer, boolean, null',
       'input_schema.properties.a.items.minLength must be a whole number of at least 0',
       'input_schema.properties.b.if is not among the keywords that are allowed',

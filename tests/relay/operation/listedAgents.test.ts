@@ -11,6 +11,7 @@ import pino from 'pino';
 import { createListedAgents } from '../../../app/relay/agents/listed.ts';
 import { creatorsNamed, findAgents } from '../../../app/relay/agents/search.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
+import { AGENT_SORTS } from '../../../app/sdk/wire/choices.ts';
 import { type AgentMetadata, encodeMetadata, type StandardTag, tagMask } from '../../../app/sdk/wire/metadata.ts';
 import { AgentsQuery } from '../../../app/sdk/wire/wire.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
@@ -22,7 +23,7 @@ const LISTINGS = 40;
 const CHANGES = 150;
 const QUESTIONS = 100;
 const STANDARD = ['data', 'code', 'research'] as const;
-const CUSTOM = ['csv', 'csv-files', 'tax'];
+const CUSTOM = ['csv', 'csv-files', 'tax', 'sandbox'];
 const NAMES = [
   'CSV analyst',
   'Café Tax',
@@ -119,6 +120,8 @@ function pageOf(all: Iterable<Plain>, query: AgentsQuery) {
     price_asc: ({ price }) => price,
     price_desc: ({ price }) => -price,
     created_at: ({ listedAt }) => -listedAt,
+    best: ({ total, rate, document }) =>
+      (document?.custom_tags.includes('sandbox') ? 1 : 0) - (Math.round(rate * total) + 5) / (total + 10),
   };
   const key = keys[query.sort];
   matching.sort((one, other) => key(one) - key(other) || (one.listing < other.listing ? -1 : 1));
@@ -187,7 +190,7 @@ describe('lists of agents', function () {
         .values({
           listing: agent.listing,
           total_executions: BigInt(agent.total),
-          successful_executions: 0n,
+          successful_executions: BigInt(Math.round(agent.rate * agent.total)),
           success_rate: agent.rate,
           avg_execution_time_ms: 1n,
           dispute_count: 0n,
@@ -274,7 +277,7 @@ describe('lists of agents', function () {
           rate: 0,
           document,
         };
-        if (agent.total > 0) agent.rate = random.below(5) / 4;
+        if (agent.total > 0) agent.rate = random.below(agent.total + 1) / agent.total;
         await write(agent, isHere);
         missing.delete(listing);
         if (!isHere) {
@@ -291,7 +294,7 @@ describe('lists of agents', function () {
         await change();
         const q = random.pick([...TEXTS, random.pick(listings), random.pick(creators)]);
         const query = AgentsQuery.parse({
-          sort: random.pick(['total_executions', 'success_rate', 'price_asc', 'price_desc', 'created_at']),
+          sort: random.pick(AGENT_SORTS),
           limit: String(1 + random.below(20)),
           offset: String(random.below(3) === 0 ? random.below(30) : 0),
           ...(random.below(2) === 0 && { q }),

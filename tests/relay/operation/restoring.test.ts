@@ -110,9 +110,12 @@ describe('the ledger lost, and an old backup restored', function () {
     // The dead relay has signed a moment ago what the backup does not know: sharedAuthority.test.ts waits until that is long ago.
     const restored = await market.startRelayProcess(FORGETFUL);
     try {
-      // It serves, so it knows of every open record: those without a row are parked for their refund.
-      const parked = await market.query('ledger', "SELECT execution_id FROM executions WHERE task = ''");
-      expect(parked.map(({ execution_id }) => execution_id).sort()).to.deep.equal([...lostOpen].sort());
+      // Once it has compared its ledger with the chain, each open record without a row is parked for its refund.
+      const parked = await untilFound('both orphans', async () => {
+        const rows = await market.query('ledger', "SELECT execution_id FROM executions WHERE task = ''");
+        return rows.length >= lostOpen.length ? rows.map(({ execution_id }) => execution_id) : null;
+      });
+      expect(parked.sort()).to.deep.equal([...lostOpen].sort());
       for (const id of lostOpen) expect((await read(restored.url, id)).cost_usdc).to.equal(0.25);
 
       expect(await read(restored.url, completed)).to.include({ status: 'completed', result: 'done: before' });

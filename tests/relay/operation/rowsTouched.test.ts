@@ -64,7 +64,14 @@ const agentId = addressOf('listing', 3);
  * lists. Other routes may count what they like. Those without a question are answered without a query, or not at all here.
  */
 const READ: Record<string, string[]> = {
-  '/v1/agents': ['', '?sort=price_asc', '?tags=data,kind-7', '?q=agent', '?verified_only=true&offset=100'],
+  '/v1/agents': [
+    '',
+    '?sort=price_asc',
+    '?sort=best',
+    '?tags=data,kind-7',
+    '?q=agent',
+    '?verified_only=true&offset=100',
+  ],
   '/v1/agents/{agent_id}': [`/${agentId}`, `/${addressOf('listing', 0)}`],
   '/v1/executions': [
     '',
@@ -84,6 +91,8 @@ const READ: Record<string, string[]> = {
   '/docs': [],
   '/openapi.json': [],
   '/idl.json': [],
+  '/llms.txt': [],
+  '/examples/{name}': [],
   '/.well-known/http-message-signatures-directory': [],
 };
 

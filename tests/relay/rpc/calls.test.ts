@@ -9,12 +9,17 @@ const CONCURRENCY = 24;
 const SLOT_MS = 400;
 /** What an execution may cost in calls, its two sends among them. */
 const MOST_CALLS = 4;
+/** Asked by the clock while something waits: more often for each execution where a busy machine makes it wait longer. */
+const BY_CLOCK = ['getSignatureStatuses', 'getLatestBlockhash', 'getEpochInfo', 'getRecentPrioritizationFees'];
+/** The same bytes once more, because they were not confirmed in time. */
+const SENT_AGAIN = 'sendTransaction again';
 
 describe('calls to the node', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
   let proxy: RpcProxy;
   const counts = new Map<string, number>();
+  const sent = new Set<unknown>();
   let held: (() => void)[] = [];
   let slots: NodeJS.Timeout;
 
@@ -22,8 +27,10 @@ describe('calls to the node', function () {
     market = await startMarketplace({ slotTimeMs: 50 });
     await market.relay.kill();
     proxy = await startRpcProxy(market.node);
-    proxy.onCall(({ method }) => {
-      counts.set(method, (counts.get(method) ?? 0) + 1);
+    proxy.onCall(({ method, params: [bytes] }) => {
+      const name = method === 'sendTransaction' && sent.has(bytes) ? SENT_AGAIN : method;
+      if (method === 'sendTransaction') sent.add(bytes);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
       return null;
     });
     proxy.onMessage((message, pass) => {
@@ -41,7 +48,7 @@ describe('calls to the node', function () {
     await market.stop();
   });
 
-  /** Calls for each execution, of `count` of them, so many at a time; and all of them by method. */
+  /** Calls for each execution, of `count` of them, so many at a time, without those of time; and all of them by method. */
   async function measure(url: string, count: number, concurrency: number): Promise<{ each: number; by: string }> {
     counts.clear();
     let left = count;
@@ -54,7 +61,8 @@ describe('calls to the node', function () {
       }
     };
     await Promise.all(Array.from({ length: concurrency }, caller));
-    const total = [...counts.values()].reduce((sum, one) => sum + one, 0);
+    const counted = [...counts].filter(([name]) => !BY_CLOCK.includes(name) && name !== SENT_AGAIN);
+    const total = counted.reduce((sum, [, one]) => sum + one, 0);
     return { each: total / count, by: [...counts].map(([method, one]) => `${method} ${one}`).join(', ') };
   }
 
@@ -73,7 +81,7 @@ describe('calls to the node', function () {
       expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(
         BigInt(EXECUTIONS) * PRICE,
       );
-      // Some calls are made by the clock, and more of them where executions take long: on a busy machine it is asked again.
+      // Where a confirmation is late, the accounts are read for it too: on a busy machine it is measured again.
       for (let again = 0; again < 2 && each > MOST_CALLS; again += 1) {
         ({ each, by } = await measure(relay.url, EXECUTIONS, CONCURRENCY));
       }

@@ -1,10 +1,10 @@
 /** The catalogue's filters. Each change updates the URL, so that it can be shared and undone with the back button. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
-import { AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
+import { type AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
 import { Checkbox, cx, Select } from '../../parts/ui.tsx';
 import { rest } from '../../service.ts';
-import { type CatalogueSearch, tagsOf } from '../catalogueSearch.ts';
+import { type CatalogueSearch, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
 const DEBOUNCE_MS = 250;
 /** The offered custom tags are those of the most called agents. */
@@ -12,6 +12,7 @@ const TAGS_FROM = 100;
 const MOST_CUSTOM_TAGS = 24;
 
 const SORTS: Record<(typeof AGENT_SORTS)[number], string> = {
+  best: 'Best',
   total_executions: 'Most called',
   success_rate: 'Most successful',
   price_asc: 'Cheapest',
@@ -32,12 +33,12 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
       <div className="grid grid-cols-2 items-end gap-3 sm:flex sm:flex-wrap">
         <Select
           label="Sort by"
-          value={search.sort ?? 'total_executions'}
+          value={search.sort ?? PAGE_SORT}
           onChange={({ target }) =>
-            onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== 'total_executions') })
+            onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== PAGE_SORT) })
           }
         >
-          {AGENT_SORTS.map((sort) => (
+          {SORT_NAMES.map((sort) => (
             <option key={sort} value={sort}>
               {SORTS[sort]}
             </option>

@@ -6,7 +6,7 @@ import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Badge, Button, Card, Facts, type Tone } from '../../parts/ui.tsx';
+import { Badge, Button, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
 import { idBytes } from './record.ts';
 
@@ -43,7 +43,16 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />.
           </p>
         </div>
-        <Actions dispute={dispute} now={now} />
+        <div className="flex flex-wrap gap-2">
+          <Actions dispute={dispute} now={now} />
+          <Link
+            to="/disputes/$executionId"
+            params={{ executionId: dispute.execution_id }}
+            className={buttonStyle('plain', true)}
+          >
+            {isOpen && !isCaller && dispute.reply === null ? 'Read and reply' : 'Evidence and reply'}
+          </Link>
+        </div>
       </div>
       {isOpen && <Due dispute={dispute} now={now} />}
       {dispute.reason !== null && (
@@ -76,18 +85,18 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
     <p className="mb-4 text-sm tabular-nums">
       {due === null && (
         <>
-          The answer is due <Time at={dispute.answer_due_at} />.
+          The admin’s decision is due <Time at={dispute.answer_due_at} />.
         </>
       )}
       {due !== null && due > 0 && (
         <>
-          The answer is due in <strong className="font-semibold">{formatSpan(due)}</strong>.
+          The admin’s decision is due in <strong className="font-semibold">{formatSpan(due)}</strong>.
         </>
       )}
       {due !== null && due <= 0 && (
         <span className="text-warn">
-          The answer has been due for {formatSpan(-due)}. From <Time at={dispute.lapses_at} /> on anybody can end the
-          dispute, and the bond comes back.
+          The admin’s decision has been due for {formatSpan(-due)}. From <Time at={dispute.lapses_at} /> on anybody can
+          end the dispute, and the bond comes back.
         </span>
       )}
     </p>
@@ -113,7 +122,7 @@ function EvidenceOf({ dispute }: { dispute: DisputeSummary }) {
     <>
       <Id value={dispute.evidence_hash} />
       <span className="text-faint">
-        {dispute.has_evidence ? ' kept by the marketplace, for the admin' : ' the marketplace does not have its bytes'}
+        {dispute.has_evidence ? ' kept by the marketplace' : ' the marketplace does not have its bytes'}
       </span>
     </>
   );

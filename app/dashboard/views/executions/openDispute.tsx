@@ -57,7 +57,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         onDone={() => {
           setText('');
           setFile(null);
-          notify('The dispute is open', 'The admin now sees your evidence.');
+          notify('The dispute is open', 'The admin and the creator can read your evidence.');
           onClose();
         }}
       >
@@ -69,7 +69,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         {kind === 'text' ? (
           <TextArea
             label="What is wrong"
-            hint={`One dispute per execution, ever: say all of it. At most ${MAX_KIB} KiB, seen by the admin only.`}
+            hint={`One dispute per execution, ever: say all of it. At most ${MAX_KIB} KiB. The admin and the creator read it.`}
             rows={5}
             value={text}
             onChange={(event) => setText(event.target.value)}
@@ -78,7 +78,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         ) : (
           <Field
             label="Evidence file"
-            hint={`Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser and shown to the admin only.`}
+            hint={`Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser, and the admin and the creator can read it.`}
             error={error}
           >
             {(props) => (

@@ -12,6 +12,7 @@ import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
+import { ABOUT, EXAMPLES } from './examples.ts';
 import { escapeHtml, inline } from './html.ts';
 import { reference } from './reference.ts';
 import { STYLE } from './style.ts';
@@ -20,7 +21,14 @@ import { STYLE } from './style.ts';
 export const RESULT_HASH_OFFSET = 212;
 
 const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8');
-const NAVIGATION = [...GUIDE.matchAll(/<section id="(\w+)">\s*<h2>(.*?)<\/h2>/g)];
+/** The sections of the page: id and title. */
+export const SECTIONS: [id: string, title: string][] = [
+  ...[...GUIDE.matchAll(/<section id="(\w+)">\s*<h2>(.*?)<\/h2>/g)].map(([, id, title]): [string, string] => [
+    String(id),
+    String(title),
+  ]),
+  ['reference', 'Reference'],
+];
 
 /** The page for the deployment in the document. `rpcUrl` is for readers who query the chain themselves. */
 export function createPage(document: OpenApi, deployment: { environment: 'live' | 'test'; rpcUrl: string }): string {
@@ -38,12 +46,12 @@ export function createPage(document: OpenApi, deployment: { environment: 'live' 
   };
   const guide = GUIDE.replace('{{error_table}}', errorTable())
     .replace('{{schema_rules}}', schemaRules())
+    .replace('{{examples}}', examples())
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
       const value = values[name];
       if (value === undefined) throw new Error(`the guide names ${name}, which nobody knows`);
       return escapeHtml(value);
     });
-  const sections = [...NAVIGATION.map(([, id, title]) => [id, title]), ['reference', 'Reference']];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +65,7 @@ export function createPage(document: OpenApi, deployment: { environment: 'live' 
 <header>
 <h1>Agent Marketplace API</h1>
 <nav aria-label="Sections"><ul>
-${sections.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
+${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
 </ul></nav>
 </header>
 <main id="main">
@@ -76,6 +84,15 @@ function schemaRules(): string {
   return `<ul>\n${describeSchemaRules()
     .map((line) => `<li>${inline(line.replace(/^- /, ''))}</li>`)
     .join('\n')}\n</ul>`;
+}
+
+function examples(): string {
+  const items = [...EXAMPLES.keys()].map((name) => {
+    const about = ABOUT[name];
+    if (about === undefined) throw new Error(`examples/${name} has no text in docs/examples.ts`);
+    return `<li><a href="/examples/${name}"><code>${name}</code></a>: ${inline(about)}</li>`;
+  });
+  return `<ul>\n${items.join('\n')}\n</ul>`;
 }
 
 function errorTable(): string {

@@ -158,7 +158,7 @@ export const GLOSSARY: Record<string, string> = {
   signature:
     'The creator’s signature over `result_hash`, as the program verified it: `ed25519:` and base58; null without a result.',
   slot: 'The slot up to which the index has read the chain; null before the first.',
-  sort: 'The order: descending, except `price_asc`. Ties are ordered by agent_id. Default: `total_executions`.',
+  sort: 'The order: descending, except `price_asc`. `best` weighs the success rate by the number of calls, with agents tagged `sandbox` last. Ties are ordered by agent_id. Default: `total_executions`.',
   standard_tags: 'The standard tags, in the order of their bits in `tag_mask`.',
   status: 'The status.',
   'AgentFull.status': '`paused` agents cannot be executed.',

@@ -81,9 +81,10 @@ export interface RouteContext {
   deps: RelayDeps;
   /** The readiness for executions, at most 2 s old. */
   readReadiness(): Promise<Ready>;
-  /** The bytes of /openapi.json and /docs. */
+  /** The bytes of /openapi.json, /docs and /llms.txt. */
   openapi(): Buffer;
   docs(): Buffer;
+  llms(): Buffer;
 }
 
 /** A request whose body has a valid size and media type, and whose key is valid. */

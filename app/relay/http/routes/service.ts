@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Directory, Health, Ready } from '../../../sdk/wire/wire.ts';
+import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
+import { EXAMPLES } from '../docs/examples.ts';
 import { DOCS_POLICY } from '../docs/style.ts';
 import { CACHING, route } from './route.ts';
 
@@ -128,6 +130,39 @@ export const serviceRoutes = {
     cache: CACHING.document,
     async handle({ docs }) {
       return { status: 200, value: docs(), headers: { 'Content-Security-Policy': DOCS_POLICY } };
+    },
+  }),
+
+  getLlmsText: route({
+    method: 'get',
+    path: '/llms.txt',
+    tag: 'Service',
+    summary: 'Fetch the contents of the guide',
+    about: 'Links to the guide, every route and the examples, in the form of llmstxt.org.',
+    access: 'public',
+    answers: { 200: { about: 'The text.', bytes: 'text/plain' } },
+    errors: [],
+    cache: CACHING.document,
+    async handle({ llms }) {
+      return { status: 200, value: llms() };
+    },
+  }),
+
+  getExample: route({
+    method: 'get',
+    path: '/examples/{name}',
+    tag: 'Service',
+    summary: 'Fetch an example',
+    about: 'A complete program, its input, or the test vectors. The guide lists the names.',
+    access: 'public',
+    params: { name: { about: 'The name of the file.', example: 'vectors.json' } },
+    answers: { 200: { about: 'The file.', bytes: 'text/plain' } },
+    errors: [],
+    cache: CACHING.document,
+    async handle(_context, { param }) {
+      const file = EXAMPLES.get(param('name'));
+      if (!file) throw new ApiError('not_found', 'No example has this name');
+      return { status: 200, value: file };
     },
   }),
 

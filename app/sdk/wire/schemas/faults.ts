@@ -12,7 +12,16 @@ import {
   SCHEMA_KEYWORDS,
 } from '../schemaKeywords.ts';
 import { type Pattern, tryPattern } from './patterns.ts';
-import { childrenOf, isObject, isSchema, ruleOf, type Schema, stepsOf } from './rules.ts';
+import {
+  childrenOf,
+  isObject,
+  isSchema,
+  ruleOf,
+  type Schema,
+  schemaFieldOfTool,
+  stepsOf,
+  unknownKeyword,
+} from './rules.ts';
 
 /** Limits for all patterns of a schema: characters, and compiled instructions. They take at most 0.2 s to compile. */
 const MAX_PATTERN_CHARACTERS = 8_192;
@@ -46,6 +55,9 @@ export function findSchemaFaults(schema: Schema, where: string): SchemaFault[] {
 
 /** The same for an input schema, which must also describe an object. */
 export function findInputSchemaFaults(schema: Schema, where: string): SchemaFault[] {
+  const field = schemaFieldOfTool(schema);
+  if (field)
+    return [{ path: where, expected: `must be a schema and not a whole tool: pass its \`${field}\``, got: schema }];
   const isCombined = ['$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in schema);
   const isObjects = schema.type === 'object' || (schema.type === undefined && isCombined);
   const own = isObjects ? [] : [{ path: `${where}.type`, expected: 'must be "object"', got: schema.type }];
@@ -93,7 +105,7 @@ class Survey {
     if (keyword.startsWith('x-')) return;
     const rule = ruleOf(keyword);
     const here = [...steps, keyword];
-    if (!rule) this.refuse(here, 'is not among the keywords that are allowed', value);
+    if (!rule) this.refuse(here, unknownKeyword(keyword), value);
     else if (!rule.check(value)) this.refuse(here, rule.expected, value);
     else if (keyword === '$id' && steps.length > 0) this.refuse(here, 'may stand at the top only', value);
     else if (keyword === '$ref') this.references.set(schema, { path: this.pathOf(here), ref: String(value) });

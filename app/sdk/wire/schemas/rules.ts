@@ -38,6 +38,7 @@ const schemas: Rule = {
 };
 const named: Rule = { check: isObject, expected: 'must be an object of schemas', holds: 'names' };
 const number: Rule = { check: (value) => typeof value === 'number', expected: 'must be a number' };
+const bound: Rule = { ...number, expected: 'must be a number: the bound itself, in place of `minimum` or `maximum`' };
 const count: Rule = { check: isCount, expected: 'must be a whole number of at least 0' };
 const text: Rule = { check: isText, expected: 'must be a string' };
 const flag: Rule = { check: (value) => typeof value === 'boolean', expected: 'must be true or false' };
@@ -65,7 +66,7 @@ export const RULES: Record<SchemaKeyword, Rule> = {
   propertyNames: schema,
   minProperties: count,
   maxProperties: count,
-  items: schema,
+  items: { ...schema, expected: 'must be a schema; write the array of schemas of a tuple as `prefixItems`' },
   prefixItems: schemas,
   minItems: count,
   maxItems: count,
@@ -76,8 +77,8 @@ export const RULES: Record<SchemaKeyword, Rule> = {
   format: text,
   minimum: number,
   maximum: number,
-  exclusiveMinimum: number,
-  exclusiveMaximum: number,
+  exclusiveMinimum: bound,
+  exclusiveMaximum: bound,
   multipleOf: { check: (value) => typeof value === 'number' && value > 0, expected: 'must be a number above 0' },
   title: text,
   description: text,
@@ -95,6 +96,29 @@ export const RULES: Record<SchemaKeyword, Rule> = {
   $comment: text,
   id: text,
 };
+
+/** Advice for keywords of other dialects: OpenAPI 3.0, older drafts, form libraries, other models' function schemas. */
+const REPLACEMENTS = new Map([
+  ['nullable', 'allow null by `type`, such as "type": ["string", "null"], or by `anyOf`'],
+  ['example', 'write `examples`, an array'],
+  ['enumNames', 'write `x-enumNames`, or explain the values in `description`'],
+  ['propertyOrdering', 'remove it, because `properties` keep their order'],
+  ['additionalItems', 'write the array of `items` as `prefixItems`, and this schema as `items`'],
+  ['unevaluatedProperties', 'write `additionalProperties`'],
+  ['unevaluatedItems', 'write `items`'],
+]);
+
+/** What is wrong with an unknown keyword, and its replacement if it is one of another dialect. */
+export function unknownKeyword(keyword: string): string {
+  const replacement = REPLACEMENTS.get(keyword);
+  return `is not among the keywords that are allowed${replacement ? `: ${replacement}` : ''}`;
+}
+
+/** The field of a tool that holds its input schema, if this is a tool of OpenAI, Anthropic or MCP; else null. */
+export function schemaFieldOfTool(value: Schema): string | null {
+  if (isObject(value.function) && isObject(value.function.parameters)) return 'function.parameters';
+  return ['parameters', 'inputSchema', 'input_schema'].find((field) => isObject(value[field])) ?? null;
+}
 
 /** The rule of a keyword; undefined for an unknown one, also for a name such as "constructor". */
 export function ruleOf(keyword: string): Rule | undefined {

@@ -1,6 +1,9 @@
-/** One dispute with everything for the admin's decision: request, result, evidence, and the receipt verified again. */
+/**
+ * One dispute for its parties and the admin: request, result, evidence, the creator's reply, and the receipt verified
+ * again. The creator can reply here, and the admin decide.
+ */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useLocation, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../sdk/wire/usdc.ts';
@@ -11,28 +14,38 @@ import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { Code, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
 import { call } from '../service.ts';
 import { openChain } from '../wallet/chain.ts';
+import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
-import { Evidence } from './admin/evidence.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
-import { Verified } from './admin/verified.tsx';
+import { Evidence } from './disputes/evidence.tsx';
+import { Reply } from './disputes/reply.tsx';
+import { Verified } from './disputes/verified.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
 /** The index follows the chain; this polls the index. */
 const REFRESH_MS = 5_000;
 
-export default function AdminDispute() {
-  const { executionId } = useParams({ from: '/admin/disputes/$executionId' });
+/** `/disputes/$executionId` for the parties, `/admin/disputes/$executionId` for the admin. */
+export default function View() {
+  const { executionId = '' } = useParams({ strict: false });
+  const isOfAdmin = useLocation({ select: ({ pathname }) => pathname.startsWith('/admin/') });
   return (
     <>
       <p className="mb-3 text-sm">
-        <Link to="/admin" search={{ tab: 'disputes' }} className="text-faint hover:text-ink">
-          ← All disputes
-        </Link>
+        {isOfAdmin ? (
+          <Link to="/admin" search={{ tab: 'disputes' }} className="text-faint hover:text-ink">
+            ← All disputes
+          </Link>
+        ) : (
+          <Link to="/disputes" className="text-faint hover:text-ink">
+            ← Your disputes
+          </Link>
+        )}
       </p>
       <PageHead title="Dispute" about={<Id value={executionId} full />} />
-      <SignedIn admin why="Only the marketplace’s admin can see and answer disputes.">
+      <SignedIn admin={isOfAdmin} why="A dispute is shown to its caller, to the agent’s creator and to the admin.">
         <Loaded executionId={executionId} />
       </SignedIn>
     </>
@@ -57,13 +70,18 @@ function Loaded({ executionId }: { executionId: string }) {
 
 function CaseView({ found }: { found: Case }) {
   const { execution, task, parameters, dispute } = found;
+  const { wallet, isAdmin } = useSession();
   const collateral = useCollateral(dispute.execution_id);
   const isOpen = dispute.outcome === 'open';
+  const isParty = wallet === dispute.caller || wallet === dispute.creator;
+  const mayDecide = isAdmin && !isParty;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
       <Card className="grid gap-4 lg:col-start-2">
         <div className="flex items-center justify-between gap-3">
-          <h2 className="font-semibold">{isOpen ? 'Waiting for you' : 'Answered'}</h2>
+          <h2 className="font-semibold">
+            {isOpen ? `Waiting for ${mayDecide ? 'you' : 'the admin’s decision'}` : 'Decided'}
+          </h2>
           <Due dispute={dispute} />
         </div>
         <Facts rows={factsOf(found, collateral)} />
@@ -71,6 +89,9 @@ function CaseView({ found }: { found: Case }) {
       <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-1 lg:row-span-2 lg:row-start-1">
         <Section title="Evidence">
           <Evidence dispute={dispute} />
+        </Section>
+        <Section title="The creator’s reply">
+          <Reply dispute={dispute} mayReply={isOpen && wallet === dispute.creator} />
         </Section>
         <Section title="What was asked">
           {task === null && parameters === null ? (
@@ -92,8 +113,15 @@ function CaseView({ found }: { found: Case }) {
         <Verified found={found} />
       </div>
       <Card className="lg:sticky lg:top-24 lg:col-start-2">
-        <h2 className="mb-4 font-semibold">{isOpen ? 'Your answer' : 'The answer'}</h2>
-        {isOpen ? <Resolve dispute={dispute} collateral={collateral} /> : <Facts rows={outcomeRows(found)} />}
+        <h2 className="mb-4 font-semibold">{isOpen && mayDecide ? 'Your decision' : 'The decision'}</h2>
+        {!isOpen && <Facts rows={outcomeRows(found)} />}
+        {isOpen && mayDecide && <Resolve dispute={dispute} collateral={collateral} />}
+        {isOpen && !mayDecide && (
+          <p className="text-sm text-faint">
+            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anyone can end it, and
+            the bond goes back to the caller.
+          </p>
+        )}
       </Card>
     </div>
   );

@@ -1,4 +1,4 @@
-/** A dispute's evidence, which a stranger made: text as text, images as data, everything else only as a file. */
+/** A dispute's evidence, which the caller made: text as text, images as data, everything else only as a file. */
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -40,7 +40,7 @@ export function Evidence({ dispute }: { dispute: DisputeSummary }) {
         <Kept dispute={dispute} />
       ) : (
         <Note tone="warn" title="The evidence is not kept here">
-          Only its hash is on the chain. Ask the caller for the file, and compare its SHA-256 with that hash.
+          Only its hash is on the chain. The caller has the file: its SHA-256 must be that hash.
         </Note>
       )}
     </div>

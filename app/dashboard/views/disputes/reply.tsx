@@ -1,0 +1,60 @@
+/** The creator's reply to a dispute, and the form for it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { type DisputeSummary, MAX_REPLY_CHARACTERS } from '../../../sdk/wire/disputeProcedures.ts';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Button, TextArea } from '../../parts/ui.tsx';
+import { call } from '../../service.ts';
+
+export function Reply({ dispute, mayReply }: { dispute: DisputeSummary; mayReply: boolean }) {
+  return (
+    <div className="grid gap-4">
+      {dispute.reply !== null ? (
+        <p className="text-sm whitespace-pre-wrap">{dispute.reply}</p>
+      ) : (
+        !mayReply && <p className="text-sm text-faint">The creator has not replied.</p>
+      )}
+      {mayReply && <ReplyForm dispute={dispute} />}
+    </div>
+  );
+}
+
+function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSummary }) {
+  const [text, setText] = useState('');
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const put = useMutation({
+    mutationFn: () => call('disputes.putReply', { execution_id, reply: text.trim() }),
+    onSuccess: async () => {
+      setText('');
+      await queries.invalidateQueries({ queryKey: ['disputes.case', execution_id] });
+      notify('Your reply is saved', 'The caller and the admin can read it.');
+    },
+  });
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    put.mutate();
+  }
+  return (
+    <form className="grid justify-items-start gap-4" onSubmit={submit}>
+      <AskBeforeLeaving when={text.trim() !== ''} title="Leave the reply unsent?">
+        The reply that you have written is not sent yet.
+      </AskBeforeLeaving>
+      <div className="w-full">
+        <TextArea
+          label={reply === null ? 'Your reply' : 'A new reply'}
+          hint="The caller and the admin read it. You can replace it until the admin decides."
+          value={text}
+          maxLength={MAX_REPLY_CHARACTERS}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <Button type="submit" kind="primary" busy={put.isPending} disabled={text.trim() === ''}>
+        {reply === null ? 'Send reply' : 'Replace reply'}
+      </Button>
+      {put.error && <Trouble error={put.error} what="The reply" onRetry={() => put.mutate()} />}
+    </form>
+  );
+}
