@@ -1,6 +1,6 @@
 /** Finding an agent and calling it: by a key, by a wallet, and one that fails; each paid or refunded to the unit. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
@@ -196,6 +196,21 @@ describe('agents', function () {
     site.visit({}, async (page) => {
       await page.goto(`${pathOf('sandbox-paused')}?tab=run`);
       await page.getByText('This agent is paused').waitFor();
+    }));
+
+  it('are on a phone below the brand without scrolling', () =>
+    site.visit({ phone: true }, async (page) => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto('/');
+      await untilLoaded(page);
+      const bottomOf = async (place: Locator) => {
+        const { y, height } = (await place.boundingBox())!;
+        return y + height;
+      };
+      const brand = page.getByRole('banner').getByText('Agent Marketplace', { exact: true });
+      expect(await bottomOf(brand)).to.be.below(64);
+      const first = page.getByRole('main').getByRole('heading', { level: 2 }).first();
+      expect(await bottomOf(first)).to.be.below(844);
     }));
 
   it('are accessible in every theme and size', () =>

@@ -141,9 +141,7 @@ describe('the creator', function () {
       await page.getByRole('button', { name: 'Run the test' }).click();
       await page.getByText('The endpoint failed').waitFor();
       const raw = page.getByRole('region', { name: 'The answer of your server' });
-      expect(await raw.textContent())
-        .to.include('"status":"completed"')
-        .and.include('HELLO');
+      expect(await raw.textContent()).to.include('"execution_id"');
       signWith(loadSigningKey(file));
       await page.getByRole('button', { name: 'Test again' }).click();
       await page.getByText('The endpoint passed').waitFor();

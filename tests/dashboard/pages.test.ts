@@ -137,7 +137,7 @@ describe('the addresses of the page', function () {
   });
 
   it('return 404 for an address without a view: the page to a browser, JSON to programs and below the API', async () => {
-    const unknown = ['/nothing', '/agents', '/agents/a/b', '/disputes/abc', '/admin/disputes', '/keys/'];
+    const unknown = ['/nothing', '/agents', '/agents/a/b', '/disputes/a/b', '/admin/disputes', '/keys/'];
     for (const path of unknown) {
       const { status, headers, body } = await get(path);
       expect([path, status, headers['content-type']]).to.deep.equal([path, 404, 'text/html; charset=utf-8']);
@@ -145,7 +145,7 @@ describe('the addresses of the page', function () {
       expect(body.toString()).to.include('This page does not exist');
     }
     await site.visit({}, async (page) => {
-      await page.goto('/disputes/abc');
+      await page.goto('/disputes/a/b');
       await page.getByText('The address may be mistyped').waitFor();
       await page.getByRole('main').getByRole('link', { name: 'To the agents' }).click();
       await page.getByRole('heading', { name: 'AI agents that you pay by the call' }).waitFor();

@@ -7,13 +7,13 @@ import SchemaForm from '../../parts/form/schemaForm.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
-import { type Kept, keep, readKept } from './run/kept.ts';
+import { type Kept, keep, type Opened, readKept } from './run/kept.ts';
 import { Money } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
 import { type Payer, PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
-import { type Inputs, type Opened, useRun } from './run/useRun.ts';
+import { type Inputs, useRun } from './run/useRun.ts';
 import { exampleParameters, hasExamples } from './schema/example.ts';
 
 export default function RunTab({ agent }: { agent: AgentFull }) {

@@ -50,10 +50,10 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
         </Warning>
       )}
       {callsPaid(money) < FEW_CALLS && (
-        <Warning title="Network fees are running low" action="Top up" onAct={onGas}>
-          The gas balance that pays them for all keys is{' '}
-          {callsPaid(money) === 0 ? 'almost empty' : `enough for ${callsPaid(money)} calls at the least`}. Without it, a
-          call goes through only if the marketplace's operator pays for it.
+        <Warning title="The gas balance is low" action="Top up" onAct={onGas}>
+          It pays the network fees of all keys and is{' '}
+          {callsPaid(money) === 0 ? 'almost empty' : `enough for about ${callsPaid(money)} calls`}. Without it, a call
+          goes through only if the marketplace's operator pays for it.
         </Warning>
       )}
       {ending.map((key) => (

@@ -1,5 +1,11 @@
 /** What was asked of an agent in this tab, so that a reload or Back shows it again. An API key is never in it. */
-import type { Opened } from './useRun.ts';
+
+/** An escrow opened by a wallet. */
+export interface Opened {
+  executionId: string;
+  /** Signature of the transaction. */
+  signature: string;
+}
 
 export interface KeptCall {
   executionId: string;

@@ -9,7 +9,8 @@ import { Note } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
 import { openChain } from '../../../wallet/chain.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
-import type { Inputs, Opened } from './useRun.ts';
+import type { Opened } from './kept.ts';
+import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
   open: boolean;

@@ -7,7 +7,7 @@ import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
 import { BASE_URL, rest } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
-import type { KeptCall } from './kept.ts';
+import type { KeptCall, Opened } from './kept.ts';
 
 const POLL_MS = 700;
 /** After this time without an answer, the page reports it. */
@@ -17,13 +17,6 @@ export interface Inputs {
   task: string;
   parameters: Record<string, unknown>;
   timeoutSeconds: number | null;
-}
-
-/** An escrow opened by a wallet. */
-export interface Opened {
-  executionId: string;
-  /** Signature of the transaction. */
-  signature: string;
 }
 
 interface Run {
