@@ -231,7 +231,7 @@ describe('the admin', function () {
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
-        await page.getByRole('heading', { name: 'The answer' }).waitFor();
+        await page.getByRole('heading', { name: 'The decision' }).waitFor();
         await page.getByText(REASON).waitFor();
       }));
 
