@@ -6,7 +6,15 @@ import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../../tests/harness/vm/keys.ts';
 import { START } from '../../tests/harness/vm/vm.ts';
-import { type Execution, NO_KEY, possessionOf, TANK, USDC, type World } from '../../tests/harness/vm/world.ts';
+import {
+  type Execution,
+  NO_KEY,
+  NO_LIMIT,
+  possessionOf,
+  TANK,
+  USDC,
+  type World,
+} from '../../tests/harness/vm/world.ts';
 import { TestArchive } from '../../tests/program/archiving.ts';
 import type { Step } from './measure.ts';
 
@@ -58,7 +66,7 @@ async function* listing(w: World): AsyncGenerator<Step> {
   const own = { creator: creator.publicKey, listing: w.listing };
   yield { name: 'list_agent', instructions: [w.listInstruction()], signers: [creator] };
   const terms = { ...w.listInput().terms, tagMask: 0b11 };
-  const update = program.updateListing({ ...own, payout: w.payout, terms });
+  const update = program.updateListing({ ...own, payout: w.payout, maxDeposit: NO_LIMIT, terms });
   yield { name: 'update_listing', instructions: [update], signers: [creator] };
   for (const status of ['paused', 'active'] as const) {
     const change = program.setListingStatus({ ...own, status });
@@ -199,7 +207,11 @@ async function disputed(w: World, number: number): Promise<Execution> {
 
 /** A dispute of an execution, for its caller to sign and pay. */
 export function dispute({ caller, listing }: World, { executionId }: Execution) {
-  const evidence = { evidenceHash: new Uint8Array(32).fill(6), evidenceUri: 'https://example.com/evidence' };
+  const evidence = {
+    evidenceHash: new Uint8Array(32).fill(6),
+    evidenceUri: 'https://example.com/evidence',
+    maxBond: NO_LIMIT,
+  };
   return program.openDispute({ caller: caller.publicKey, payer: caller.publicKey, executionId, listing, ...evidence });
 }
 

@@ -22,6 +22,7 @@ export function createAftermath(market: Market) {
         listing,
         evidenceHash: bytes(0xe1),
         evidenceUri: EVIDENCE_URI,
+        maxBond: 1_000_000_000n,
       }),
 
     resolve: ({ executionId }: Execution, admin: PublicKey, upheld: boolean, amount: bigint) =>

@@ -146,6 +146,7 @@ export async function startMarket(existing?: TestNode) {
         source: payout,
         payout,
         usdcMint,
+        maxDeposit: 1_000n * USDC,
         terms,
       }),
 
@@ -162,7 +163,13 @@ export async function startMarket(existing?: TestNode) {
 
     updateInstruction(price: bigint) {
       version += 1;
-      const change = { creator: creator.publicKey, listing, payout, terms: { ...terms, price } };
+      const change = {
+        creator: creator.publicKey,
+        listing,
+        payout,
+        maxDeposit: 1_000n * USDC,
+        terms: { ...terms, price },
+      };
       return program.updateListing(change);
     },
 
@@ -220,6 +227,7 @@ export async function startMarket(existing?: TestNode) {
       program.refundExecution({
         authority,
         executionId,
+        listing,
         caller: caller.publicKey,
         keyId,
         destination: source,

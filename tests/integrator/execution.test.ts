@@ -73,7 +73,8 @@ describe('an integrator without the service: executions and disputes by Anchor a
   }
 
   function dispute(name: string, by = caller!): Promise<string> {
-    const args = { evidenceHash: [...sha256('evidence')], evidenceUri: 'https://example.com/evidence' };
+    const maxBond = bn(10_000_000);
+    const args = { evidenceHash: [...sha256('evidence')], maxBond, evidenceUri: 'https://example.com/evidence' };
     return by.send('openDispute', args, { record: recordOf(name) });
   }
 

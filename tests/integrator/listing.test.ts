@@ -48,7 +48,13 @@ describe('an integrator without the service: listings and grants by Anchor and t
   it("list_agent works with the signing key's own signature", async () => {
     const { publicKey } = signingKey;
     const forged = possession(signingKey, collateral!);
-    const args = { listingId: [...listingId], signingKey: publicKey, possession: forged, terms: terms(FIRST_PRICE) };
+    const args = {
+      listingId: [...listingId],
+      signingKey: publicKey,
+      possession: forged,
+      maxDeposit: bn(DEPOSIT),
+      terms: terms(FIRST_PRICE),
+    };
     const [nothing] = await moved(async () => {
       expect(await refusal(creator!.send('listAgent', args, {}))).to.equal('SignatureInvalid');
     });
@@ -77,7 +83,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
   });
 
   it('update_listing raises the version with new terms', async () => {
-    const args = { terms: terms(PRICE, URI) };
+    const args = { maxDeposit: bn(DEPOSIT), terms: terms(PRICE, URI) };
     const accounts = { listing: listing! };
     expect(await refusal(stranger!.send('updateListing', args, accounts))).to.equal('NotCreator');
     const [moves, signature] = await moved(() => creator!.send('updateListing', args, accounts));

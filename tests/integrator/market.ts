@@ -103,6 +103,12 @@ export function listAgent({ clients }: Market, listingId: Buffer, signingKey: Ke
   const listing = find('LISTING_SEED', clients.creator.wallet.toBytes(), listingId);
   const { publicKey } = signingKey;
   const proof = possession(signingKey, listing);
-  const args = { listingId: [...listingId], signingKey: publicKey, possession: proof, terms: terms(price) };
+  const args = {
+    listingId: [...listingId],
+    signingKey: publicKey,
+    possession: proof,
+    maxDeposit: bn(DEPOSIT),
+    terms: terms(price),
+  };
   return clients.creator.send('listAgent', args, {});
 }

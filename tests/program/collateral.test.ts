@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, type World, world } from '../harness/vm/world.ts';
+import { FEE, GAS_LAMPORTS, NO_LIMIT, PRICE, possessionOf, USDC, type World, world } from '../harness/vm/world.ts';
 
 /** max_timeout + refund_grace + dispute_window of the world's config. */
 const SPAN = 3_600n + 600n + 259_200n;
@@ -103,7 +103,7 @@ describe('keys, collateral and delisting', () => {
     await w.must([w.settleInstruction(run)], [w.relay]);
     const { executionId, listing } = run;
     const people = { caller: w.caller.publicKey, payer: w.caller.publicKey };
-    const evidence = { evidenceHash: new Uint8Array(32), evidenceUri: '' };
+    const evidence = { evidenceHash: new Uint8Array(32), evidenceUri: '', maxBond: NO_LIMIT };
     await w.must([program.openDispute({ ...people, executionId, listing, ...evidence })], [w.caller]);
     await w.must([delist()], [w.creator]);
     await w.vm.setClock(START + SPAN);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { type Execution, NO_LIMIT, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
 
 const BOND = 10_000_000n;
 const DISPUTE_BYTES = 8 + 3 + 6 * 32 + 7 * 8;
@@ -26,7 +26,12 @@ describe('disputes', () => {
     await w.must([w.settleInstruction(run)], [w.relay]);
     return run;
   };
-  const openInput = (run = execution, by: Keypair = w.caller, evidenceUri = 'https://example.com/evidence') =>
+  const openInput = (
+    run = execution,
+    by: Keypair = w.caller,
+    evidenceUri = 'https://example.com/evidence',
+    maxBond = NO_LIMIT,
+  ) =>
     program.openDispute({
       caller: by.publicKey,
       payer: by.publicKey,
@@ -34,6 +39,7 @@ describe('disputes', () => {
       listing: run.listing,
       evidenceHash: new Uint8Array(32).fill(2),
       evidenceUri,
+      maxBond,
     });
   const dispute = (run = execution) => w.must([openInput(run)], [w.caller]);
   const resolve = (change: Partial<program.ResolveDisputeInput> = {}, run = execution) =>
@@ -152,6 +158,28 @@ describe('disputes', () => {
     await w.rejects([openInput()], [w.caller], 'DisputeWindowClosed');
     await w.vm.setClock(START + WINDOW - 1n);
     await dispute();
+  });
+
+  it('rejects: a bond above what the caller agreed to, whatever the admin changed before the dispute landed', async () => {
+    const agreed = openInput(execution, w.caller, '', BOND);
+    await w.must([program.updateConfig({ admin: w.admin.publicKey, disputeBondLamports: BOND + 1n })], [w.admin]);
+    await w.rejects([agreed], [w.caller], 'BondAboveMax');
+    await w.must([program.updateConfig({ admin: w.admin.publicKey, disputeBondLamports: BOND })], [w.admin]);
+    await w.must([agreed], [w.caller]);
+  });
+
+  it('rejects: a slash above 20 times the price, however much collateral there is', async () => {
+    const deposited = 40n * PRICE;
+    const owner = program.findCollateralVault(w.listing);
+    w.vm.setTokenAccount(owner, { mint: w.usdcMint, owner, amount: deposited });
+    await w.overwrite('CreatorCollateral', program.findCollateral(w.listing), { deposited });
+    await dispute();
+    await w.rejects([resolve({ amount: 20n * PRICE + 1n })], [w.admin], 'SlashAboveMultiple');
+    await w.moves([resolve({ amount: 20n * PRICE })], [w.admin], {
+      caller: { usdc: PRICE, lamports: BOND },
+      treasury: { usdc: 19n * PRICE },
+      vault: { usdc: -20n * PRICE },
+    });
   });
 
   it('rejects: a signer other than the admin, bad amounts, and another receiver, creator or rent sponsor', async () => {

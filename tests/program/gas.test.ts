@@ -70,17 +70,39 @@ describe('the gas in a record', () => {
     }
   });
 
-  it('goes to the rent sponsor when a stranger or the caller refunds', async () => {
+  it('goes back to the tank that gave it when a stranger or the caller refunds', async () => {
     for (const by of [w.stranger, w.caller]) {
       await w.vm.setClock(START);
       run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
       w.watch('record', run.record);
       w.watch('escrow', run.escrow);
       await w.vm.setClock(START + REFUND_AFTER);
-      const moved = { ...back, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
+      const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
       const { events } = await w.moves([refund(by)], [by], conserved(moved));
-      says(events[0]?.data, sponsor.publicKey);
+      says(events[0]?.data, program.findSpender(w.caller.publicKey));
     }
+  });
+
+  it('goes to the caller, else to the rent sponsor, when the tank is empty and cannot take so little', async () => {
+    const tank = program.findSpender(w.caller.publicKey);
+    w.vm.closeAccount(tank);
+    await w.vm.setClock(START + REFUND_AFTER);
+    const before = await w.vm.lamports(run.record);
+    const own = { ...back, ...ended(), sponsor: { lamports: rent() } };
+    const moved = { ...own, caller: { usdc: PRICE, lamports: GAS_LAMPORTS } };
+    const { events } = await w.moves([refund(w.caller)], [w.caller], conserved(moved));
+    says(events[0]?.data, w.caller.publicKey);
+    expect(await w.vm.lamports(run.record)).to.equal(before - GAS_LAMPORTS);
+  });
+
+  it('goes to the rent sponsor when anyone refunds what a wallet opened itself', async () => {
+    run = await w.open({ rentSponsor: sponsor.publicKey });
+    w.watch('record', run.record);
+    w.watch('escrow', run.escrow);
+    await w.vm.setClock(START + REFUND_AFTER);
+    const moved = { ...back, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
+    const { events } = await w.moves([refund(w.stranger)], [w.stranger], conserved(moved));
+    says(events[0]?.data, sponsor.publicKey);
   });
 
   it('goes to the rent sponsor when the relay authority has no lamports and would not be rent-exempt', async () => {
@@ -90,10 +112,12 @@ describe('the gas in a record', () => {
     run = await w.openWithGrant({ rentSponsor: sponsor.publicKey });
     w.watch('record', run.record);
     w.watch('escrow', run.escrow);
-    await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), sponsor: moved.sponsor }));
+    const toTank = { sponsor: { lamports: rent() }, tank: { lamports: GAS_LAMPORTS } };
+    await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), ...toTank }));
   });
 
   it('stays in the record when nobody can receive it, blocks nothing, and is returned with the close', async () => {
+    w.vm.closeAccount(program.findSpender(w.caller.publicKey));
     const gone = (await w.vm.getAccount(sponsor.publicKey))!;
     w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
     const moved = { ...back, record: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
@@ -140,6 +164,7 @@ describe('the gas in a record', () => {
       [settle(second), 'relay_authority'],
       [settle(second), 'rent_sponsor'],
       [refund(second), 'authority'],
+      [refund(second), 'spender'],
       [refund(second), 'rent_sponsor'],
     ] as const) {
       await w.rejects([readOnly(instruction, name)], [second], 'ConstraintMut');
@@ -156,6 +181,7 @@ describe('the gas in a record', () => {
       [granted, 'grant', w.relay],
       [settle(second), 'record', second],
       [refund(second), 'record', second],
+      [refund(second), 'collateral', second],
     ] as const) {
       await w.rejects([readOnly(instruction, name)], [signer], 'ConstraintMut');
     }

@@ -132,7 +132,7 @@ describe('initialize_config', () => {
       disputeWindowSeconds: 2_592_000,
       refundGraceSeconds: 3_600,
       maxTimeoutSeconds: 86_400,
-      exposureMultiple: 0xffff_ffff,
+      exposureMultiple: 1_000,
     });
     expect((await w.read('Config', program.findConfig())).longestSpanSeconds).to.equal(2_682_000);
   });

@@ -205,6 +205,16 @@ describe('list_agent', () => {
     await rejects({}, 'InsufficientBalance');
   });
 
+  it('rejects: a deposit above what the creator agreed to, whatever the admin changed before the listing landed', async () => {
+    const agreed = w.listInstruction({ maxDeposit: 10n * USDC });
+    const tiers = (deposit: bigint) =>
+      program.updateConfig({ admin: w.admin.publicKey, tiers: [{ maxPrice: 2n * USDC, deposit }] });
+    await w.must([tiers(10n * USDC + 1n)], [w.admin]);
+    await w.rejects([agreed], [w.creator], 'DepositAboveMax');
+    await w.must([tiers(10n * USDC)], [w.admin]);
+    await w.must([agreed], [w.creator]);
+  });
+
   it('rejects: a signing key that already has a listing, even for the same creator', async () => {
     await w.must([w.listInstruction()], [w.creator]);
     await rejects({ listingId: new Uint8Array(16).fill(2) }, 'SigningKeyTaken');

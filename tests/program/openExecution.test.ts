@@ -96,8 +96,8 @@ describe('open_execution', () => {
           grantTotalSpent: 0n,
           grantPeriodStart: 0n,
           grantPeriodSpent: 0n,
-          exposureWindowStart: 0n,
-          exposureOpened: 0n,
+          exposureWindowStart: START,
+          exposureOpened: PRICE,
         }),
       },
     ]);

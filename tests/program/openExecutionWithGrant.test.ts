@@ -77,8 +77,8 @@ describe('open_execution_with_grant', () => {
           grantTotalSpent: PRICE,
           grantPeriodStart: START,
           grantPeriodSpent: PRICE,
-          exposureWindowStart: 0n,
-          exposureOpened: 0n,
+          exposureWindowStart: START,
+          exposureOpened: PRICE,
         }),
       },
     ]);

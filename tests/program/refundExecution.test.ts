@@ -50,6 +50,8 @@ describe('refund_execution', () => {
           grantRestored: true,
           grantTotalSpent: 0n,
           grantPeriodSpent: 0n,
+          exposureWindowStart: START,
+          exposureOpened: 0n,
           gasTo: w.relay.publicKey,
           gasLamports: GAS,
         }),
@@ -151,7 +153,8 @@ describe('refund_execution', () => {
     w.watch('savings', savings);
     await w.moves([refund({ authority, destination: savings })], [w.caller], {
       savings: { usdc: PRICE },
-      relay: { lamports: rent() + GAS_LAMPORTS },
+      relay: { lamports: rent() },
+      tank: { lamports: GAS_LAMPORTS },
       record: { lamports: -GAS_LAMPORTS },
       escrow: { usdc: -PRICE, lamports: -rent() },
     });
@@ -176,12 +179,19 @@ describe('refund_execution', () => {
     });
   });
 
-  it('rejects: another sponsor, escrow or grant, and an authority that does not sign', async () => {
+  it('rejects: another sponsor, collateral, escrow, grant or tank, and an authority that does not sign', async () => {
     await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
     const other = await w.open();
+    await w.must(
+      [w.listInstruction({ creator: w.otherCreator.publicKey }, namedKeypair('other key'))],
+      [w.otherCreator],
+    );
+    const elsewhere = program.findListing(w.otherCreator.publicKey, w.listingId);
     for (const [at, address, error] of [
-      [3, other.escrow, 'WrongAddress'],
-      [5, program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66)), 'WrongGrant'],
+      [3, program.findCollateral(elsewhere), 'WrongListing'],
+      [4, other.escrow, 'WrongAddress'],
+      [6, program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66)), 'WrongGrant'],
+      [7, program.findSpender(w.stranger.publicKey), 'WrongAddress'],
     ] as const) {
       const forged = refund();
       forged.keys[at]!.pubkey = address;
@@ -190,6 +200,35 @@ describe('refund_execution', () => {
     const unsigned = refund();
     unsigned.keys[0]!.isSigner = false;
     await w.rejects([unsigned], [], 'AccountNotSigner');
+  });
+});
+
+describe("refund_execution and the listing's exposure", () => {
+  let w: World;
+  const exposure = async () => (await w.read('CreatorCollateral', program.findCollateral(w.listing))).exposureOpened;
+  const multiple = (exposureMultiple: number) =>
+    w.must([program.updateConfig({ admin: w.admin.publicKey, exposureMultiple })], [w.admin]);
+
+  it('lets one float serve any number of refunded opens: nobody closes an agent with them', async () => {
+    w = await world({ config: { exposureMultiple: 1 } });
+    for (let round = 0; round < 3; round += 1) {
+      const runs: Execution[] = [];
+      for (let open = 0; open < 8; open += 1) runs.push(await w.open());
+      await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
+      for (const run of runs) await w.must([w.refundInstruction(run)], [w.relay]);
+      expect(await exposure()).to.equal(0n);
+    }
+  });
+
+  it('gives nothing back of an earlier window, and counts without a limit, so that a refund never takes too much', async () => {
+    w = await world();
+    const early = await w.open();
+    expect(await exposure()).to.equal(PRICE);
+    await w.vm.setClock(START + 259_200n);
+    await multiple(1);
+    await w.open();
+    await w.must([w.refundInstruction(early)], [w.relay]);
+    expect(await exposure()).to.equal(PRICE);
   });
 });
 

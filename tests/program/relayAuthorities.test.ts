@@ -125,7 +125,8 @@ describe('set_relay_authorities', () => {
     await w.vm.setClock(START + 660n);
     await w.moves([w.refundInstruction(run, { authority: removed.publicKey })], [removed], {
       caller: { usdc: PRICE },
-      relay: { lamports: w.vm.rent(TOKEN_BYTES) + GAS_LAMPORTS },
+      relay: { lamports: w.vm.rent(TOKEN_BYTES) },
+      tank: { lamports: GAS_LAMPORTS },
     });
   });
 });

@@ -97,13 +97,13 @@ describe('rents', () => {
     });
   const refund = async () =>
     send(w.refundInstruction(run), [w.relay]).moving({ ...(await ending()), caller: { usdc: PRICE } });
-  /** By a stranger, when the gas goes to the rent sponsor. */
+  /** By a stranger, when the gas goes back to the tank. */
   const expire = async () => {
     await w.vm.setClock(w.vm.now + REFUND_AFTER);
-    const { relay, sponsor: rent, ...others } = await ending();
+    const { relay: tank, ...others } = await ending();
     await send(w.refundInstruction(run, { authority: w.stranger.publicKey }), [w.stranger]).moving({
       ...others,
-      sponsor: { lamports: rent.lamports + relay.lamports },
+      tank,
       caller: { usdc: PRICE },
     });
   };

@@ -54,10 +54,15 @@ describe('settings, grants and closing', () => {
       [{ disputeWindowSeconds: 259_199 }, 'DisputeWindowOutOfBounds'],
       [{ refundGraceSeconds: 299 }, 'RefundGraceOutOfBounds'],
       [{ maxTimeoutSeconds: 86_401 }, 'MaxTimeoutOutOfBounds'],
+      [{ exposureMultiple: 1_001 }, 'ExposureMultipleOutOfBounds'],
       [{ tiers: [] }, 'InvalidTiers'],
+      [{ tiers: [{ maxPrice: 10_000_000_001n, deposit: 1n }] }, 'InvalidTiers'],
+      [{ tiers: [{ maxPrice: 10_000_000_000n, deposit: 100_000_000_001n }] }, 'InvalidTiers'],
     ];
     for (const [change, error] of refused) await w.rejects([update(change)], [w.admin], error);
     await w.rejects([update({ feeBps: 1 }, w.relay)], [w.relay], 'NotAdmin');
+    const tiers = [{ maxPrice: 10_000_000_000n, deposit: 100_000_000_000n }];
+    await w.must([update({ exposureMultiple: 1_000, tiers })], [w.admin]);
   });
 
   it('transfers the admin role in two steps, and the relay role in one', async () => {

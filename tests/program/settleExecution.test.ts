@@ -10,6 +10,7 @@ import {
   FEE,
   GAS,
   GAS_LAMPORTS,
+  NO_LIMIT,
   PRICE,
   RESULT_HASH,
   TERMS,
@@ -225,7 +226,10 @@ describe('settle_execution', () => {
     expect(plain(outcome.events[0]?.data)).to.deep.include(plain({ payout: income }) as object);
 
     await next();
-    await w.must([program.updateListing({ creator: w.creator.publicKey, ...terms })], [w.creator]);
+    await w.must(
+      [program.updateListing({ creator: w.creator.publicKey, maxDeposit: NO_LIMIT, ...terms })],
+      [w.creator],
+    );
     await w.moves(settle(), [w.relay], { ...moves, creator: { usdc: PRICE - FEE } });
 
     execution = await w.openWithGrant({ listingVersion: (await w.read('AgentListing', w.listing)).listingVersion });

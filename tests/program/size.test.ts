@@ -73,7 +73,15 @@ describe('transaction size', () => {
     [
       'update_listing',
       (w) => [
-        [program.updateListing({ creator: w.creator.publicKey, listing: w.listing, payout: w.payout, terms })],
+        [
+          program.updateListing({
+            creator: w.creator.publicKey,
+            listing: w.listing,
+            payout: w.payout,
+            maxDeposit: HUGE,
+            terms,
+          }),
+        ],
         w.creator,
       ],
     ],
@@ -197,7 +205,7 @@ describe('transaction size', () => {
       'open_dispute',
       (w) => {
         const people = { caller: w.caller.publicKey, payer: w.vm.feePayer.publicKey };
-        const evidence = { evidenceHash: new Uint8Array(32).fill(1), evidenceUri: 'x'.repeat(200) };
+        const evidence = { evidenceHash: new Uint8Array(32).fill(1), evidenceUri: 'x'.repeat(200), maxBond: HUGE };
         return [[program.openDispute({ ...people, executionId, listing: w.listing, ...evidence })], w.caller];
       },
     ],

@@ -188,6 +188,16 @@ describe('withdraw_gas', () => {
     expect(await w.vm.getAccount(program.findSpender(w.caller.publicKey))).to.equal(null);
   });
 
+  it('returns everything by the greatest amount, also lamports that arrive just before', async () => {
+    const dust = program.depositGas({ from: w.stranger.publicKey, wallet: w.caller.publicKey, lamports: 1n });
+    const outcome = await w.moves([dust, withdraw(program.ALL_GAS)], [w.stranger, w.caller], {
+      stranger: { lamports: -1n },
+      caller: { lamports: TANK + 1n },
+      tank: { lamports: -TANK },
+    });
+    expect(outcome.events[0]?.data).to.include({ lamports: TANK + 1n, remaining: 0n });
+  });
+
   it('returns a part, down to exactly the rent minimum', async () => {
     await w.moves([withdraw(1n)], [w.caller], { caller: { lamports: 1n }, tank: { lamports: -1n } });
     const most = TANK - 1n - floor();
@@ -222,10 +232,12 @@ describe('withdraw_gas', () => {
   });
 
   it('rejects: zero, more than the balance, and everything from an empty tank', async () => {
-    for (const lamports of [0n, TANK + 1n, 2n ** 64n - 1n]) {
+    for (const lamports of [0n, TANK + 1n, program.ALL_GAS - 1n]) {
       await w.rejects([withdraw(lamports)], [w.caller], 'InvalidAmount');
     }
-    await w.rejects([withdraw(1n, w.stranger.publicKey)], [w.stranger], 'InvalidAmount');
+    for (const lamports of [1n, program.ALL_GAS]) {
+      await w.rejects([withdraw(lamports, w.stranger.publicKey)], [w.stranger], 'InvalidAmount');
+    }
   });
 
   it("rejects: another wallet's tank, and a wallet that does not sign", async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { GAS_LAMPORTS, PRICE, TERMS, USDC, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, NO_LIMIT, PRICE, TERMS, USDC, type World, world } from '../harness/vm/world.ts';
 
 describe('update_listing', () => {
   let w: World;
@@ -17,6 +17,7 @@ describe('update_listing', () => {
       creator: w.creator.publicKey,
       listing: w.listing,
       payout: w.payout,
+      maxDeposit: NO_LIMIT,
       terms: { ...TERMS, ...terms },
       ...change,
     });
@@ -102,6 +103,14 @@ describe('update_listing', () => {
     await w.must([update({ tagMask: 0b10 })], [w.creator]);
     await w.overwrite('CreatorCollateral', collateral, { deposited: 20n * USDC, slashed: 0n });
     await w.must([update({ price: 2n * USDC + 1n })], [w.creator]);
+  });
+
+  it('rejects: a higher price that needs more collateral than the creator agreed to; a lower one needs no word', async () => {
+    const maxDeposit = 10n * USDC - 1n;
+    await w.rejects([update({ price: PRICE + 1n }, { maxDeposit })], [w.creator], 'DepositAboveMax');
+    await w.must([update({ price: PRICE + 1n }, { maxDeposit: 10n * USDC })], [w.creator]);
+    await w.must([update({ price: PRICE }, { maxDeposit: 0n })], [w.creator]);
+    await w.must([update({ tagMask: 0b10 }, { maxDeposit: 0n })], [w.creator]);
   });
 
   it('rejects: terms outside the limits', async () => {

@@ -203,6 +203,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     program.refundExecution({
       authority: payer,
       executionId,
+      listing,
       caller,
       keyId,
       destination: account,
@@ -214,9 +215,11 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       [payer, 'SW'],
       [config, ''],
       [record, 'W'],
+      [collateral, 'W'],
       [escrow, 'W'],
       [account, 'W'],
       [grant, 'W'],
+      [spender, 'W'],
       [sponsor, 'W'],
       [TOKEN, ''],
     ],
@@ -269,8 +272,11 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
   ],
   [
     'open_dispute',
-    program.openDispute({ caller, payer, executionId, listing, evidenceHash: filled(32, 8), evidenceUri: 'aé' }),
-    [filled(32, 8), u32(3), Buffer.from('aé')],
+    program.openDispute({
+      ...{ caller, payer, executionId, listing },
+      ...{ evidenceHash: filled(32, 8), evidenceUri: 'aé', maxBond: MAX },
+    }),
+    [filled(32, 8), u64(MAX), u32(3), Buffer.from('aé')],
     [
       [caller, 'S'],
       [payer, 'SW'],

@@ -337,6 +337,7 @@ describe('instruction builders', () => {
       source: key(6),
       payout: key(7),
       usdcMint: key(8),
+      maxDeposit: 7n,
       terms: {
         price: 10_000n,
         timeoutSeconds: 60,
@@ -348,7 +349,7 @@ describe('instruction builders', () => {
     });
     const terms = [u64(10_000n), u32(60), u32(5), u16(0b11), filled(32, 9), u32(3), Buffer.from('aé')];
     const discriminator = sha256('global:list_agent').subarray(0, 8);
-    const args = [filled(16, 3), key(4).toBytes(), filled(64, 5), ...terms];
+    const args = [filled(16, 3), key(4).toBytes(), filled(64, 5), u64(7n), ...terms];
     expect(instruction.data).to.deep.equal(Buffer.concat([discriminator, ...args]));
     const listing = pda('listing', key(1).toBytes(), filled(16, 3));
     const seed = new PublicKey(listing).toBytes();
@@ -374,7 +375,10 @@ describe('instruction builders', () => {
       Buffer.concat([sha256('global:set_listing_status').subarray(0, 8), Buffer.of(2)]),
     );
     for (const [number, reason] of program.REFUND_REASONS.entries()) {
-      const execution = { executionId: filled(16, 1), caller: key(1), keyId: filled(16, 0), rentSponsor: key(2) };
+      const execution = {
+        ...{ executionId: filled(16, 1), listing: key(5), caller: key(1) },
+        ...{ keyId: filled(16, 0), rentSponsor: key(2) },
+      };
       const refund = program.refundExecution({ authority: key(3), destination: key(4), ...execution, reason });
       expect(refund.data.subarray(8)).to.deep.equal(Buffer.of(number));
     }

@@ -49,12 +49,17 @@ export function createEnding(
     return true;
   }
 
-  /** The cost of the open if a stranger's refund gave the gas away, lamports. */
+  /**
+   * The cost of the open and of our own refund if a stranger's refund gave the gas back to the wallet, lamports. Ours
+   * may still land after it and fail, so its fee counts as soon as it is signed.
+   */
   async function unpaidFees(row: JournalRow, record: ExecutionRecord): Promise<bigint> {
     if (record.settledAt < record.refundAt || row.open_fee <= row.house_lamports) return 0n;
     // From refund_at on, anyone may have refunded first. Only our own landed bytes prove that we did.
     const isOurs = row.refund_signature !== null && (await chain.hasSucceeded(row.refund_signature));
-    return isOurs ? 0n : row.open_fee - row.house_lamports;
+    if (isOurs) return 0n;
+    const refundFee = row.refund_transaction === null ? 0n : feeOf(row.refund_transaction).lamports;
+    return row.open_fee - row.house_lamports + refundFee;
   }
 
   /**

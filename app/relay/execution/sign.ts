@@ -120,6 +120,7 @@ export function signRefund(
       refundExecution({
         authority: chain.authority,
         executionId: record.executionId,
+        listing: record.listing,
         caller: record.caller,
         keyId: record.keyId,
         destination: findTokenAccount(record.caller, usdcMint),

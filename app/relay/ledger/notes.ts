@@ -56,7 +56,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         platform_amount: outcome.platformAmount,
       });
     },
-    /** `burnt`: fees left unpaid because a stranger's refund gave the gas away, lamports. */
+    /** `burnt`: fees left unpaid because a stranger's refund gave the gas back to the wallet, lamports. */
     refunded(
       row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports'>,
       settledAt: bigint,

@@ -13,14 +13,16 @@ export interface OpenDisputeInput {
   evidenceHash: Uint8Array;
   /** URL of the evidence, at most 200 bytes. */
   evidenceUri: string;
+  /** Most that the caller agrees to pay as bond, lamports. */
+  maxBond: bigint;
 }
 
 /** Disputes a result within its window. Signs: caller, payer. */
 export function openDispute(input: OpenDisputeInput): TransactionInstruction {
-  const { caller, payer, executionId, listing, evidenceHash, evidenceUri } = input;
+  const { caller, payer, executionId, listing, evidenceHash, evidenceUri, maxBond } = input;
   const record = findExecution(executionId);
   const accounts = { caller, payer, record, collateral: findCollateral(listing), dispute: findDispute(record) };
-  return buildInstruction('open_dispute', accounts, { evidenceHash, evidenceUri });
+  return buildInstruction('open_dispute', accounts, { evidenceHash, maxBond, evidenceUri });
 }
 
 export interface ResolveDisputeInput {
@@ -34,7 +36,10 @@ export interface ResolveDisputeInput {
   rentSponsor: PublicKey;
   usdcMint: PublicKey;
   upheld: boolean;
-  /** Base units to slash: first to the caller, up to the price, the rest to the treasury. 0 for a rejection. */
+  /**
+   * Base units to slash, at most `constants.slashMultiple` times the price: first to the caller, up to the price, the
+   * rest to the treasury. 0 for a rejection.
+   */
   amount: bigint;
   /** SHA-256 of the written reason, 32 bytes. */
   reasonHash: Uint8Array;

@@ -115,9 +115,11 @@ export const REFUND_REASONS: readonly RefundReason[] = [
 ];
 
 export interface RefundExecutionInput {
-  /** A relay authority, which receives the gas, or anyone from `refund_at` on. */
+  /** A relay authority, which receives the gas, or anyone from `refund_at` on: then the gas goes back to its giver. */
   authority: PublicKey;
   executionId: Uint8Array;
+  /** As in the record; its exposure is given back. */
+  listing: PublicKey;
   caller: PublicKey;
   /** As in the record; 16 zero bytes when the wallet opened it itself. */
   keyId: Uint8Array;
@@ -130,14 +132,16 @@ export interface RefundExecutionInput {
 
 /** Returns an escrow to its caller. Signs: authority. */
 export function refundExecution(input: RefundExecutionInput): TransactionInstruction {
-  const { authority, executionId, caller, keyId, destination, rentSponsor, reason } = input;
+  const { authority, executionId, listing, caller, keyId, destination, rentSponsor, reason } = input;
   const record = findExecution(executionId);
   const accounts = {
     authority,
     record,
+    collateral: findCollateral(listing),
     escrow: findEscrow(record),
     destination,
     grant: findGrant(caller, keyId),
+    spender: findSpender(caller),
     rent_sponsor: rentSponsor,
   };
   return buildInstruction('refund_execution', accounts, { reason });

@@ -84,9 +84,12 @@ export function depositGas(input: { from: PublicKey; wallet: PublicKey; lamports
   return SystemProgram.transfer({ fromPubkey: from, toPubkey: findSpender(wallet), lamports });
 }
 
+/** The amount by which `withdrawGas` takes everything, also what arrives before it lands. */
+export const ALL_GAS = 2n ** 64n - 1n;
+
 /**
- * Withdraws lamports from the signing wallet's gas balance. The rest must be zero, or rent-exempt for an account
- * without data. Signs: wallet.
+ * Withdraws lamports from the signing wallet's gas balance; `ALL_GAS` takes everything. The rest must be zero, or
+ * rent-exempt for an account without data. Signs: wallet.
  */
 export function withdrawGas({ wallet, lamports }: { wallet: PublicKey; lamports: bigint }): TransactionInstruction {
   return buildInstruction('withdraw_gas', { wallet, spender: findSpender(wallet) }, { lamports });

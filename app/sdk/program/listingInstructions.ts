@@ -38,12 +38,14 @@ export interface ListAgentInput {
   source: PublicKey;
   payout: PublicKey;
   usdcMint: PublicKey;
+  /** Most that the creator agrees to deposit, base units. */
+  maxDeposit: bigint;
   terms: ListingTerms;
 }
 
 /** Lists an agent. Signs: creator, payer. */
 export function listAgent(input: ListAgentInput): TransactionInstruction {
-  const { creator, payer, listingId, signingKey, possession, source, payout, usdcMint, terms } = input;
+  const { creator, payer, listingId, signingKey, possession, source, payout, usdcMint, maxDeposit, terms } = input;
   const listing = findListing(creator, listingId);
   const accounts = {
     creator,
@@ -56,23 +58,25 @@ export function listAgent(input: ListAgentInput): TransactionInstruction {
     payout,
     usdc_mint: usdcMint,
   };
-  return buildInstruction('list_agent', accounts, { listingId, signingKey, possession, terms });
+  return buildInstruction('list_agent', accounts, { listingId, signingKey, possession, maxDeposit, terms });
 }
 
 export interface UpdateListingInput {
   creator: PublicKey;
   listing: PublicKey;
   payout: PublicKey;
+  /** Most collateral that the creator agrees to keep for a higher price, base units. */
+  maxDeposit: bigint;
   terms: ListingTerms;
 }
 
 /** Replaces all terms and the payout account. Signs: creator. */
 export function updateListing(input: UpdateListingInput): TransactionInstruction {
-  const { creator, listing, payout, terms } = input;
+  const { creator, listing, payout, maxDeposit, terms } = input;
   return buildInstruction(
     'update_listing',
     { creator, listing, collateral: findCollateral(listing), payout },
-    { terms },
+    { maxDeposit, terms },
   );
 }
 

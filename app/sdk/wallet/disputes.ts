@@ -50,9 +50,11 @@ export async function disputeExecution(
     listing: record.listing,
     evidenceHash,
     evidenceUri,
+    maxBond: config.disputeBondLamports,
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     NotCaller: `The caller is ${record.caller}; this wallet is ${caller}.`,
+    BondAboveMax: 'The bond has just been raised. Read it again before you sign.',
     ExecutionNotCompleted: `It is ${record.status}.`,
     DisputeWindowClosed: `It closed at ${formatTime(disputableUntil(record))}; the chain's clock shows ${now}.`,
   });
@@ -97,7 +99,8 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
 export type Verdict = { upheld: false } | { upheld: true; amount: bigint };
 
 /**
- * Resolves a dispute, as the admin. `amount` is base units of collateral to take; the caller gets at most the price.
+ * Resolves a dispute, as the admin. `amount` is base units of collateral to take, at most 20 times the price; the caller
+ * gets at most the price.
  */
 export async function answerDispute(
   { connection, config }: MarketplaceChain,
@@ -126,6 +129,7 @@ export async function answerDispute(
     NotAdmin: `The admin is ${config.admin}; this wallet is ${wallet.publicKey}.`,
     DisputeNotOpen: `Its outcome is ${outcome}.`,
     SlashAboveCollateral: `${left}.`,
+    SlashAboveMultiple: `The price is ${formatUsdc(price)} USDC, so at most ${formatUsdc(price * constants.slashMultiple)} USDC can be taken.`,
     OtherDisputesStarved: `${left}; ${formatUsdc(others > 0n ? others : 0n)} USDC of it is reserved for other open disputes.`,
   });
   return {

@@ -160,13 +160,14 @@ export interface RefundOptions {
 export async function refund({ connection, config }: MarketplaceChain, options: RefundOptions) {
   const { wallet, executionId } = options;
   const record = await readRecord(connection, executionId);
-  const { caller, keyId, rentSponsor, refundAt, status } = record;
+  const { caller, keyId, listing, rentSponsor, refundAt, status } = record;
   const amount = await readTokens(connection, findEscrow(findExecution(executionId)));
   const destination = options.destination ?? findTokenAccount(caller, config.usdcMint);
   const now = formatTime(await readClock(connection));
   const instruction = refundExecution({
     authority: wallet.publicKey,
     executionId,
+    listing,
     caller,
     keyId,
     destination,

@@ -3,7 +3,7 @@
  * lends deposits that nobody else lends. Anyone can add to it; only the wallet can withdraw.
  */
 import type { Connection, PublicKey } from '@solana/web3.js';
-import { depositGas, findSpender, withdrawGas } from '../program/program.ts';
+import { ALL_GAS, depositGas, findSpender, withdrawGas } from '../program/program.ts';
 import { formatSol } from '../wire/sol.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
@@ -38,7 +38,8 @@ export async function takeGas(
   const amount = lamports ?? held;
   if (amount === 0n) throw new Refusal(`The gas balance of wallet ${owner} (${findSpender(owner)}) is empty.`);
   const rest = held > amount ? held - amount : 0n;
-  const signature = await sendTransaction(connection, [withdrawGas({ wallet: owner, lamports: amount })], wallet, {
+  const instruction = withdrawGas({ wallet: owner, lamports: lamports ?? ALL_GAS });
+  const signature = await sendTransaction(connection, [instruction], wallet, {
     InvalidAmount: `The gas balance is ${formatSol(held)} SOL.`,
     TankBelowRent: `${formatSol(rest)} SOL would be left. Take all of it, or leave at least ${await leastOf(connection)} SOL.`,
   });

@@ -84,6 +84,7 @@ export async function createListing(
         source: source.address,
         payout: options.payout ?? source.address,
         usdcMint: config.usdcMint,
+        maxDeposit: deposit,
         terms: termsOf(draft, metadataHash),
       }),
     ],
@@ -120,12 +121,18 @@ export interface UpdateListingOptions {
 export async function updateListing(marketplace: Marketplace, options: UpdateListingOptions): Promise<ListingResult> {
   const { wallet, agentId, draft, onProgress = () => {} } = options;
   const present = await readOwnListing(marketplace, agentId, wallet);
-  depositFor(draft.price, marketplace.config);
+  const maxDeposit = depositFor(draft.price, marketplace.config);
   const { signingKey } = present;
   const metadataHash = await publishMetadata(marketplace, wallet, signingKey, draft, onProgress);
   const payout = options.payout ?? present.payout;
   const terms = termsOf(draft, metadataHash);
-  const instruction = updateListingInstruction({ creator: wallet.publicKey, listing: agentId, payout, terms });
+  const instruction = updateListingInstruction({
+    creator: wallet.publicKey,
+    listing: agentId,
+    payout,
+    maxDeposit,
+    terms,
+  });
   const signature = await sendTransaction(marketplace.connection, [instruction], wallet);
   onProgress(`Updated ${draft.metadata.name}.`);
   return resultOf(agentId, wallet.publicKey, signingKey, draft, metadataHash, signature);

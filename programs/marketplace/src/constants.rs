@@ -100,6 +100,18 @@ pub const MAX_TIMEOUT_SECONDS_MAX: u32 = 86_400;
 /// Greatest dispute bond, lamports: 1 SOL.
 #[constant]
 pub const DISPUTE_BOND_LAMPORTS_MAX: u64 = 1_000_000_000;
+/// Greatest multiple of a listing's collateral that the prices opened in one dispute window may be limited to.
+#[constant]
+pub const EXPOSURE_MULTIPLE_MAX: u32 = 1_000;
+/// Greatest price that a collateral tier can allow, base units: 10,000 USDC.
+#[constant]
+pub const TIER_PRICE_MAX: u64 = 10_000_000_000_u64;
+/// Greatest deposit that a collateral tier can ask for, base units: 100,000 USDC.
+#[constant]
+pub const TIER_DEPOSIT_MAX: u64 = 100_000_000_000_u64;
+/// Most that one dispute can take from a listing's collateral, as a multiple of the disputed price.
+#[constant]
+pub const SLASH_MULTIPLE: u64 = 20;
 /// How many collateral tiers a config can hold.
 #[constant]
 pub const MAX_COLLATERAL_TIERS: u8 = 4;

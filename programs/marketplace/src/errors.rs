@@ -29,7 +29,9 @@ pub enum MarketplaceError {
     MaxTimeoutOutOfBounds,
     #[msg("dispute_bond_lamports must be at most 1 SOL")]
     BondOutOfBounds,
-    #[msg("There must be 1 to 4 collateral tiers, strictly increasing, none below min_price")]
+    #[msg("exposure_multiple must be at most 1000")]
+    ExposureMultipleOutOfBounds,
+    #[msg("There must be 1 to 4 collateral tiers, strictly increasing, none below min_price, none above 10000 USDC with a deposit of 100000 USDC")]
     InvalidTiers,
     #[msg("Only the admin may do this")]
     NotAdmin,
@@ -73,6 +75,8 @@ pub enum MarketplaceError {
     InvalidDepositSource,
     #[msg("The listing's collateral is below what its price requires")]
     CollateralBelowTier,
+    #[msg("The price requires a deposit above max_deposit")]
+    DepositAboveMax,
     #[msg("The listing's exposure limit for this window is reached")]
     ExposureLimitReached,
     #[msg("The collateral vault does not cover its liabilities")]
@@ -181,8 +185,12 @@ pub enum MarketplaceError {
     DisputeExists,
     #[msg("The dispute is not open")]
     DisputeNotOpen,
+    #[msg("The bond is above max_bond")]
+    BondAboveMax,
     #[msg("The slash is above what is left of the collateral")]
     SlashAboveCollateral,
+    #[msg("The slash is above 20 times the disputed price")]
+    SlashAboveMultiple,
     #[msg("The treasury's part would leave less than other open disputes ask for")]
     OtherDisputesStarved,
     #[msg("The dispute owes nothing")]

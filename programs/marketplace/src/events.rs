@@ -204,6 +204,9 @@ pub struct ExecutionRefunded {
     /// The grant's spend after this refund, whole and of its period; 0 when nothing was given back.
     pub grant_total_spent: u64,
     pub grant_period_spent: u64,
+    /// The listing's exposure after this refund: start of its window, unix seconds, and prices opened in it.
+    pub exposure_window_start: i64,
+    pub exposure_opened: u64,
     /// Who got the gas that was parked, and how many lamports of it.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,

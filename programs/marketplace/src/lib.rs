@@ -125,20 +125,21 @@ pub mod marketplace {
     }
 
     /// List an agent and deposit its collateral. `possession` is the signing key's Ed25519 signature over
-    /// `agent-marketplace:register:v1:` and the listing's 32 bytes.
+    /// `agent-marketplace:register:v1:` and the listing's 32 bytes. It fails if the deposit is above `max_deposit`.
     ///
     /// Authority: the creator. Emits `AgentListed`.
-    /// Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource,
-    /// WeakSigningKey, SignatureInvalid, SigningKeyTaken, AccountExists.
+    /// Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource, DepositAboveMax,
+    /// InsufficientBalance, WeakSigningKey, SignatureInvalid, SigningKeyTaken, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn list_agent(ctx: Context<ListAgent>, args: ListAgentArgs) -> Result<()> {
         list_agent_handler(ctx, args)
     }
 
-    /// Change a listing's terms or payout account; new terms raise its version.
+    /// Change a listing's terms or payout account; new terms raise its version. A higher price fails if it needs more
+    /// collateral than `max_deposit`.
     ///
     /// Authority: the creator. Emits `ListingUpdated`.
-    /// Errors: NotCreator, ListingDelisted, the terms', CollateralBelowTier, InvalidPayout.
+    /// Errors: NotCreator, ListingDelisted, the terms', DepositAboveMax, CollateralBelowTier, InvalidPayout.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn update_listing(ctx: Context<UpdateListing>, args: UpdateListingArgs) -> Result<()> {
         update_listing_handler(ctx, args)
@@ -236,7 +237,8 @@ pub mod marketplace {
         close_grant_handler(ctx)
     }
 
-    /// Take lamports out of the signing wallet's tank, its `Spender` address, which anyone fills by plain transfers.
+    /// Take lamports out of the signing wallet's tank, its `Spender` address, which anyone fills by plain transfers;
+    /// `u64::MAX` takes all.
     ///
     /// Authority: the wallet. Emits `GasWithdrawn`. Errors: InvalidAmount, TankBelowRent.
     #[access_control(ctx.accounts.validate(&args))]
@@ -285,12 +287,13 @@ pub mod marketplace {
         settle_execution_handler(ctx, args)
     }
 
-    /// Send an escrow back to its caller.
+    /// Send an escrow back to its caller. The grant gets its spend back, the listing its exposure.
     ///
-    /// Authority: a relay authority, which gets the gas; anyone from `refund_at` on, and then the rent sponsor gets it.
+    /// Authority: a relay authority, which gets the gas; anyone from `refund_at` on, and then the gas goes back to the
+    /// tank that gave it, or to the rent sponsor where a wallet opened the execution.
     /// Emits `ExecutionRefunded`.
     /// Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,
-    /// WrongRentSponsor, WrongGrant, WrongAddress.
+    /// WrongListing, WrongRentSponsor, WrongGrant, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn refund_execution(
         ctx: Context<RefundExecution>,
@@ -308,22 +311,23 @@ pub mod marketplace {
         close_execution_handler(ctx)
     }
 
-    /// Dispute a settled execution, once, within its window. `payer` pays rent and bond.
+    /// Dispute a settled execution, once, within its window. `payer` pays rent and bond; it fails if the bond is above
+    /// `max_bond`.
     ///
     /// Authority: the execution's caller. Emits `DisputeOpened`.
-    /// Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, UriTooLong, WrongListing.
+    /// Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, BondAboveMax, UriTooLong.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_dispute(ctx: Context<OpenDispute>, args: OpenDisputeArgs) -> Result<()> {
         open_dispute_handler(ctx, args)
     }
 
-    /// Answer a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is slashed,
-    /// to the caller up to the price, the rest to the treasury; the bond goes back; an active listing whose
-    /// collateral is then below what its price requires is paused.
+    /// Answer a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is slashed, at most
+    /// 20 times the price: to the caller up to the price, the rest to the treasury; the bond goes back; an active
+    /// listing whose collateral is then below what its price requires is paused.
     ///
     /// Authority: the admin. Emits `DisputeResolved`.
     /// Errors: NotAdmin, DisputeNotOpen, WrongListing, WrongDestination, InvalidAmount, SlashAboveCollateral,
-    /// OtherDisputesStarved, NotCreator, WrongRentSponsor.
+    /// SlashAboveMultiple, OtherDisputesStarved, NotCreator, WrongRentSponsor.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn resolve_dispute(ctx: Context<ResolveDispute>, args: ResolveDisputeArgs) -> Result<()> {
         resolve_dispute_handler(ctx, args)
@@ -333,7 +337,7 @@ pub mod marketplace {
     ///
     /// Authority: anyone, to the caller's associated token account; the caller, to any USDC account of its own.
     /// Emits `DisputeAwardClaimed`.
-    /// Errors: NothingOwed, WrongListing, WrongDestination, DestinationUnusable, WrongRentSponsor.
+    /// Errors: NothingOwed, WrongDestination, DestinationUnusable, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
     pub fn claim_dispute_award(ctx: Context<ClaimDisputeAward>) -> Result<()> {
         claim_dispute_award_handler(ctx)
@@ -341,7 +345,7 @@ pub mod marketplace {
 
     /// End a dispute that the admin left unanswered for 30 days; the bond goes back.
     ///
-    /// Authority: anyone. Emits `DisputeLapsed`. Errors: DisputeNotOpen, LapseTooEarly, WrongListing, WrongRentSponsor.
+    /// Authority: anyone. Emits `DisputeLapsed`. Errors: DisputeNotOpen, LapseTooEarly, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
     pub fn lapse_dispute(ctx: Context<LapseDispute>) -> Result<()> {
         lapse_dispute_handler(ctx)

@@ -35,6 +35,8 @@ export const TERMS: program.ListingTerms = {
   metadataUri: 'https://example.com/agent.json',
 };
 export const NO_KEY = new Uint8Array(16);
+/** A deposit or bond of any height is agreed to. */
+export const NO_LIMIT = 2n ** 64n - 1n;
 
 /** Lamports that each open parks, and that the caller's tank begins with. */
 export const GAS = 12_345;
@@ -137,6 +139,7 @@ export class World {
       source: this.wallet(creator),
       payout: this.wallet(creator),
       usdcMint: this.usdcMint,
+      maxDeposit: NO_LIMIT,
       terms: TERMS,
       ...change,
     };
@@ -256,8 +259,8 @@ export class World {
   }
 
   refundInstruction(execution: Execution, change: Partial<program.RefundExecutionInput> = {}): TransactionInstruction {
-    const { executionId, caller, keyId, rentSponsor } = execution;
-    const input = { authority: this.relay.publicKey, executionId, caller, keyId, rentSponsor };
+    const { executionId, listing, caller, keyId, rentSponsor } = execution;
+    const input = { authority: this.relay.publicKey, executionId, listing, caller, keyId, rentSponsor };
     const destination = this.wallet(caller);
     return program.refundExecution({ ...input, destination, reason: 'creatorFailed', ...change });
   }

@@ -87,15 +87,24 @@ function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record)
   holds(lenders.length <= 1 && lent === all - share, 'one payer lends the rent', address);
 }
 
-/** The escrow's rent goes to the sponsor, the gas to a relay authority or the sponsor; else both stay in the record. */
+/**
+ * The escrow's rent goes to the sponsor, the gas to one of: a relay authority, and at a refund of what a grant opened its
+ * tank or caller, or to the sponsor; else both stay in the record.
+ */
 function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const escrow = escrowOf(address);
   const relays = relaysOf(chain.last(CONFIG).state!.value as StateOf<'Config'>);
   const others = gains.besides(address, escrow, record.rentSponsor);
+  const isBack = record.status === 'refunded' && record.keyId !== NO_KEY;
+  const payees = [...relays, ...(isBack ? [tank(key(record.caller)), record.caller] : [])];
   const paid = others.reduce((total, [, gain]) => total + gain, 0n);
   const who = others.map(([other]) => nickname(other)).join(' ');
-  holds(others.length <= 1 && others.every(([other]) => relays.includes(other)), 'only a relay is paid', who);
-  holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'a relay gets the gas and no more', `${paid}`);
+  holds(
+    others.length <= 1 && others.every(([other]) => payees.includes(other)),
+    'only a relay or the giver is paid',
+    who,
+  );
+  holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'one gets the gas and no more', `${paid}`);
   const kept = gains.of(address) + gains.of(record.rentSponsor) + paid;
   // Where neither sponsor nor record can take it since the rent has risen, it stays where it is.
   const gone = chain.last(escrow).lamports === 0n || gains.of(escrow) === 0n;

@@ -67,6 +67,8 @@ const NAMED_REASON = 'The payer lends the rent and says who gets it back: any ac
 
 /** A grant that paid for what is refunded. */
 const GRANTS = ['by the relay', 'by anyone from refund_at on'].map((when) => `refund_execution ${when}.grant`);
+/** Tanks that gave the gas of what is refunded. */
+const TANKS = ['by the relay', 'by anyone from refund_at on'].map((when) => `refund_execution ${when}.spender`);
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
 const MINTS = ['list_agent.usdc_mint', 'open_execution.usdc_mint', 'open_execution_with_grant.usdc_mint'];
 const MINT_CHANGES: Changes[] = [
@@ -199,11 +201,43 @@ export const EXCEPTIONS: Exception[] = [
     reason: 'A tank that is the rent sponsor lends the rent itself, as its wallet allowed by filling it.',
   },
   {
-    where: PAID_RELAYS,
+    where: PAID_RELAYS.filter((place) => !place.startsWith('refund_execution by the relay')),
     mutation: 'closed',
     effect: { between: ['rent_sponsor'] },
     reason: 'A relay without lamports cannot be given so few; the rent sponsor gets the gas, and the money moves on.',
   },
+  {
+    where: ['refund_execution by the relay.authority'],
+    mutation: 'closed',
+    effect: { between: ['spender'] },
+    reason: 'A relay without lamports cannot be given so few; the tank that gave the gas gets it back.',
+  },
+  {
+    where: TANKS,
+    mutation: 'wrong owner',
+    effect: 'succeeds',
+    reason: 'It only receives lamports, and any address can.',
+  },
+  {
+    where: TANKS.slice(0, 1),
+    mutation: 'closed',
+    effect: 'succeeds',
+    reason: 'The relay authority gets the gas.',
+  },
+  {
+    where: TANKS.slice(1),
+    mutation: 'closed',
+    effect: { between: ['rent_sponsor'] },
+    reason: 'An empty tank cannot be given so few lamports; the rent sponsor gets the gas, and the money moves on.',
+  },
+  ...(['wrong owner', 'closed', 'wrong PDA', 'duplicated', "another user's", 'type cosplay'] as const).map(
+    (mutation): Exception => ({
+      where: ['refund_execution of what the wallet opened itself.spender'],
+      mutation,
+      effect: 'succeeds',
+      reason: 'Where no tank gave the gas, none gets it back, whatever stands in its place.',
+    }),
+  ),
   {
     where: ['archive_executions.event_authority'],
     mutation: 'wrong owner',

@@ -1,7 +1,7 @@
 /** How an execution and its dispute come to the moments at which their instructions succeed, for one side. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import { type Execution, NO_KEY, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, NO_KEY, NO_LIMIT, USDC, type World } from '../../harness/vm/world.ts';
 
 /** One creator with a listing, one caller with a grant and a tank, and who pays the rent of what they make. */
 export interface Side {
@@ -56,7 +56,11 @@ export async function settled(w: World, side: Side): Promise<Execution> {
 
 /** A settled execution's dispute, for the payer to pay. */
 export function dispute({ executionId }: Execution, { caller, payer, listing }: Side): program.OpenDisputeInput {
-  const evidence = { evidenceHash: new Uint8Array(32).fill(6), evidenceUri: 'https://example.com/evidence' };
+  const evidence = {
+    evidenceHash: new Uint8Array(32).fill(6),
+    evidenceUri: 'https://example.com/evidence',
+    maxBond: NO_LIMIT,
+  };
   return { caller: caller.publicKey, payer: payer.publicKey, executionId, listing, ...evidence };
 }
 

@@ -5,7 +5,7 @@
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { type Execution, FEE, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, FEE, NO_LIMIT, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
@@ -92,7 +92,8 @@ export const SCENARIOS: Scenario[] = [
     instruction: 'update_listing',
     prepare: async (w, { creator, listing, savings }) => {
       const terms = { ...w.listInput().terms, tagMask: 0b10 };
-      return [program.updateListing({ creator: creator.publicKey, listing, payout: savings, terms })];
+      const accounts = { creator: creator.publicKey, listing, payout: savings };
+      return [program.updateListing({ ...accounts, maxDeposit: NO_LIMIT, terms })];
     },
   },
   {

@@ -96,6 +96,7 @@ describe('a listing that was made without the relay', function () {
       source: creatorUsdc,
       payout: creatorUsdc,
       usdcMint: market.usdcMint,
+      maxDeposit: 1_000_000_000n,
       terms: termsOf(document),
     });
     await send([instruction], creator);
@@ -130,7 +131,7 @@ describe('a listing that was made without the relay', function () {
     const next = { ...document, name: 'renamed-elsewhere' };
     const { creator, creatorUsdc } = market;
     const change = { creator: creator.publicKey, listing: new PublicKey(agentId), payout: creatorUsdc };
-    await send([updateListing({ ...change, terms: termsOf(next) })], creator);
+    await send([updateListing({ ...change, maxDeposit: 1_000_000_000n, terms: termsOf(next) })], creator);
     await untilSeen(({ status }) => status === 503);
     await isHidden();
     expect((await post(encodeMetadata(next))).status).to.equal(200);

@@ -11,6 +11,7 @@ import {
   approveSpender,
   findTokenAccount,
   type GrantLimits,
+  idl,
   settleExecution,
 } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseResultHash, parseSignature, signResult } from '../../../app/sdk/receipt/receipt.ts';
@@ -357,7 +358,8 @@ describe('paid calls', function () {
       (await execute({ task: 'x', async: true })).body.execution_id,
     ];
     expect(await settle(first, false)).to.equal(null);
-    expect(await settle(second, true)).to.deep.equal({ InstructionError: [0, { Custom: 6065 }] });
+    const { code } = idl.errors.find(({ name }) => name === 'SignatureInvalid')!;
+    expect(await settle(second, true)).to.deep.equal({ InstructionError: [0, { Custom: code }] });
     expect((await market.record(first))?.status).to.equal('completed');
     expect((await market.record(second))?.status).to.equal('open');
     expect(await settle(second, false)).to.equal(null);

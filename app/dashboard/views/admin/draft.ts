@@ -33,8 +33,6 @@ export interface SettingField {
   show(value: bigint): string;
 }
 
-const U32_MAX = 2n ** 32n - 1n;
-
 function parseCount(text: string): bigint {
   if (!/^(0|[1-9][0-9]{0,18})$/.test(text)) throw new RangeError('It must be a whole number.');
   return BigInt(text);
@@ -103,7 +101,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       label: 'Exposure multiple',
       about: 'The limit of executions of an agent in one window, as a multiple of its collateral; 0: no limit.',
       min: 0n,
-      max: U32_MAX,
+      max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,
       show: (value) => (value === 0n ? 'no limit' : `${value} times the collateral`),
     },

@@ -49,7 +49,7 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     let now = Clock::get()?.unix_timestamp;
     accounts.dispute.end(DisputeOutcome::Lapsed, [0; 32], now)?;
     accounts.record.end_dispute(false)?;
-    accounts.record.invariant(0)?;
+    accounts.record.book_invariant()?;
     accounts.collateral.end_dispute(accounts.record.price)?;
     accounts.collateral.book_invariant()?;
     let bond = pay_bond(&mut accounts.dispute, &accounts.rent_sponsor)?;

@@ -23,6 +23,8 @@ pub struct ListAgentArgs {
     pub signing_key: Pubkey,
     /// That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.
     pub possession: [u8; 64],
+    /// Most that the creator agrees to deposit, base units.
+    pub max_deposit: u64,
     /// Price, timeouts, tags, metadata.
     pub terms: ListingTerms,
 }
@@ -94,8 +96,13 @@ impl ListAgent<'_> {
         )?;
         tokens::require_owned(&self.payout, mint, creator, MarketplaceError::InvalidPayout)?;
         args.terms.validate(&self.config)?;
+        let deposit = self.config.tier_deposit(args.terms.price)?;
         ensure!(
-            source.amount >= self.config.tier_deposit(args.terms.price)?,
+            deposit <= args.max_deposit,
+            MarketplaceError::DepositAboveMax
+        );
+        ensure!(
+            source.amount >= deposit,
             MarketplaceError::InsufficientBalance
         );
         require_possession(&args.signing_key, &args.possession, self.listing.key)

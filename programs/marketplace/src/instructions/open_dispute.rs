@@ -15,6 +15,8 @@ use crate::state::{Config, CreatorCollateral, Dispute, DisputeOutcome, Execution
 pub struct OpenDisputeArgs {
     /// SHA-256 of the evidence.
     pub evidence_hash: [u8; 32],
+    /// Most that the caller agreed to pay as bond, lamports.
+    pub max_bond: u64,
     /// Where it can be found; at most 200 bytes, may be empty; kept in the event only.
     pub evidence_uri: String,
 }
@@ -49,11 +51,15 @@ pub struct OpenDispute<'info> {
 }
 
 impl OpenDispute<'_> {
-    /// dispute is new; the URI is short enough; the record's state and window are the transition's business.
+    /// dispute is new; the bond is no more than the caller agreed to; the URI is short enough; the record's state and window are the transition's business.
     pub fn validate(&self, args: &OpenDisputeArgs) -> Result<()> {
         ensure!(
             self.dispute.owner != &crate::ID,
             MarketplaceError::DisputeExists
+        );
+        ensure!(
+            self.config.dispute_bond_lamports <= args.max_bond,
+            MarketplaceError::BondAboveMax
         );
         ensure!(
             args.evidence_uri.len() <= usize::from(MAX_URI_LENGTH),
@@ -69,7 +75,7 @@ pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) ->
     let now = Clock::get()?.unix_timestamp;
     let record = &mut accounts.record;
     record.dispute(now)?;
-    record.invariant(0)?;
+    record.book_invariant()?;
     accounts.collateral.open_dispute(record.price)?;
     accounts.collateral.book_invariant()?;
 

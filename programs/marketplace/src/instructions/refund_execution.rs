@@ -3,7 +3,10 @@
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
-use crate::addresses::{require_canonical_address, require_escrow_of, require_writable};
+use crate::addresses::{
+    address_of, require_address, require_canonical_address, require_collateral_of,
+    require_escrow_of, require_writable,
+};
 use crate::constants::*;
 use crate::creation::{first_taker, read_state, save, write_state};
 use crate::errors::MarketplaceError;
@@ -12,7 +15,7 @@ use crate::guard::fail;
 use crate::packing::emit;
 // By this name the IDL says where the mint of the destination's seeds is read.
 use crate::state::CallSettings as Config;
-use crate::state::{pay_gas, ExecutionRecord, KeyGrant, RefundReason};
+use crate::state::{pay_gas, CreatorCollateral, ExecutionRecord, KeyGrant, RefundReason};
 use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `refund_execution`.
@@ -33,6 +36,11 @@ pub struct RefundExecution<'info> {
     #[cfg_attr(feature = "idl-build", account(mut))]
     #[account(has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
     pub record: Box<Account<'info, ExecutionRecord>>,
+    #[cfg_attr(
+        feature = "idl-build",
+        account(mut, seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump)
+    )]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: at its address by its seeds; a token account until the record has ended.
     #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
     #[account(mut)]
@@ -56,17 +64,24 @@ pub struct RefundExecution<'info> {
     )]
     #[account(mut)]
     pub grant: UncheckedAccount<'info>,
+    /// The tank that gave the gas; of a wallet's own open any account will do.
+    /// CHECK: the caller's `Spender` address, by its seeds; checked in `validate`; only receives lamports.
+    #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, record.caller.as_ref()], bump))]
+    #[account(mut)]
+    pub spender: UncheckedAccount<'info>,
     /// CHECK: the record's rent sponsor by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
-impl RefundExecution<'_> {
+impl<'info> RefundExecution<'info> {
     /// authority may refund now; destination is the caller's and can receive; all else by the constraints.
     pub fn validate(&self, _args: &RefundExecutionArgs) -> Result<()> {
         require_canonical_address(&self.record)?;
         require_writable(&self.record)?;
+        require_collateral_of(&self.collateral, &self.record.listing)?;
+        require_writable(&self.collateral)?;
         require_escrow_of(&self.escrow, &self.record)?;
         let authority = self.authority.key();
         let now = Clock::get()?.unix_timestamp;
@@ -83,33 +98,70 @@ impl RefundExecution<'_> {
             tokens::can_receive_for(&self.destination, mint, caller),
             MarketplaceError::RefundDestinationUnusable
         );
-        ensure!(
-            self.record.key_id == [0; 16] || self.is_the_grant(),
-            MarketplaceError::WrongGrant
-        );
+        if self.by_grant() {
+            self.require_grant_and_tank()?;
+        }
         Ok(())
     }
 
-    /// Whether `grant` is the one that paid, or its address where it is gone. A grant of ours says by its own
-    /// fields which one it is, so that the address is derived only where there is none.
-    fn is_the_grant(&self) -> bool {
-        let (caller, key_id) = (self.record.caller, self.record.key_id);
-        if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
-            return grant.wallet == caller && grant.key_id == key_id;
-        }
-        let seeds = [GRANT_SEED, caller.as_ref(), key_id.as_ref()];
-        self.grant.key() == Pubkey::find_program_address(&seeds, &crate::ID).0
+    /// Whether a grant paid, and its wallet's tank gave the gas.
+    fn by_grant(&self) -> bool {
+        self.record.key_id != [0; 16]
+    }
+
+    /// `grant` is the one that paid, or its address where it is gone, and `spender` is its wallet's tank. A grant of
+    /// ours says by its own fields which one it is, so that addresses are searched only where there is none.
+    fn require_grant_and_tank(&self) -> Result<()> {
+        let (caller, key_id) = (&self.record.caller, &self.record.key_id);
+        let tank = if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
+            ensure!(
+                grant.wallet == *caller && grant.key_id == *key_id,
+                MarketplaceError::WrongGrant
+            );
+            let seeds = [SPENDER_SEED, caller.as_ref(), &[]];
+            address_of(seeds, grant.spender_bump, &crate::ID)
+        } else {
+            let seeds = [GRANT_SEED, caller.as_ref(), key_id.as_ref()];
+            ensure!(
+                self.grant.key() == Pubkey::find_program_address(&seeds, &crate::ID).0,
+                MarketplaceError::WrongGrant
+            );
+            Pubkey::find_program_address(&[SPENDER_SEED, caller.as_ref()], &crate::ID).0
+        };
+        require_address(self.spender.key, &tank)
+    }
+
+    /// Who may get the gas, first to last: a relay authority that ends it, the tank that gave it, the caller whose
+    /// tank cannot take so little, the rent sponsor.
+    fn gas_receivers<'a>(&'a self, by_relay: bool) -> impl Iterator<Item = &'a AccountInfo<'info>> {
+        let authority = self.authority.as_ref();
+        let tank = self.by_grant().then_some(self.spender.as_ref());
+        let caller = tank.is_some() && *authority.key == self.record.caller;
+        [
+            by_relay.then_some(authority),
+            tank,
+            caller.then_some(authority),
+        ]
+        .into_iter()
+        .flatten()
+        .chain([self.rent_sponsor.as_ref()])
     }
 }
 
-/// Move everything back, close the escrow, give the grant its spend back.
+/// Move everything back, close the escrow, give the grant its spend back and the listing its exposure.
 pub fn refund_execution_handler(
     ctx: Context<RefundExecution>,
     args: RefundExecutionArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
-    accounts.record.refund(now)?;
+    let record = &mut accounts.record;
+    record.refund(now)?;
+    save(record)?;
+    let restored = restore_grant(&accounts.grant, record)?;
+    let collateral = &mut accounts.collateral;
+    collateral.return_exposure(record.price, record.opened_at);
+    save(collateral)?;
     // Whatever is there goes back, even if it is not the price: nothing may keep a caller from it.
     let escrow = tokens::read(&accounts.escrow);
     let amount = escrow
@@ -136,11 +188,8 @@ pub fn refund_execution_handler(
     }
 
     let record = &accounts.record;
-    record.invariant(0)?;
-    save(record)?;
-    let restored = restore_grant(&accounts.grant, record)?;
-    let relay = by_relay.then_some(accounts.authority.as_ref());
-    let (gas_to, gas_lamports) = pay_gas(record, relay, &accounts.rent_sponsor)?;
+    record.invariant(tokens::balance(&accounts.escrow))?;
+    let (gas_to, gas_lamports) = pay_gas(record, accounts.gas_receivers(by_relay))?;
     emit(&ExecutionRefunded {
         record: record.key(),
         execution_id,
@@ -152,6 +201,8 @@ pub fn refund_execution_handler(
         grant_restored: restored.is_some(),
         grant_total_spent: restored.map_or(0, |(total, _)| total),
         grant_period_spent: restored.map_or(0, |(_, period)| period),
+        exposure_window_start: accounts.collateral.exposure_window_start,
+        exposure_opened: accounts.collateral.exposure_opened,
         gas_to,
         gas_lamports,
     })

@@ -157,7 +157,7 @@ pub fn resolve_dispute_handler(
     };
     accounts.dispute.end(outcome, args.reason_hash, now)?;
     accounts.record.end_dispute(args.upheld)?;
-    accounts.record.invariant(0)?;
+    accounts.record.book_invariant()?;
     accounts.collateral.end_dispute(accounts.record.price)?;
     if args.upheld {
         accounts.slash(args.amount)?;

@@ -97,6 +97,7 @@ pub fn settle_execution_handler(
     }
     let now = Clock::get()?.unix_timestamp;
     record.settle(args.result_hash, args.execution_time_ms, now)?;
+    save(record)?;
 
     let fee = record.fee();
     let creator_amount = record
@@ -124,13 +125,12 @@ pub fn settle_execution_handler(
     }
 
     let record = &accounts.record;
-    record.invariant(0)?;
-    save(record)?;
-    let (gas_to, gas_lamports) = pay_gas(
-        record,
-        Some(&accounts.relay_authority),
-        &accounts.rent_sponsor,
-    )?;
+    record.invariant(tokens::balance(&accounts.escrow))?;
+    let receivers = [
+        accounts.relay_authority.as_ref(),
+        accounts.rent_sponsor.as_ref(),
+    ];
+    let (gas_to, gas_lamports) = pay_gas(record, receivers)?;
     emit(&ExecutionSettled {
         record: record.key(),
         execution_id,

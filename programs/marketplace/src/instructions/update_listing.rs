@@ -13,6 +13,8 @@ use crate::tokens;
 /// Arguments of `update_listing`: all terms, those that stay too.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct UpdateListingArgs {
+    /// Most collateral that the creator agrees to keep for a higher price, base units.
+    pub max_deposit: u64,
     /// The terms from now on.
     pub terms: ListingTerms,
 }
@@ -42,7 +44,8 @@ pub struct UpdateListing<'info> {
 }
 
 impl UpdateListing<'_> {
-    /// listing not delisted; payout is the creator's; a new price needs its tier's collateral.
+    /// listing not delisted; payout is the creator's; a new price needs its tier's collateral, and a higher one no more
+    /// than the creator agreed to.
     pub fn validate(&self, args: &UpdateListingArgs) -> Result<()> {
         ensure!(
             self.listing.status != ListingStatus::Delisted,
@@ -56,8 +59,12 @@ impl UpdateListing<'_> {
         )?;
         args.terms.validate(&self.config)?;
         if args.terms.price != self.listing.price {
-            self.collateral
-                .require_deposit(self.config.tier_deposit(args.terms.price)?)?;
+            let deposit = self.config.tier_deposit(args.terms.price)?;
+            ensure!(
+                deposit <= args.max_deposit || args.terms.price < self.listing.price,
+                MarketplaceError::DepositAboveMax
+            );
+            self.collateral.require_deposit(deposit)?;
         }
         Ok(())
     }

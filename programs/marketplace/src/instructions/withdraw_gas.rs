@@ -12,7 +12,7 @@ use crate::packing::emit;
 /// Arguments of `withdraw_gas`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct WithdrawGasArgs {
-    /// Lamports.
+    /// Lamports; `u64::MAX` means all that there are.
     pub lamports: u64,
 }
 
@@ -29,10 +29,19 @@ pub struct WithdrawGas<'info> {
 }
 
 impl WithdrawGas<'_> {
+    fn amount(&self, args: &WithdrawGasArgs) -> u64 {
+        if args.lamports == u64::MAX {
+            self.spender.lamports()
+        } else {
+            args.lamports
+        }
+    }
+
     /// The tank holds the amount; all else by the constraints.
     pub fn validate(&self, args: &WithdrawGasArgs) -> Result<()> {
+        let lamports = self.amount(args);
         ensure!(
-            args.lamports > 0 && args.lamports <= self.spender.lamports(),
+            lamports > 0 && lamports <= self.spender.lamports(),
             MarketplaceError::InvalidAmount
         );
         Ok(())
@@ -43,16 +52,17 @@ impl WithdrawGas<'_> {
 pub fn withdraw_gas_handler(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) -> Result<()> {
     let accounts = ctx.accounts;
     let wallet = accounts.wallet.key();
+    let lamports = accounts.amount(&args);
     let tank = Funder {
         account: &accounts.spender,
         seeds: &[SPENDER_SEED, wallet.as_ref(), &[ctx.bumps.spender]],
     };
-    tank.send(&accounts.wallet, args.lamports)?;
+    tank.send(&accounts.wallet, lamports)?;
     require_sound_tank(&accounts.spender)?;
     emit(&GasWithdrawn {
         wallet,
         spender: accounts.spender.key(),
-        lamports: args.lamports,
+        lamports,
         remaining: accounts.spender.lamports(),
     })
 }

@@ -178,10 +178,17 @@ impl Config {
             self.dispute_bond_lamports <= DISPUTE_BOND_LAMPORTS_MAX,
             MarketplaceError::BondOutOfBounds
         );
+        ensure!(
+            self.exposure_multiple <= EXPOSURE_MULTIPLE_MAX,
+            MarketplaceError::ExposureMultipleOutOfBounds
+        );
         let tiers = self.used_tiers();
         ensure!(!tiers.is_empty(), MarketplaceError::InvalidTiers);
         ensure!(
-            tiers.iter().all(|tier| tier.max_price >= self.min_price),
+            tiers.iter().all(|tier| {
+                (self.min_price..=TIER_PRICE_MAX).contains(&tier.max_price)
+                    && tier.deposit <= TIER_DEPOSIT_MAX
+            }),
             MarketplaceError::InvalidTiers
         );
         for pair in tiers.windows(2) {

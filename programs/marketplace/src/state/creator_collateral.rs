@@ -2,7 +2,7 @@
 
 use anchor_lang::prelude::*;
 
-use crate::constants::COLLATERAL_VAULT_SEED;
+use crate::constants::{COLLATERAL_VAULT_SEED, SLASH_MULTIPLE};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 
@@ -30,7 +30,7 @@ pub struct CreatorCollateral {
     pub owed: u64,
     /// Prices of the executions under open disputes.
     pub disputed_amount: u64,
-    /// Prices opened since `exposure_window_start`.
+    /// Prices opened since `exposure_window_start`, refunded ones taken off, base units.
     pub exposure_opened: u64,
     /// Start of the window over which exposure is counted, unix seconds.
     pub exposure_window_start: i64,
@@ -63,7 +63,8 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// Count a price towards the exposure limit. A multiple of 0 means no limit and counts nothing.
+    /// Count a price towards the exposure limit. A multiple of 0 means no limit; prices are counted all the same, so
+    /// that a refund never takes off what was not counted.
     pub fn add_exposure(
         &mut self,
         price: u64,
@@ -71,9 +72,6 @@ impl CreatorCollateral {
         window_seconds: u32,
         now: i64,
     ) -> Result<()> {
-        if multiple == 0 {
-            return Ok(());
-        }
         self.book_invariant()?;
         if now.saturating_sub(self.exposure_window_start) >= i64::from(window_seconds) {
             self.exposure_window_start = now;
@@ -85,11 +83,18 @@ impl CreatorCollateral {
             .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
         let limit = u128::from(self.available()) * u128::from(multiple);
         ensure!(
-            u128::from(opened) <= limit,
+            multiple == 0 || u128::from(opened) <= limit,
             MarketplaceError::ExposureLimitReached
         );
         self.exposure_opened = opened;
         Ok(())
+    }
+
+    /// A refunded price counts no more while the window is the one in which it was opened.
+    pub fn return_exposure(&mut self, price: u64, opened_at: i64) {
+        if opened_at >= self.exposure_window_start {
+            self.exposure_opened = self.exposure_opened.saturating_sub(price);
+        }
     }
 
     /// Add to the deposit.
@@ -142,11 +147,16 @@ impl CreatorCollateral {
     }
 
     /// How a slash divides, given the price of its dispute, which no longer counts as open: the caller comes
-    /// first, up to the price; the treasury's part must leave what other open disputes ask for.
+    /// first, up to the price; the treasury's part must leave what other open disputes ask for. All of it is at most
+    /// a multiple of the price, so that one cheap call cannot cost a creator everything.
     pub fn divide(&self, amount: u64, price: u64) -> Result<(u64, u64)> {
         ensure!(
             amount <= self.available(),
             MarketplaceError::SlashAboveCollateral
+        );
+        ensure!(
+            amount <= price.saturating_mul(SLASH_MULTIPLE),
+            MarketplaceError::SlashAboveMultiple
         );
         let to_caller = amount.min(price);
         let to_treasury = amount.saturating_sub(to_caller);
@@ -272,8 +282,9 @@ mod tests {
     fn exposure_is_inclusive_and_its_window_half_open() {
         let mut book = collateral();
         (book.exposure_opened, book.exposure_window_start) = (0, 1_000);
-        assert!(book.add_exposure(u64::MAX, 0, 50, 1_000).is_ok());
-        assert_eq!(book.exposure_opened, 0, "no limit counts nothing");
+        assert!(book.add_exposure(200, 0, 50, 1_000).is_ok());
+        assert_eq!(book.exposure_opened, 200, "counted without a limit");
+        book.exposure_opened = 0;
         assert!(book.add_exposure(180, 2, 50, 1_000).is_ok());
         assert_eq!(
             book.add_exposure(1, 2, 50, 1_049),
@@ -289,6 +300,30 @@ mod tests {
             book.add_exposure(u64::MAX, 2, 50, 1_050),
             Err(fail(MarketplaceError::ArithmeticOverflow))
         );
+    }
+
+    #[test]
+    fn a_refund_gives_its_exposure_back_within_its_window_only() {
+        let mut book = collateral();
+        (book.exposure_opened, book.exposure_window_start) = (30, 1_000);
+        book.return_exposure(10, 999);
+        assert_eq!(book.exposure_opened, 30, "opened in an earlier window");
+        book.return_exposure(10, 1_000);
+        assert_eq!(book.exposure_opened, 20);
+        book.return_exposure(21, 1_001);
+        assert_eq!(book.exposure_opened, 0, "never below nothing");
+    }
+
+    #[test]
+    fn a_slash_is_at_most_twenty_times_its_price() {
+        let mut book = collateral();
+        (book.deposited, book.slashed, book.disputed_amount) = (1_000, 0, 0);
+        assert_eq!(book.divide(100, 5), Ok((5, 95)));
+        assert_eq!(
+            book.divide(101, 5),
+            Err(fail(MarketplaceError::SlashAboveMultiple))
+        );
+        assert_eq!(book.divide(1_000, u64::MAX), Ok((1_000, 0)));
     }
 
     #[test]

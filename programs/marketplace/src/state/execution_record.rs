@@ -101,7 +101,7 @@ pub struct ExecutionRecord {
     /// Dispatch to result, milliseconds, as the relay measured it; 0 until settled.
     pub execution_time_ms: u32,
     /// Lamports parked here at open for the relay authority that ends the execution; where anyone else does, they
-    /// go to `rent_sponsor`. Stays as it was at open.
+    /// go back to the tank that gave them, or to `rent_sponsor` where a wallet opened it. Stays as it was at open.
     pub gas_lamports: u32,
     /// Fee in force; becomes 0 when a frozen treasury waives it.
     pub fee_bps: u16,
@@ -240,38 +240,49 @@ impl ExecutionRecord {
             .saturating_add(waits.max(ENDED_RECORD_SECONDS))
     }
 
-    /// An open record's escrow covers its price; an ended one has a time, a settled one a result.
-    pub fn invariant(&self, escrow_amount: u64) -> Result<()> {
+    /// The record by itself is sound, which is all that instructions without its escrow can check: an ended one has a
+    /// time, and only a settled one a result.
+    pub fn book_invariant(&self) -> Result<()> {
+        use ExecutionStatus::*;
         let sound = match self.status {
-            ExecutionStatus::Open => {
-                escrow_amount >= self.price && self.settled_at == 0 && self.result_hash == [0; 32]
-            }
-            ExecutionStatus::Refunded => {
-                escrow_amount == 0 && self.settled_at > 0 && self.result_hash == [0; 32]
-            }
-            _ => escrow_amount == 0 && self.settled_at > 0,
+            Open => self.settled_at == 0 && self.result_hash == [0; 32],
+            Refunded => self.settled_at > 0 && self.result_hash == [0; 32],
+            Completed | Disputed | DisputeUpheld => self.settled_at > 0,
         };
-        ensure!(sound, MarketplaceError::RecordUnsound);
         ensure!(
-            self.opened_at < self.deadline && self.deadline < self.refund_at,
+            sound && self.opened_at < self.deadline && self.deadline < self.refund_at,
+            MarketplaceError::RecordUnsound
+        );
+        Ok(())
+    }
+
+    /// The record is sound, and its escrow, which holds this many base units, covers an open one's price and is empty
+    /// after its end.
+    pub fn invariant(&self, escrow_amount: u64) -> Result<()> {
+        self.book_invariant()?;
+        ensure!(
+            if self.status == ExecutionStatus::Open {
+                escrow_amount >= self.price
+            } else {
+                escrow_amount == 0
+            },
             MarketplaceError::RecordUnsound
         );
         Ok(())
     }
 }
 
-/// Pay out the gas that a record holds: to the relay authority that ended the execution, where one did, else to the
-/// rent sponsor; says to whom and how much. What neither can take, and what the record needs for itself since the
-/// rent has risen, stays until it is closed, so that gas can never hold up money. Only after the last call to another
-/// program: the runtime refuses calls by one that has moved lamports already.
-pub fn pay_gas<'info>(
+/// Pay out the gas that a record holds to the first of these that can take it; says to whom and how much. What none
+/// can take, and what the record needs for itself since the rent has risen, stays until it is closed, so that gas can
+/// never hold up money. Only after the last call to another program: the runtime refuses calls by one that has moved
+/// lamports already.
+pub fn pay_gas<'a, 'info: 'a>(
     record: &Account<'info, ExecutionRecord>,
-    relay_authority: Option<&AccountInfo<'info>>,
-    rent_sponsor: &AccountInfo<'info>,
+    receivers: impl IntoIterator<Item = &'a AccountInfo<'info>>,
 ) -> Result<(Pubkey, u32)> {
     let gas = spendable(record.as_ref(), u64::from(record.gas_lamports))?;
     if gas > 0 {
-        for receiver in relay_authority.into_iter().chain([rent_sponsor]) {
+        for receiver in receivers {
             if can_take(receiver, gas)? {
                 record.sub_lamports(gas)?;
                 receiver.add_lamports(gas)?;

@@ -31,12 +31,14 @@ function demandBounds(settings: Config): void {
   demand(between(300, settings.refundGraceSeconds, 3_600), 'RefundGraceOutOfBounds');
   demand(between(60, settings.maxTimeoutSeconds, 86_400), 'MaxTimeoutOutOfBounds');
   demand(settings.disputeBondLamports <= 1_000_000_000n, 'BondOutOfBounds');
+  demand(settings.exposureMultiple <= 1_000, 'ExposureMultipleOutOfBounds');
   const tiers = settings.tiers.slice(0, settings.tierCount);
+  const bounded = tiers.every(({ maxPrice, deposit }) => maxPrice <= 10_000_000_000n && deposit <= 100_000_000_000n);
   const rising = tiers.every(({ maxPrice, deposit }, index) => {
     const below = tiers[index - 1];
     return maxPrice >= settings.minPrice && (!below || (below.maxPrice < maxPrice && below.deposit < deposit));
   });
-  demand(tiers.length > 0 && rising, 'InvalidTiers');
+  demand(tiers.length > 0 && bounded && rising, 'InvalidTiers');
 }
 
 const span = (settings: Config) =>

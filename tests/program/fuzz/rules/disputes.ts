@@ -24,6 +24,7 @@ export function openDispute(ledger: Ledger, input: program.OpenDisputeInput): vo
   demand(record.listing === text(input.listing), 'ConstraintSeeds');
   const dispute = disputeOf(input.executionId);
   demand(!ledger.find('Dispute', dispute), 'DisputeExists');
+  demand(settings.disputeBondLamports <= input.maxBond, 'BondAboveMax');
   demand(input.evidenceUri.length <= 200, 'UriTooLong');
   demand(record.status === 'completed', 'ExecutionNotCompleted');
   demand(ledger.now < record.settledAt + BigInt(record.disputeWindowSeconds), 'DisputeWindowClosed');
@@ -66,6 +67,7 @@ function slash(ledger: Ledger, dispute: Address, amount: bigint, destination: Ad
   const collateral = ledger.state('CreatorCollateral', collateralOf(listing));
   const vault = vaultOf(listing);
   demand(amount <= available(collateral), 'SlashAboveCollateral');
+  demand(amount <= 20n * price, 'SlashAboveMultiple');
   const amountToCaller = amount < price ? amount : price;
   const rest = amount - amountToCaller;
   demand(rest === 0n || available(collateral) - amount >= collateral.disputedAmount, 'OtherDisputesStarved');

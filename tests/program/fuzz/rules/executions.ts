@@ -83,14 +83,12 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing): void {
   const { terms, caller, lender, gasGiver, rentSponsor } = opening;
   const book = collateralOf(opening.listing);
   const collateral = ledger.state('CreatorCollateral', book);
-  if (settings.exposureMultiple > 0) {
-    const over = now - collateral.exposureWindowStart >= BigInt(settings.disputeWindowSeconds);
-    const exposureOpened = (over ? 0n : collateral.exposureOpened) + price;
-    const limit = available(collateral) * BigInt(settings.exposureMultiple);
-    demand(exposureOpened <= limit, 'ExposureLimitReached');
-    const exposureWindowStart = over ? now : collateral.exposureWindowStart;
-    ledger.change('CreatorCollateral', book, { exposureOpened, exposureWindowStart });
-  }
+  const over = now - collateral.exposureWindowStart >= BigInt(settings.disputeWindowSeconds);
+  const exposureOpened = (over ? 0n : collateral.exposureOpened) + price;
+  const limit = available(collateral) * BigInt(settings.exposureMultiple);
+  demand(settings.exposureMultiple === 0 || exposureOpened <= limit, 'ExposureLimitReached');
+  const exposureWindowStart = over ? now : collateral.exposureWindowStart;
+  ledger.change('CreatorCollateral', book, { exposureOpened, exposureWindowStart });
   const deadline = now + BigInt(terms.timeoutSeconds);
   const escrow = escrowOf(terms.executionId);
   const record = recordOf(terms.executionId);
@@ -153,11 +151,11 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   if (tankLends || gasLamports > 0) demandSoundTank(ledger, spender);
 }
 
-/** The gas goes to the relay authority that ends it, else to the rent sponsor; what neither can take stays. */
-function payGas(ledger: Ledger, record: Address, relay: Address | null): void {
+/** The gas goes to the first of these that can take it, else to the rent sponsor; what none can take stays. */
+function payGas(ledger: Ledger, record: Address, first: Address[]): void {
   const { gasLamports, rentSponsor } = ledger.state('ExecutionRecord', record);
   const gas = ledger.spendable(record, BigInt(gasLamports));
-  const receivers = relay === null ? [rentSponsor] : [relay, rentSponsor];
+  const receivers = [...first, rentSponsor];
   const receiver = receivers.find((address) => ledger.canTake(address, gas));
   if (receiver !== undefined && gas > 0n) ledger.moveLamports(record, receiver, gas);
 }
@@ -189,31 +187,41 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const resultHash = hex(input.resultHash);
   const changed = { status: 'completed', feeBps, resultHash, executionTimeMs, settledAt: ledger.now } as const;
   ledger.change('ExecutionRecord', address, changed);
-  payGas(ledger, address, relay);
+  payGas(ledger, address, [relay]);
 }
 
 export function refundExecution(ledger: Ledger, input: program.RefundExecutionInput): void {
   const settings = config(ledger);
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
+  const book = collateralOf(text(input.listing));
+  const collateral = ledger.state('CreatorCollateral', book);
   const [authority, destination] = [text(input.authority), text(input.destination)];
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(record.listing === text(input.listing), 'WrongListing');
   const byRelay = relaysOf(settings).includes(authority);
   demand(byRelay || ledger.now >= record.refundAt, 'RefundTooEarly');
   const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
   demand(authority === record.caller || destination === associated, 'WrongRefundDestination');
   demand(receivesFor(ledger, destination, record.caller), 'RefundDestinationUnusable');
   const grantAddress = text(program.findGrant(input.caller, input.keyId));
-  demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
+  const byGrant = record.keyId !== NO_KEY;
+  demand(!byGrant || record.keyId === hex(input.keyId), 'WrongGrant');
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
   ledger.transfer(escrow, destination, ledger.token(escrow).amount, address);
   ledger.closeOurs(escrow, record.rentSponsor, address);
   ledger.change('ExecutionRecord', address, { status: 'refunded', settledAt: ledger.now });
-  const grant = record.keyId === NO_KEY ? null : ledger.find('KeyGrant', grantAddress);
+  const grant = byGrant ? ledger.find('KeyGrant', grantAddress) : null;
   const restored = grant && restore(grant, record.price, record.openedAt);
   if (restored) ledger.change('KeyGrant', grantAddress, restored);
-  payGas(ledger, address, byRelay ? authority : null);
+  if (record.openedAt >= collateral.exposureWindowStart) {
+    const left = collateral.exposureOpened - record.price;
+    ledger.change('CreatorCollateral', book, { exposureOpened: left > 0n ? left : 0n });
+  }
+  const tank = byGrant ? [text(program.findSpender(input.caller))] : [];
+  const caller = byGrant && authority === record.caller ? [authority] : [];
+  payGas(ledger, address, [...(byRelay ? [authority] : []), ...tank, ...caller]);
 }
 
 /** From when a record can be closed without an archive; null while it has not ended. */

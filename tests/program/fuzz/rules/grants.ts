@@ -63,8 +63,10 @@ export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signe
 
 export function withdrawGas(ledger: Ledger, input: { wallet: PublicKey; lamports: bigint }): void {
   const tank = text(program.findSpender(input.wallet));
-  demand(input.lamports > 0n && input.lamports <= ledger.get(tank).lamports, 'InvalidAmount');
-  ledger.moveLamports(tank, text(input.wallet), input.lamports);
+  const held = ledger.get(tank).lamports;
+  const lamports = input.lamports === program.ALL_GAS ? held : input.lamports;
+  demand(lamports > 0n && lamports <= held, 'InvalidAmount');
+  ledger.moveLamports(tank, text(input.wallet), lamports);
   demandSoundTank(ledger, tank);
 }
 

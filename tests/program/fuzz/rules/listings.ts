@@ -55,6 +55,7 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   demandTerms(terms, settings);
   const { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri } = terms;
   const deposited = tierDeposit(settings, price)!;
+  demand(deposited <= input.maxDeposit, 'DepositAboveMax');
   demand(ledger.token(source).amount >= deposited, 'InsufficientBalance');
   demandKey(signingKey, address, proof, weak);
   ledger.create('AgentListing', address, payer, {
@@ -89,6 +90,8 @@ export function updateListing(ledger: Ledger, input: program.UpdateListingInput)
   demand(listing.status !== 'delisted', 'ListingDelisted');
   demandOwned(ledger, payout, creator, 'InvalidPayout');
   demandTerms(input.terms, settings);
+  const isAgreed = price <= listing.price || tierDeposit(settings, price)! <= input.maxDeposit;
+  demand(isAgreed, 'DepositAboveMax');
   if (price !== listing.price) demandDeposit(settings, collateral, price);
   const terms = { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri };
   const after = { ...listing, payout, ...terms, metadataHash: hex(input.terms.metadataHash) };

@@ -17,6 +17,12 @@ const LAPSE = BigInt(program.constants.disputeLapseSeconds);
 const ENDED = BigInt(program.constants.endedDisputeSeconds);
 const REASON = new Uint8Array(32).fill(0x0e);
 
+/** What the caller agrees to: just enough, most often. */
+function someBond(ledger: Ledger, draw: Draw): bigint {
+  const bond = config(ledger).disputeBondLamports;
+  return draw.maybe(5) && bond > 0n ? bond - 1n : bond;
+}
+
 export const openDispute: Planner = (scene, draw) => {
   const { ledger } = scene;
   const disputable = ({ status, settledAt, disputeWindowSeconds, executionId }: ExecutionRecord) =>
@@ -31,6 +37,7 @@ export const openDispute: Planner = (scene, draw) => {
     ...{ caller, payer: somePayer(ledger, draw, caller) },
     executionId: fromHex(record.executionId),
     listing: key(draw.maybe(4) ? draw.of(listings) : record.listing),
+    maxBond: someBond(ledger, draw),
     evidenceHash: EVIDENCE,
     evidenceUri: draw.maybe(4) ? 'e'.repeat(201) : draw.of(['https://example.com/evidence', '', 'e'.repeat(200)]),
   };
@@ -50,7 +57,19 @@ function someAmount(ledger: Ledger, draw: Draw, { listing, price }: rules.Disput
   const collateral = ledger.find('CreatorCollateral', collateralOf(listing))!;
   const left = available(collateral);
   const spare = left - (collateral.disputedAmount - price);
-  const edges = [price, price / 2n, 0n, 1n, price + 1n, left, spare, spare + 1n, left / 2n];
+  const edges = [
+    price,
+    price / 2n,
+    0n,
+    1n,
+    price + 1n,
+    left,
+    spare,
+    spare + 1n,
+    left / 2n,
+    20n * price,
+    20n * price + 1n,
+  ];
   const sane = edges.filter((amount) => amount >= 0n && amount <= left);
   return draw.maybe(5) ? left + 1n : draw.of(sane);
 }

@@ -212,6 +212,7 @@ export const refundExecution: Planner = (scene, draw) => {
   const destination = key(draw.maybe(5) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own));
   const input = {
     ...{ authority, executionId: fromHex(record.executionId), caller, destination },
+    listing: key(draw.maybe(4) ? draw.of([...ledger.all('AgentListing')].map(([address]) => address)) : record.listing),
     keyId: draw.maybe(4) ? bytesOf(2, 16) : fromHex(record.keyId),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
     reason: draw.of(program.REFUND_REASONS),

@@ -96,7 +96,8 @@ export const withdrawGas: Planner = ({ ledger }, draw) => {
   const held = ledger.get(tank(owner)).lamports;
   const least = ledger.rent(0);
   const amounts = [held / 3n, held, held - least, held - least + 1n, held - 1n, 1n].filter((amount) => amount > 0n);
-  const amount = draw.maybe(10) || amounts.length === 0 ? draw.of([0n, held + 1n]) : draw.of(amounts);
+  const amount =
+    draw.maybe(10) || amounts.length === 0 ? draw.of([0n, held + 1n]) : draw.of([...amounts, program.ALL_GAS]);
   const input = { wallet: owner, lamports: amount };
   const instruction = program.withdrawGas(input);
   // Of another wallet's tank nobody gets anything.

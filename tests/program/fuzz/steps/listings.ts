@@ -77,6 +77,12 @@ const freeIds = (ledger: Ledger, creator: PublicKey) =>
     (id) => !ledger.find('AgentListing', text(program.findListing(creator, id))),
   );
 
+/** What the creator agrees to: just enough, most often. */
+function someDeposit(ledger: Ledger, draw: Draw, price: bigint): bigint {
+  const deposit = tierDeposit(config(ledger), price) ?? 0n;
+  return draw.maybe(5) && deposit > 0n ? deposit - 1n : deposit;
+}
+
 export const listAgent: Planner = ({ ledger }, draw) => {
   const creator = draw.lean(CREATORS, (candidate) => freeIds(ledger, candidate).length > 0);
   const [free] = freeIds(ledger, creator);
@@ -89,12 +95,13 @@ export const listAgent: Planner = ({ ledger }, draw) => {
   });
   const { signingKey, proof, weak } = someKey(ledger, draw, listing);
   const fault = draw.maybe(8) ? draw.of(['source', 'payout'] as const) : 'none';
+  const terms = someTerms(ledger, draw, (price) => tierDeposit(config(ledger), price) !== null);
   const input = {
     ...{ creator, listingId, signingKey, usdcMint: MINT, payer: somePayer(ledger, draw, creator) },
     possession: signatureOf(proof),
     source: key(fault === 'source' ? wallet(STRANGER) : source),
     payout: key(fault === 'payout' ? purse(STRANGER) : draw.of([wallet(creator), purse(creator)])),
-    terms: someTerms(ledger, draw, (price) => tierDeposit(config(ledger), price) !== null),
+    ...{ maxDeposit: someDeposit(ledger, draw, terms.price), terms },
   };
   const rule = (target: Ledger) => rules.listAgent(target, input, proof, weak);
   return plan('list_agent', 'AgentListed', program.listAgent(input), rule);
@@ -118,11 +125,13 @@ export const updateListing: Planner = ({ ledger }, draw) => {
   const present = { price, timeoutSeconds, minTimeoutSeconds, tagMask, metadataUri };
   const kept = { ...present, metadataHash: fromHex(listing.metadataHash) };
   const creator = key(listing.creator);
+  const terms = draw.maybe(20) ? kept : someTerms(ledger, draw, affordable);
   const input = {
     creator: someSigner(draw, listing.creator),
     listing: key(address),
+    maxDeposit: someDeposit(ledger, draw, terms.price),
     payout: key(draw.maybe(8) ? wallet(STRANGER) : draw.of([wallet(creator), purse(creator)])),
-    terms: draw.maybe(20) ? kept : someTerms(ledger, draw, affordable),
+    terms,
   };
   return plan('update_listing', 'ListingUpdated', program.updateListing(input), (target) =>
     rules.updateListing(target, input),
