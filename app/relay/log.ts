@@ -3,6 +3,7 @@
  * therefore ever logged. An unlisted field is dropped everywhere.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { logToStandard } from '../process/logDestination.ts';
 
 const MAX_TEXT = 300;
 const MAX_FRAMES = 8;
@@ -94,8 +95,7 @@ function allowed(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-/** Writes to stdout by default. */
-export function createLog(level: string, destination?: DestinationStream): Logger {
+export function createLog(level: string, destination: DestinationStream = logToStandard(1)): Logger {
   const options: pino.LoggerOptions = {
     level,
     hooks: {
@@ -107,5 +107,5 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       },
     },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination);
 }
