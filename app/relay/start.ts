@@ -47,6 +47,7 @@ import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership } from './ledger/leadership.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
+import { createPayers } from './ledger/payers.ts';
 import { createReadPieces } from './ledger/pieces.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -345,6 +346,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     readText: parts.readText,
     documents: parts.documents,
     findKey: createKeyReader(files.views),
+    payers: createPayers(files.views.db),
     listed: createListedAgents({
       views: files.views.db,
       ledger: files.ledger.db,

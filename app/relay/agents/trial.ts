@@ -15,6 +15,7 @@ import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
+import { ownWork } from '../workers.ts';
 import type { Documents } from './documents.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
@@ -96,7 +97,9 @@ export async function tryListing(
   }
   const timeoutSeconds = await requireTimeout(deps, input.timeout_seconds ?? own.timeoutSeconds);
   const parameters = JSON.stringify(input.parameters);
-  const faults = (await document.checkParameters(parameters)).map(({ message }) => message);
+  const faults = (await document.checkParameters(async () => ({ ...(await ownWork()), name: wallet }), parameters)).map(
+    ({ message }) => message,
+  );
   const fit = 'stored; the parameters fit its input schema';
   if (!check('metadata', faults.length === 0, faults.join('; ') || fit)) return end();
 

@@ -21,6 +21,7 @@ import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/exe
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import { ownLimits } from '../../../app/relay/ledger/limits.ts';
+import { createPayers } from '../../../app/relay/ledger/payers.ts';
 import { createReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
@@ -107,6 +108,7 @@ export async function startWorld(
     listed: createListedAgents({ views: views.db, ledger: ledger.db, writes, now: () => state.nowMs, log }),
     readText: createReadText(createReadPieces(views.db), null, log),
     findKey: createKeyReader(views),
+    payers: createPayers(views.db),
     keyUse,
     genesisHash: GENESIS,
     sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, now: () => state.nowMs }),
