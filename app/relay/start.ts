@@ -127,7 +127,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
   // The first list must not wait for all changes since the relay was stopped.
-  deps.listed.current().catch((error) => log.warn({ error: String(error) }, 'cannot read the listings'));
+  deps.listed.current().catch((error) => log.warn({ error }, 'cannot read the listings'));
   // Orphans of an older ledger come first, then the unfinished rows of this one.
   const endLease = await leases.keep(log);
   sweeper = startSweeper({
@@ -336,6 +336,7 @@ type MoreDeps = Pick<RelayDeps, 'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' 
 /** Builds the dependencies of the API. */
 function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: MoreDeps): RelayDeps {
   const { files, chain, metrics } = parts;
+  const payers = createPayers(files.views.db);
   return {
     config,
     dashboardFolder: DASHBOARD,
@@ -346,7 +347,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     readText: parts.readText,
     documents: parts.documents,
     findKey: createKeyReader(files.views),
-    payers: createPayers(files.views.db),
+    payers,
     listed: createListedAgents({
       views: files.views.db,
       ledger: files.ledger.db,
@@ -357,7 +358,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     keyUse: more.keyUse,
     genesisHash: more.genesisHash,
     limits: more.limits,
-    sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, now: () => Date.now() }),
+    sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, payers, now: () => Date.now() }),
     accounts: more.accounts,
     engine: more.engine,
     gate: parts.gate,

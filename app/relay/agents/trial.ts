@@ -103,8 +103,10 @@ export async function tryListing(
   const fit = 'stored; the parameters fit its input schema';
   if (!check('metadata', faults.length === 0, faults.join('; ') || fit)) return end();
 
-  // Strangers who test a known endpoint must not use up its creator's own tests.
-  const endpoint = `${own.isListed ? wallet : ''} ${document.metadata.endpoint}`;
+  // Strangers who test a known endpoint must not use up its creator's own tests. Theirs go by its origin, because a
+  // server answers under any number of paths.
+  const { endpoint: url } = document.metadata;
+  const endpoint = own.isListed ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
   await spend(limits.endpoint, endpoint, 'This endpoint was');
   await spend(limits.wallet, wallet, 'Endpoints of this wallet were');
   const executionId = randomUUID();

@@ -10,7 +10,7 @@ const MAX_KEPT = 20_000;
 export interface Payers {
   /** True if an execution of the wallet was settled, by the index. */
   hasPaid(wallet: string): Promise<boolean>;
-  /** True if it has paid, or has a listing, which takes a deposit. */
+  /** True if it has paid, has a listing, which takes a deposit, or is the admin's. */
   isKnown(wallet: string): Promise<boolean>;
 }
 
@@ -45,5 +45,13 @@ export function createPayers(views: Kysely<LedgerDatabase>): Payers {
     return (await views.executeQuery(query)).rows.length > 0;
   }
 
-  return { hasPaid, isKnown: async (wallet) => (await hasPaid(wallet)) || hasListing(wallet) };
+  async function isAdmin(wallet: string): Promise<boolean> {
+    const row = await views.selectFrom('chain.configs').select('admin').executeTakeFirst();
+    return row?.admin === wallet;
+  }
+
+  return {
+    hasPaid,
+    isKnown: async (wallet) => (await hasPaid(wallet)) || (await hasListing(wallet)) || isAdmin(wallet),
+  };
 }

@@ -97,6 +97,7 @@ export async function startWorld(
   };
 
   let url = '';
+  const payers = createPayers(views.db);
   const deps: RelayDeps = {
     config: EDGE_CONFIG,
     dashboardFolder: null,
@@ -108,10 +109,10 @@ export async function startWorld(
     listed: createListedAgents({ views: views.db, ledger: ledger.db, writes, now: () => state.nowMs, log }),
     readText: createReadText(createReadPieces(views.db), null, log),
     findKey: createKeyReader(views),
-    payers: createPayers(views.db),
+    payers,
     keyUse,
     genesisHash: GENESIS,
-    sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, now: () => state.nowMs }),
+    sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, payers, now: () => state.nowMs }),
     accounts: {
       async readGrant(wallet, keyId) {
         requireChain();

@@ -1,5 +1,5 @@
 /** A disk that fills up: nothing new begins on it, and what has begun ends once there is room, without a restart. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -88,6 +88,23 @@ describe('room for the ledger', () => {
       expect(state.told).to.deep.equal([true, false]);
     });
   }
+
+  it('is in files for their owner alone, in a folder that others may read and with a file that they could', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'storage-'));
+    try {
+      chmodSync(folder, 0o755);
+      writeFileSync(join(folder, 'older.db'), '', { mode: 0o644 });
+      for (const name of ['older.db', 'new.db']) {
+        const { sqlite, close } = openDatabase(join(folder, name));
+        sqlite.exec('CREATE TABLE kept (value TEXT)');
+        const modes = readdirSync(folder).filter((file) => file.startsWith(name));
+        expect(modes.map((file) => statSync(join(folder, file)).mode & 0o777)).to.deep.equal([0o600, 0o600, 0o600]);
+        close();
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 
   it('is used up when the SQLite file may not grow, and writes made then leave nothing behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storage-'));

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { AgentMetadata, KeyDirectory, MetadataAccepted } from '../../../sdk/wire/wire.ts';
-import { askerOf } from '../../access/asker.ts';
+import { type AskerDeps, askerOf } from '../../access/asker.ts';
 import { readBearer } from '../../access/bearer.ts';
 import { clientAddress, networkOf } from '../../access/clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from '../../access/cookie.ts';
@@ -88,14 +88,11 @@ export const creatorRoutes = {
   }),
 };
 
-/** The poster of a description: the wallet whose session sent it, or the network of the request. */
-async function findPoster(
-  deps: CookieDeps & { config: { trustProxy: number } },
-  request: IncomingMessage,
-): Promise<Poster> {
-  const wallet = await readSession(deps, request);
-  if (wallet !== null) return { wallet, network: '' };
-  return { wallet: '', network: networkOf(clientAddress(request, deps.config.trustProxy)) };
+/** The poster of a description: the wallet whose session sent it, and the network of the request. */
+async function findPoster(deps: CookieDeps & AskerDeps, request: IncomingMessage): Promise<Poster> {
+  const wallet = (await readSession(deps, request)) ?? '';
+  const network = networkOf(clientAddress(request, deps.config.trustProxy));
+  return { wallet, network, isKnown: wallet !== '' && (await deps.payers.isKnown(wallet)) };
 }
 
 /**
