@@ -22,8 +22,8 @@ interface LaneSettings extends LaneLimits {
 /** A request is at most 1 MiB, an answer at most 5 MiB. */
 const LANES: Record<LaneName, LaneSettings> = {
   // Who pays learns within a second that its call must be sent again.
-  paid: { waiting: 64, ofOne: 32, waitMs: 1_000, runMs: 10_000 },
-  strangers: { waiting: 32, ofOne: 8, waitMs: 3_000, runMs: 10_000 },
+  paid: { waiting: 256, ofOne: 128, waitMs: 1_000, runMs: 10_000 },
+  strangers: { waiting: 128, ofOne: 64, waitMs: 3_000, runMs: 10_000 },
   // An answer that is given up is asked for again.
   answers: { waiting: 256, ofOne: 256, waitMs: 60_000, runMs: 60_000 },
 };
