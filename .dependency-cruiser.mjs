@@ -19,7 +19,7 @@ const LINES = [
   { 'app/relay/execution': '^app/relay/execution/', 'app/relay/sweeper': '^app/relay/sweeper/' },
   { 'app/relay/chain': '^app/relay/chain/', 'app/relay/agents': '^app/relay/agents/' },
   { 'app/relay/outbound': '^app/relay/outbound/', 'app/relay/ledger': '^app/relay/ledger/' },
-  { 'app/relay (ground)': '^app/relay/(errors|explorer|json|longBytes|parse|waiting|workers|shareReading)\\.ts$' },
+  { 'app/relay (ground)': '^app/relay/(errors|explorer|json|lanes|longBytes|parse|waiting|workers|shareReading)\\.ts$' },
   { indexer: '^indexer/' },
   { 'app/solana': '^app/solana/', 'app/database': '^app/database/', 'app/process': '^app/process/' },
   { migrations: '^migrations/' },

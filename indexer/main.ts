@@ -7,6 +7,7 @@ import pino from 'pino';
 import { openDatabase } from '../app/database/open.ts';
 import { addressOf, isPostgresUrl, openPostgres, SCHEMAS } from '../app/database/postgres.ts';
 import { runCommandLine } from '../app/process/commandLine.ts';
+import { logToStandard } from '../app/process/logDestination.ts';
 import { PROGRAM_ID } from '../app/sdk/program/program.ts';
 import { heliusHistory } from '../app/solana/helius.ts';
 import { connectForReading } from '../app/solana/rpc.ts';
@@ -22,7 +23,7 @@ import { verify } from './verify.ts';
 
 async function run(): Promise<void> {
   const config = readConfig(process.env);
-  const log = pino({ level: config.logLevel });
+  const log = pino({ level: config.logLevel }, logToStandard(1));
   let isStopping = false;
   const fail = (error: unknown) => {
     log.error({ error: (error as Error).message }, 'the indexer cannot continue');
@@ -77,7 +78,7 @@ async function runHash({ json }: { json?: true }): Promise<void> {
 
 async function runRebuild({ json }: { json?: true }): Promise<void> {
   const config = readConfig(process.env);
-  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const log = pino({ level: config.logLevel }, logToStandard(2));
   const source = {
     connection: connectForReading(config.rpcUrl, new AbortController().signal),
     programId: PROGRAM_ID,

@@ -637,12 +637,17 @@ CREATE TABLE sessions (
   digest TEXT PRIMARY KEY,
   kind TEXT NOT NULL CHECK (kind IN ('token', 'cookie')),
   wallet TEXT NOT NULL,
+  -- Of the address that signed in.
+  network TEXT NOT NULL,
+  -- 1 if strangers cannot displace it: the wallet has paid, has a listing, or is the admin's.
+  is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),
   expires_ms INTEGER NOT NULL,
   -- The latest time that it can be extended to.
   ends_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_wallet ON sessions (wallet, expires_ms);
 CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
+CREATE INDEX sessions_of_strangers ON sessions (network, expires_ms) WHERE is_known = 0;
 
 CREATE TABLE used_challenges (
   digest TEXT PRIMARY KEY,
@@ -672,6 +677,7 @@ CREATE TABLE pending_metadata (
   metadata_hash TEXT NOT NULL,
   wallet TEXT NOT NULL,
   network TEXT NOT NULL,
+  is_known INTEGER NOT NULL CHECK (is_known IN (0, 1)),
   received_ms INTEGER NOT NULL,
   document TEXT NOT NULL,
   PRIMARY KEY (metadata_hash, wallet, network)
@@ -679,7 +685,7 @@ CREATE TABLE pending_metadata (
 CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
 CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
-CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
+CREATE INDEX pending_metadata_of_strangers ON pending_metadata (network, received_ms) WHERE wallet <> '' AND is_known = 0;
 
 CREATE TABLE result_pieces (
   -- Token of the row that names the pieces; no other pieces have it.

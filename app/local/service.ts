@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import pino from 'pino';
 import { createIndexer } from '../../indexer/indexer.ts';
+import { logToFile } from '../process/logDestination.ts';
 import { callKeysPath, indexPath, SPONSOR_ALL, USUAL_RESULTS } from '../relay/config.ts';
 import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/start.ts';
@@ -34,7 +34,7 @@ export async function startService(
     { name: 'Demo admin', keypair: admin },
   ];
   const { rpcUrl, wsUrl } = chain;
-  const log = createLog('info', pino.destination({ dest: join(dataDir, 'marketplace.log'), sync: false }));
+  const log = createLog('info', logToFile(join(dataDir, 'marketplace.log')));
   const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
   const indexer = createIndexer({ rpcUrl, wsUrl, path: databaseUrl ?? indexPath(dataDir), log, onFailure });
   shutdown.onStop(() => indexer.stop());

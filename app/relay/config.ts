@@ -186,13 +186,15 @@ const settings = z.object({
     .int()
     .min(0)
     .default(50)
-    .describe('requests per second without an API key from one address (see TRUST_PROXY); 0: no limit'),
+    .describe(
+      'requests per second from one address (see TRUST_PROXY) without a key or session of a wallet that has paid or has a listing; 0: no limit',
+    ),
   PUBLIC_RATE_BURST: z.coerce
     .number()
     .int()
     .min(0)
     .default(200)
-    .describe('requests without an API key that one address may send in a burst, every ten seconds'),
+    .describe('such requests that one address may send in a burst, every ten seconds'),
   REFUSE_AFTER: z.coerce
     .number()
     .int()

@@ -3,6 +3,7 @@
  */
 import type { Keypair } from '@solana/web3.js';
 import type { KeyDirectory } from '../sdk/wire/wire.ts';
+import type { AskerDeps } from './access/asker.ts';
 import type { ReaderDeps } from './access/auth.ts';
 import type { CookieDeps } from './access/cookie.ts';
 import type { KeysDeps } from './access/keys.ts';
@@ -41,7 +42,7 @@ interface HttpDeps {
   readKeyDirectory(): Promise<KeyDirectory>;
 }
 
-type AccessDeps = ReaderDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps;
+type AccessDeps = ReaderDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
 type CallsDeps = ExecuteDeps & RecordsDeps & ResolvingDeps;
 

@@ -3,6 +3,7 @@
  * therefore ever logged. An unlisted field is dropped everywhere.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { logToStandard } from '../process/logDestination.ts';
 
 const MAX_TEXT = 300;
 const MAX_FRAMES = 8;
@@ -34,13 +35,20 @@ const FRAME = /^\s+at (?:[\w.<>[\] ]+\()?(?:file:|node:|\/)[^()\s]*:\d+:\d+\)?$/
 
 /** The error and its location, without any quoted text of its message. */
 const fault: Allow = (value) => {
-  const lines = (value instanceof Error ? (value.stack ?? String(value)) : String(value)).split('\n');
+  const lines = textOf(value).split('\n');
   const frames = lines.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES);
   const message = lines.filter((line) => !FRAME.test(line)).join(' ');
   const name = /^[A-Z][A-Za-z]*/.exec(message)?.[0] ?? '';
   const told = QUOTING.has(name) ? name : message.replace(QUOTED, '…').replace(SECRET, 'api-key=…').slice(0, MAX_TEXT);
   return [told, ...frames.map((line) => line.trim())].join('\n');
 };
+
+/** Some libraries reject with objects that are no errors. */
+function textOf(value: unknown): string {
+  if (value instanceof Error) return value.stack ?? String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `${value.constructor?.name ?? 'Object'}: ${'message' in value ? value.message : 'without a message'}`;
+}
 
 /** The list: every field, and its allowed values. */
 export const FIELDS: Record<string, Allow> = {
@@ -94,8 +102,7 @@ function allowed(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-/** Writes to stdout by default. */
-export function createLog(level: string, destination?: DestinationStream): Logger {
+export function createLog(level: string, destination: DestinationStream = logToStandard(1)): Logger {
   const options: pino.LoggerOptions = {
     level,
     hooks: {
@@ -107,5 +114,5 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       },
     },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination);
 }

@@ -40,7 +40,7 @@ async function serve(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       stop(signal).catch((error) => {
-        log.error({ error: String(error) }, 'the relay did not stop cleanly');
+        log.error({ error }, 'the relay did not stop cleanly');
         process.exit(1);
       });
     });

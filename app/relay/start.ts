@@ -47,6 +47,7 @@ import { createJournal, type Journal } from './ledger/journal.ts';
 import { createLeadership } from './ledger/leadership.ts';
 import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
+import { createPayers } from './ledger/payers.ts';
 import { createReadPieces } from './ledger/pieces.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
@@ -126,7 +127,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const answered = watchAnswers(server);
   baseUrl = await listen(server, config);
   // The first list must not wait for all changes since the relay was stopped.
-  deps.listed.current().catch((error) => log.warn({ error: String(error) }, 'cannot read the listings'));
+  deps.listed.current().catch((error) => log.warn({ error }, 'cannot read the listings'));
   // Orphans of an older ledger come first, then the unfinished rows of this one.
   const endLease = await leases.keep(log);
   sweeper = startSweeper({
@@ -335,6 +336,7 @@ type MoreDeps = Pick<RelayDeps, 'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' 
 /** Builds the dependencies of the API. */
 function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: MoreDeps): RelayDeps {
   const { files, chain, metrics } = parts;
+  const payers = createPayers(files.views.db);
   return {
     config,
     dashboardFolder: DASHBOARD,
@@ -345,6 +347,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     readText: parts.readText,
     documents: parts.documents,
     findKey: createKeyReader(files.views),
+    payers,
     listed: createListedAgents({
       views: files.views.db,
       ledger: files.ledger.db,
@@ -355,7 +358,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     keyUse: more.keyUse,
     genesisHash: more.genesisHash,
     limits: more.limits,
-    sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, now: () => Date.now() }),
+    sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, payers, now: () => Date.now() }),
     accounts: more.accounts,
     engine: more.engine,
     gate: parts.gate,

@@ -1,20 +1,34 @@
 /**
  * Runs work on strangers' bytes in threads, if it would block the event loop. Small work runs in the main thread,
- * because a transfer takes a tenth of a millisecond. There are two pools, so that no stranger's request delays a paid
- * answer. The threads start when they are first needed, and do not keep the process alive.
+ * because a transfer takes a tenth of a millisecond. Each lane has a thread and a queue of its own: work for those who
+ * pay never waits for work that costs its sender nothing. The threads start when they are first needed, and do not keep
+ * the process alive.
  */
 import { concatBytes } from '@noble/hashes/utils.js';
 import { Piscina } from 'piscina';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { ApiError } from './errors.ts';
+import { createLane, type Lane, LaneFull, type LaneLimits } from './lanes.ts';
 import { type Body, createQueue, inOwnTurn, piecesOf } from './longBytes.ts';
 
-/** The purpose of a pool: requests, or creators' answers of paid executions. */
-type Purpose = 'requests' | 'answers';
+/** Calls of wallets that have paid before, everybody else's requests, and creators' answers of paid executions. */
+type LaneName = 'paid' | 'strangers' | 'answers';
 
-/** Maximum waiting inputs. A request is at most 1 MiB, an answer at most 5 MiB. */
-const MAX_WAITING: Record<Purpose, number> = { requests: 64, answers: 256 };
-/** Maximum time of waiting and working together. The hardest work takes about half a second. */
-const PATIENCE_MS: Record<Purpose, number> = { requests: 30_000, answers: 60_000 };
+interface LaneSettings extends LaneLimits {
+  /** Time of one piece of work, with the start of its thread. Its own limits end work long before. */
+  runMs: number;
+}
+
+/** A request is at most 1 MiB, an answer at most 5 MiB. */
+const LANES: Record<LaneName, LaneSettings> = {
+  // Who pays learns within a second that its call must be sent again.
+  paid: { waiting: 256, ofOne: 128, waitMs: 1_000, runMs: 10_000 },
+  strangers: { waiting: 128, ofOne: 64, waitMs: 3_000, runMs: 10_000 },
+  // An answer that is given up is asked for again.
+  answers: { waiting: 256, ofOne: 256, waitMs: 60_000, runMs: 60_000 },
+};
+/** Milliseconds of the strangers' thread for each address, in how many seconds: a tenth of it. */
+const STRANGER_TIME = { points: 3_000, duration: 30 };
 /** Heap limit, so that work in a thread cannot use up the relay's memory. */
 const MAX_HEAP_MB = 512;
 /** An idle thread ends after this time, and frees its memory. */
@@ -24,28 +38,45 @@ const PREPARED = 2;
 /** Retry delay for a request that found no room. */
 const RETRY_SECONDS = 2;
 
-const pools = new Map<Purpose, Piscina>();
+/** For whom work is done. */
+export interface Asker {
+  lane: 'paid' | 'strangers';
+  /** Who takes turns with others. */
+  name: string;
+  /** The address whose time is limited; null if it is not. */
+  network: string | null;
+}
+
+/** Looked up only where a thread is needed. */
+export type Ask = () => Promise<Asker>;
+
+/** The service's own work on what strangers wrote. */
+export const ownWork: Ask = async () => ({ lane: 'strangers', name: '', network: null });
+
+interface Pool {
+  threads: Piscina;
+  queue: Lane;
+  /** Resolves when its thread has started for the first time. */
+  ready: Promise<unknown>;
+}
+
+const pools = new Map<LaneName, Pool>();
 
 /** Starts the threads before the first use: loading their code takes a second or two. */
 export function warmThreads(): void {
-  const moduleUrl = import.meta.url;
-  for (const purpose of ['requests', 'answers'] as const) {
-    void poolOf(purpose)
-      .run({ moduleUrl, name: nothing.name })
-      .catch(() => undefined);
-  }
+  for (const lane of Object.keys(LANES) as LaneName[]) poolOf(lane);
 }
 
 export function nothing(): void {}
 
-function poolOf(purpose: Purpose): Piscina {
-  const known = pools.get(purpose);
+function poolOf(lane: LaneName): Pool {
+  const known = pools.get(lane);
   if (known) return known;
-  const pool = new Piscina({
+  const threads = new Piscina({
     filename: new URL('./workerThread.mjs', import.meta.url).href,
-    minThreads: 0,
+    // A call must not wait for a start after a quiet time.
+    minThreads: lane === 'paid' ? 1 : 0,
     maxThreads: 1,
-    maxQueue: MAX_WAITING[purpose],
     idleTimeout: IDLE_MS,
     execArgv: [],
     // A thread needs none of the settings, which contain secrets.
@@ -53,32 +84,68 @@ function poolOf(purpose: Purpose): Piscina {
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
   // The caller gets every error; a dead thread is replaced.
-  pool.on('error', () => undefined);
-  pools.set(purpose, pool);
+  threads.on('error', () => undefined);
+  const ready = threads.run({ moduleUrl: import.meta.url, name: nothing.name }).catch(() => undefined);
+  const pool = { threads, queue: createLane(LANES[lane]), ready };
+  pools.set(lane, pool);
   return pool;
+}
+
+type RunOptions = NonNullable<Parameters<Piscina['run']>[1]>;
+
+/** Runs the task in its turn. `spend` is told how long the thread was taken. */
+async function runIn<Output>(
+  lane: LaneName,
+  asker: string,
+  task: object,
+  options: RunOptions = {},
+  spend = async (_milliseconds: number): Promise<unknown> => undefined,
+): Promise<Output> {
+  const { threads, queue, ready } = poolOf(lane);
+  await ready;
+  return queue(asker, async () => {
+    const begun = performance.now();
+    try {
+      return await threads.run(task, { ...options, signal: AbortSignal.timeout(LANES[lane].runMs) });
+    } finally {
+      await spend(Math.ceil(performance.now() - begun));
+    }
+  });
 }
 
 /**
  * Makes a function of a module runnable in a thread. The module must export it by its own name, without relevant state,
- * and its input and output must be copyable. Rejects with ApiError 503 if a request's work cannot be done now. An
- * answer is not lost in that case, because its owner asks again.
+ * and its input and output must be copyable. Rejects with ApiError 503 if the work cannot be done now, and with 429 if
+ * a stranger's address has used up its time.
  */
 export function inThread<Input, Output>(
-  purpose: Purpose,
   moduleUrl: string,
   run: (input: Input) => Output,
-): (input: Input) => Promise<Output> {
-  return async (input) => {
+): (ask: Ask, input: Input) => Promise<Output> {
+  return async (ask, input) => {
+    const { lane, name, network } = await ask();
+    if (network !== null) await requireTime(network);
+    const spend = async (ms: number) => network !== null && strangersTime.penalty(network, ms);
     try {
-      const signal = AbortSignal.timeout(PATIENCE_MS[purpose]);
-      return (await poolOf(purpose).run({ moduleUrl, name: run.name, input }, { signal })) as Output;
+      return await runIn<Output>(lane, name, { moduleUrl, name: run.name, input }, {}, spend);
     } catch (error) {
-      if (purpose === 'answers' || !isOurs(error as NodeJS.ErrnoException)) throw error;
+      if (!isOurs(error as NodeJS.ErrnoException)) throw error;
       throw new ApiError('service_unavailable', `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`, {
         retryAfterSeconds: RETRY_SECONDS,
       });
     }
   };
+}
+
+const strangersTime = new RateLimiterMemory(STRANGER_TIME);
+
+async function requireTime(network: string): Promise<void> {
+  const spent = await strangersTime.get(network);
+  if (!spent || spent.consumedPoints < STRANGER_TIME.points) return;
+  const seconds = Math.max(1, Math.ceil(spent.msBeforeNext / 1_000));
+  throw new ApiError('rate_limited', `This IP address sent too many large requests. Retry in ${seconds} s.`, {
+    retryAfterSeconds: seconds,
+  });
 }
 
 const inPreparation = createQueue(PREPARED);
@@ -102,19 +169,20 @@ export function bytesInThread<Input, Output>(
             port1.postMessage(copy, [copy.buffer]);
           });
         }
-        const signal = AbortSignal.timeout(PATIENCE_MS.answers);
         const task = { moduleUrl, name: run.name, input, bytes: port2 };
-        return (await poolOf('answers').run(task, { signal, transferList: [port2] })) as Output;
+        return await runIn<Output>('answers', '', task, { transferList: [port2] });
       } finally {
         port1.close();
       }
     });
 }
 
-/** The pool's messages for a full queue and an ended thread. */
-const GIVEN_UP = /^(Task queue is at limit|Terminating worker thread|worker exited with code: \d+)$/;
+/** The message of an ended thread. */
+const GIVEN_UP = /^(Terminating worker thread|worker exited with code: \d+)$/;
 
-/** True if the pool failed, not the function. */
-function isOurs({ name, code, message }: NodeJS.ErrnoException): boolean {
-  return name === 'AbortError' || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.test(message);
+/** True if the lane or its thread failed, not the function. */
+function isOurs(error: NodeJS.ErrnoException): boolean {
+  const { name, code, message } = error;
+  const isLane = error instanceof LaneFull || name === 'AbortError';
+  return isLane || code === 'ERR_WORKER_OUT_OF_MEMORY' || GIVEN_UP.test(message);
 }

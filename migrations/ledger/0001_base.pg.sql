@@ -177,13 +177,14 @@ CREATE TABLE pending_metadata (
   metadata_hash TEXT COLLATE "C" NOT NULL,
   wallet TEXT COLLATE "C" NOT NULL,
   network TEXT COLLATE "C" NOT NULL,
+  is_known BIGINT NOT NULL CHECK (is_known IN (0, 1)),
   received_ms BIGINT NOT NULL,
   document TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (metadata_hash, wallet, network)
 );
 CREATE INDEX pending_metadata_by_wallet ON pending_metadata (wallet, received_ms);
 CREATE INDEX pending_metadata_by_age ON pending_metadata (received_ms);
-CREATE INDEX pending_metadata_of_wallets ON pending_metadata (received_ms) WHERE wallet <> '';
+CREATE INDEX pending_metadata_of_strangers ON pending_metadata (network, received_ms) WHERE wallet <> '' AND is_known = 0;
 CREATE INDEX pending_metadata_by_network ON pending_metadata (wallet, network, received_ms);
 
 CREATE TABLE archive_trees (
@@ -292,12 +293,17 @@ CREATE TABLE sessions (
   digest TEXT COLLATE "C" PRIMARY KEY,
   kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('token', 'cookie')),
   wallet TEXT COLLATE "C" NOT NULL,
+  -- Of the address that signed in.
+  network TEXT COLLATE "C" NOT NULL,
+  -- 1 if strangers cannot displace it: the wallet has paid, has a listing, or is the admin's.
+  is_known BIGINT NOT NULL CHECK (is_known IN (0, 1)),
   expires_ms BIGINT NOT NULL,
   -- The latest time that it can be extended to.
   ends_ms BIGINT NOT NULL
 );
 CREATE INDEX sessions_by_wallet ON sessions (wallet, expires_ms);
 CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
+CREATE INDEX sessions_of_strangers ON sessions (network, expires_ms) WHERE is_known = 0;
 
 -- Answered challenges by their SHA-256 in hex, until they expire.
 CREATE TABLE used_challenges (

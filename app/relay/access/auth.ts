@@ -77,10 +77,10 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
   return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash };
 }
 
-/** True if the token is a valid API key by our own files. */
-export async function isRegistered(deps: KeyLookup, token: string): Promise<boolean> {
+/** The wallet of a token that is a valid API key by our own files, else null. */
+export async function findKeyWallet(deps: KeyLookup, token: string): Promise<string | null> {
   const row = await findRow(deps, token);
-  return row !== null && isGrantLiveByIndex(deps, row) !== false;
+  return row !== null && isGrantLiveByIndex(deps, row) !== false ? row.wallet : null;
 }
 
 /** The row of a key that was registered here and is neither revoked nor expired. */
@@ -156,7 +156,7 @@ export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger): KeyUse 
   }
 
   const timer = setInterval(() => {
-    flush().catch((error: unknown) => log.warn({ error: String(error) }, 'cannot write when keys were last used'));
+    flush().catch((error: unknown) => log.warn({ error }, 'cannot write when keys were last used'));
   }, FLUSH_MS);
   timer.unref();
 

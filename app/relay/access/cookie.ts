@@ -80,6 +80,11 @@ export function requireOwnOrigin(deps: Pick<CookieDeps, 'baseUrl'>, request: Inc
   );
 }
 
+/** True if a Host header names this computer; one without a Host is not from a browser. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return host === undefined || (URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname));
+}
+
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

@@ -173,7 +173,7 @@ export async function revokeKey(
     return { key_id: keyId, on_chain: { signature, error: null } };
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    deps.log.warn({ wallet, key_id: keyId, error: String(error) }, 'cannot revoke a grant on-chain');
+    deps.log.warn({ wallet, key_id: keyId, error }, 'cannot revoke a grant on-chain');
     const advice =
       'This service refuses the key from now on. Revoking the grant on-chain failed; the wallet can revoke it itself.';
     return { key_id: keyId, on_chain: { signature: null, error: advice } };

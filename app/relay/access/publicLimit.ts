@@ -1,12 +1,13 @@
 /**
- * Limits requests without an API key per address, so that no crawler takes the service from those who pay. A request
- * with a valid key or session is never counted. An invalid one is counted, or a made-up header would avoid the limit.
+ * Limits requests per address, so that no crawler takes the service from those who pay. A request with a valid key or
+ * session is not counted if its wallet is known: it has paid, or has a listing. Any other wallet costs nothing to make.
  */
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
-import { isRegistered, type KeyLookup } from './auth.ts';
+import type { Payers } from '../ledger/payers.ts';
+import { findKeyWallet, type KeyLookup } from './auth.ts';
 import { readBearer } from './bearer.ts';
 import { clientAddress, networkOf } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
@@ -22,10 +23,12 @@ export interface PublicRate {
 }
 
 export interface PublicLimit {
-  /** Counts the request unless it carries a valid key or session. Throws ApiError 429. */
+  /** Counts the request unless it carries a valid key or session of a known wallet. Throws ApiError 429. */
   admit(request: IncomingMessage): Promise<void>;
   /** Counts the request if it carries nothing; credentials are checked later. Throws ApiError 429. */
   admitBare(request: IncomingMessage): Promise<void>;
+  /** Counts a request whose credentials proved to be of this wallet, unless it is known. Throws ApiError 429. */
+  admitWallet(request: IncomingMessage, wallet: string): Promise<void>;
   /** Counts a request whose key proved invalid, judged by its error. Throws ApiError 429. */
   admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
 }
@@ -37,6 +40,7 @@ export interface PublicLimitDeps extends KeyLookup, CookieDeps {
     trustProxy: number;
   };
   limits: Limits;
+  payers: Pick<Payers, 'isKnown'>;
 }
 
 export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
@@ -48,18 +52,29 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     if (waitMs === 0) return;
     throw new ApiError(
       'rate_limited',
-      `More than ${publicRate.perSecond} requests per second without a valid API key came from this IP address. Retry later or send a key.`,
+      `More than ${publicRate.perSecond} requests per second came from this IP address without the API key of a wallet that has paid before. Retry later.`,
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     );
   }
 
+  async function findWallet(request: IncomingMessage): Promise<string | null> {
+    const session = await peekSession(deps, request);
+    if (session) return session.wallet;
+    const token = readBearer(request.headers.authorization);
+    return token === null ? null : findKeyWallet(deps, token);
+  }
+
+  async function takeUnlessKnown(request: IncomingMessage, wallet: string | null): Promise<void> {
+    if (wallet === null || !(await deps.payers.isKnown(wallet))) await take(request);
+  }
+
+  if (publicRate.perSecond === 0) {
+    const admitted = async () => undefined;
+    return { admit: admitted, admitBare: admitted, admitWallet: admitted, admitRefused: admitted };
+  }
   return {
-    async admit(request) {
-      const token = readBearer(request.headers.authorization);
-      const isKnown =
-        (await peekSession(deps, request)) !== null || (token !== null && (await isRegistered(deps, token)));
-      if (!isKnown) await take(request);
-    },
+    admit: async (request) => takeUnlessKnown(request, await findWallet(request)),
+    admitWallet: takeUnlessKnown,
     async admitBare(request) {
       if (request.headers.authorization === undefined && !(await peekSession(deps, request))) await take(request);
     },
@@ -73,7 +88,6 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
 
 /** Counts one request of `name`. Returns the milliseconds until the next one is admitted, or 0 if this one is. */
 function createCounter({ perSecond, burst }: PublicRate, limits: Limits): (name: string) => Promise<number> {
-  if (perSecond === 0) return async () => 0;
   const steady = limits.counter('steady', { points: perSecond, duration: 1 });
   const beyond = limits.counter('beyond', { points: Math.max(0, burst - perSecond), duration: BURST_SECONDS });
   const limiter = new BurstyRateLimiter(steady, beyond);

@@ -13,6 +13,7 @@ import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
 import { verifyMessage } from '../../sdk/receipt/receipt.ts';
 import type { SignInInput } from '../../sdk/wire/procedures.ts';
 import { ApiError } from '../errors.ts';
+import type { Payers } from '../ledger/payers.ts';
 import {
   deleteSession,
   insertSession,
@@ -53,10 +54,13 @@ export interface Session {
 export interface Sessions {
   /** `origin` is the service's origin as the wallet's page knows it. */
   challenge(wallet: string, origin: string): Promise<{ message: string; sign_in: SignInInput; expires_at: string }>;
-  /** Rejects with ApiError 401 unless the wallet signed one of our messages, unexpired and unused. */
-  verify(answer: SignedChallenge): Promise<{ token: string; expires_at: string }>;
+  /**
+   * Rejects with ApiError 401 unless the wallet signed one of our messages, unexpired and unused. `network` is that of
+   * the request's address.
+   */
+  verify(answer: SignedChallenge, network?: string): Promise<{ token: string; expires_at: string }>;
   /** The same for a cookie; its session lasts longer while it is used. */
-  signIn(answer: SignedChallenge): Promise<{ cookie: string; expires_at: string }>;
+  signIn(answer: SignedChallenge, network?: string): Promise<{ cookie: string; expires_at: string }>;
   /** The session of a token; null if there is none or it has expired. */
   ofToken(token: string | null): Promise<Session | null>;
   /** The session of a cookie, without using it. */
@@ -65,12 +69,15 @@ export interface Sessions {
   use(cookie: string | null): Promise<Session | null>;
   /** Ends a cookie's session; true if there was one. */
   end(cookie: string | null): Promise<boolean>;
+  /** The same for a token. */
+  endToken(token: string | null): Promise<boolean>;
 }
 
 export interface SessionsDeps {
   ledger: Kysely<LedgerTables>;
   /** The first block of the chain, base58. */
   genesisHash: string;
+  payers: Pick<Payers, 'isKnown'>;
   /** Unix milliseconds. */
   now(): number;
 }
@@ -144,13 +151,17 @@ export function createSessions(deps: SessionsDeps): Sessions {
     );
   }
 
+  /** 1 if strangers cannot displace its sessions. */
+  const knownOf = async (wallet: string) => ((await deps.payers.isKnown(wallet)) ? 1n : 0n);
+
   /** Returns the secret that only its owner gets. */
-  async function open(kind: SessionsTable['kind'], wallet: string, longestMs: number) {
+  async function open(kind: SessionsTable['kind'], wallet: string, longestMs: number, network: string) {
     const secret = randomBytes(32).toString('base64url');
     const nowMs = deps.now();
     const expiresMs = nowMs + SESSION_MS;
     const times = { expires_ms: BigInt(expiresMs), ends_ms: BigInt(nowMs + longestMs) };
-    await insertSession(ledger, { digest: digest(secret), kind, wallet, ...times }, nowMs);
+    const is_known = await knownOf(wallet);
+    await insertSession(ledger, { digest: digest(secret), kind, wallet, network, is_known, ...times }, nowMs);
     return { secret, expires_at: new Date(expiresMs).toISOString() };
   }
 
@@ -162,14 +173,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     challenge: challenges.create,
-    async verify(answer) {
+    async verify(answer, network = '') {
       await requireSigned(answer);
-      const { secret: token, expires_at } = await open('token', answer.wallet, SESSION_MS);
+      const { secret: token, expires_at } = await open('token', answer.wallet, SESSION_MS, network);
       return { token, expires_at };
     },
-    async signIn(answer) {
+    async signIn(answer, network = '') {
       await requireSigned(answer);
-      const { secret: cookie, expires_at } = await open('cookie', answer.wallet, LONGEST_SESSION_MS);
+      const { secret: cookie, expires_at } = await open('cookie', answer.wallet, LONGEST_SESSION_MS, network);
       return { cookie, expires_at };
     },
     ofToken: (token) => find('token', token),
@@ -179,10 +190,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
       if (cookie === null || session === null) return null;
       const expiresMs = Math.min(deps.now() + SESSION_MS, session.endsMs);
       if (expiresMs - session.expiresMs < LEAST_PROLONGING_MS) return session;
-      await prolongSession(ledger, digest(cookie), BigInt(expiresMs));
+      await prolongSession(ledger, digest(cookie), BigInt(expiresMs), await knownOf(session.wallet));
       return { ...session, expiresMs };
     },
     end: async (cookie) => cookie !== null && (await deleteSession(ledger, 'cookie', digest(cookie))),
+    endToken: async (token) => token !== null && (await deleteSession(ledger, 'token', digest(token))),
   };
 }
 

@@ -20,6 +20,7 @@ import { addressUrl } from '../explorer.ts';
 import { renderJson } from '../json.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
+import type { Ask } from '../workers.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import type { ListedAgents } from './listed.ts';
@@ -78,10 +79,15 @@ export async function findParameterFaults(
   deps: AgentDeps,
   agent: Agent,
   parameters: string,
+  ask: Ask,
 ): Promise<ParameterFault[]> {
   const document = await deps.documents.get(agent.metadataHash);
   if (!document) throw metadataMissing();
-  return document.checkParameters(parameters);
+  return document.checkParameters(async () => {
+    const asker = await ask();
+    // Calls of an agent whose checks are slow wait for each other.
+    return asker.lane === 'paid' ? { ...asker, name: agent.listing } : asker;
+  }, parameters);
 }
 
 /** GET /v1/agents/{agent_id}. Throws like requireAgent. */

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import { createParameterCheck } from './parameters.ts';
+import { type CheckParameters, createParameterCheck } from './parameters.ts';
 
 /** About 64 MiB at worst, usually one. */
 const MAX_KEPT = 1_000;
@@ -15,7 +15,7 @@ const MAX_KEPT = 1_000;
 interface Document {
   metadata: AgentMetadata;
   /** Checks parameters in JSON. */
-  checkParameters: ReturnType<typeof createParameterCheck>;
+  checkParameters: CheckParameters;
 }
 
 export interface Documents {

@@ -75,7 +75,7 @@ export function createListedAgents(deps: ListedDeps) {
       }
     } catch (error) {
       // Nobody waits for it any more.
-      if (isLong) deps.log.warn({ error: String(error) }, 'cannot bring the lists of agents up to date');
+      if (isLong) deps.log.warn({ error }, 'cannot bring the lists of agents up to date');
       throw error;
     } finally {
       following = null;

@@ -14,9 +14,10 @@ import type { ApiError } from '../errors.ts';
 import type { Poster } from '../ledger/metadata.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
 import { invalid, parse, type Reading, readObject, requireValue, show, tryReading } from '../parse.ts';
-import { inThread } from '../workers.ts';
+import { type Ask, inThread } from '../workers.ts';
 import { compileParameterCheck, isSmallSchema } from './parameters.ts';
 import { keepMetadata, type PendingDeps } from './pendingMetadata.ts';
+import { OutOfTime, WORK_LIMIT_MS, withinWork } from './schemas/timeLimit.ts';
 
 export interface MetadataDeps extends PendingDeps {
   config: {
@@ -25,7 +26,7 @@ export interface MetadataDeps extends PendingDeps {
   };
 }
 
-const checkInThread = inThread('requests', import.meta.url, checkMetadataNow);
+const checkInThread = inThread(import.meta.url, checkMetadataNow);
 
 /**
  * Stores the document and returns its hash. If a wallet's session sent it, that wallet may test its endpoint, and no
@@ -35,9 +36,12 @@ export async function acceptMetadata(
   deps: MetadataDeps,
   bytes: Buffer,
   poster: Poster,
+  ask: Ask,
 ): Promise<{ metadata_hash: string }> {
   const document = { bytes, allowPrivateEndpoints: deps.config.allowPrivateEndpoints };
-  requireValue(isSmallSchema(bytes.toString('latin1')) ? checkMetadataNow(document) : await checkInThread(document));
+  requireValue(
+    isSmallSchema(bytes.toString('latin1')) ? checkMetadataNow(document) : await checkInThread(ask, document),
+  );
   const metadataHash = hashMetadata(bytes);
   await keepMetadata(deps, { metadataHash, document: bytes.toString('utf8'), ...poster });
   return { metadata_hash: metadataHash };
@@ -51,7 +55,12 @@ interface Posted {
 /** Checks if the document may be listed; the value is empty. */
 export function checkMetadataNow(posted: Posted): Reading<null> {
   return tryReading(() => {
-    checkMetadata(posted);
+    try {
+      withinWork(WORK_LIMIT_MS, () => checkMetadata(posted));
+    } catch (error) {
+      if (!(error instanceof OutOfTime)) throw error;
+      throw invalid('The schemas are too complex: checking them takes too long');
+    }
     return null;
   });
 }

@@ -2,12 +2,10 @@
 import type { ErrorObject } from 'ajv';
 import { LRUCache } from 'lru-cache';
 import type { Schema } from '../../sdk/wire/schemas/rules.ts';
-import { ApiError } from '../errors.ts';
-import { createQueue } from '../longBytes.ts';
 import { show } from '../parse.ts';
-import { inThread } from '../workers.ts';
+import { type Ask, inThread } from '../workers.ts';
 import { type CompiledSchema, compileSchema } from './schemas/compile.ts';
-import { OutOfTime, withinTime } from './schemas/timeLimit.ts';
+import { OutOfTime, WORK_LIMIT_MS, withinTime, withinWork } from './schemas/timeLimit.ts';
 
 /** One fault of `parameters`: the path, as `parameters.name`, and the expected value. */
 export interface ParameterFault {
@@ -38,18 +36,10 @@ const SMALL_LIMIT_MS = 20;
  * How long a listing's checks run only in a thread after a small one took too long. It must not block others again.
  */
 const SLOW_MS = 60_000;
-/** In a thread. A megabyte of parameters takes a tenth of it with an ordinary schema. */
-const LIMIT_MS = 500;
-/**
- * Maximum characters of one listing's parameters that wait for the thread: sixteen of the largest, or thousands of
- * ordinary ones.
- */
-const MAX_WAITING = 16 * 1024 * 1024;
-const RETRY_SECONDS = 2;
 /** Compiled checks cached per thread: about 100 KB each at worst. */
 const MAX_KEPT = 500;
 
-const checkInThread = inThread('requests', import.meta.url, checkParametersNow);
+const checkInThread = inThread(import.meta.url, checkParametersNow);
 
 /** True if a schema compiles fast enough for the main thread. */
 export function isSmallSchema(text: string): boolean {
@@ -57,85 +47,59 @@ export function isSmallSchema(text: string): boolean {
   return text.length <= (/attern|\\u/.test(text) ? SMALL_PATTERNS : SMALL_SCHEMA);
 }
 
-/**
- * Creates the check of one listing's parameters, which come as JSON. The check rejects with ApiError 503 if it cannot
- * run now.
- */
-export function createParameterCheck(schema: Schema): (parameters: string) => Promise<ParameterFault[]> {
+/** Checks a listing's parameters, which come as JSON. Rejects with ApiError if it cannot run now. */
+export type CheckParameters = (ask: Ask, parameters: string) => Promise<ParameterFault[]>;
+
+export function createParameterCheck(schema: Schema): CheckParameters {
   let text: string | undefined;
   let check: ParameterCheck | undefined;
   let slowUntil = 0;
-  const inTurn = createTurn();
 
-  return async (parameters) => {
+  return async (ask, parameters) => {
     // Built on first use: lists read many schemas and execute few agents.
     text ??= JSON.stringify(schema);
     if (isSmallSchema(text) && parameters.length <= SMALL_PARAMETERS && performance.now() >= slowUntil) {
-      check ??= compileParameterCheck(schema, SMALL_LIMIT_MS);
+      check ??= compileParameterCheck(schema);
+      const small = check;
       try {
-        return check(JSON.parse(parameters));
+        return withinTime(SMALL_LIMIT_MS, () => small(JSON.parse(parameters)));
       } catch (error) {
         if (!(error instanceof OutOfTime)) throw error;
+        // It was interrupted in an undefined state.
         check = undefined;
         slowUntil = performance.now() + SLOW_MS;
       }
     }
-    const input = { schema: text, parameters };
-    return inTurn(parameters.length, () => checkInThread(input));
+    return checkInThread(ask, { schema: text, parameters });
   };
 }
 
-/** One check at a time per listing, so that calls of a slow listing wait only for each other. */
-function createTurn() {
-  const inTurn = createQueue();
-  let waiting = 0;
-  return async <Answer>(characters: number, run: () => Promise<Answer>): Promise<Answer> => {
-    if (waiting + characters > MAX_WAITING) {
-      const message = 'Too many calls of this agent wait for a check of their parameters';
-      throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
-    }
-    waiting += characters;
-    try {
-      return await inTurn(run);
-    } finally {
-      waiting -= characters;
-    }
-  };
-}
-
-const kept = new LRUCache<string, ParameterCheck>({
-  max: MAX_KEPT,
-  memoMethod: (schema) => compileParameterCheck(JSON.parse(schema)),
-});
+const kept = new LRUCache<string, ParameterCheck>({ max: MAX_KEPT });
 
 export function checkParametersNow({ schema, parameters }: { schema: string; parameters: string }): ParameterFault[] {
   const value = JSON.parse(parameters);
-  const before = process.cpuUsage();
-  for (;;) {
-    try {
-      return kept.memo(schema)(value);
-    } catch (error) {
-      if (!(error instanceof OutOfTime)) throw error;
+  try {
+    return withinWork(WORK_LIMIT_MS, () => {
+      const check = kept.get(schema) ?? compileParameterCheck(JSON.parse(schema));
+      // One that is interrupted is in an undefined state.
       kept.delete(schema);
-      const { user, system } = process.cpuUsage(before);
-      // If other processes used the CPU, the time says nothing about this check yet.
-      if (user + system < LIMIT_MS * 1_000) continue;
-      const expected = 'must be smaller: the check against this agent’s schema takes too long';
-      return [{ path: 'parameters', expected, got: show(value), message: `parameters ${expected}` }];
-    }
+      const faults = check(value);
+      kept.set(schema, check);
+      return faults;
+    });
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    const expected = 'must be smaller: the check against this agent’s schema takes too long';
+    return [{ path: 'parameters', expected, got: show(value), message: `parameters ${expected}` }];
   }
 }
 
-/**
- * Compiles a schema that `findInputSchemaFaults` has passed. If the check takes too long, it throws OutOfTime and must
- * not be used again: it was interrupted in an undefined state.
- */
-export function compileParameterCheck(schema: Schema, limitMs = LIMIT_MS): ParameterCheck {
+/** Compiles a schema that `findInputSchemaFaults` has passed. Neither this nor the check has a limit of time. */
+export function compileParameterCheck(schema: Schema): ParameterCheck {
   const first = compileSchema(schema, { allErrors: false });
   let all: CompiledSchema | undefined;
   return (parameters) => {
-    const faultsBy = (compiled: CompiledSchema) =>
-      withinTime(limitMs, () => describe(compiled(parameters), parameters).slice(0, MAX_FAULTS));
+    const faultsBy = (compiled: CompiledSchema) => describe(compiled(parameters), parameters).slice(0, MAX_FAULTS);
     const faults = faultsBy(first);
     // Each of a million values may have a fault.
     if (faults.length === 0 || !hasFewerValuesThan(parameters, MAX_FULLY_TOLD_VALUES)) return faults;

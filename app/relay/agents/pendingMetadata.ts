@@ -36,8 +36,8 @@ const PENDING_MS = 24 * 60 * 60 * 1000;
 const MAX_OF_POSTER = 20;
 /** For all networks together, meaning posts without a session; the oldest are dropped. At 64 KiB each, 32 MiB. */
 const MAX_OF_NETWORKS = 500;
-/** For all wallets together, which cost nothing to make; the oldest are dropped. 320 MiB at worst. */
-const MAX_OF_WALLETS = 5_000;
+/** For all wallets together that have not paid and list nothing, which cost nothing to make. 320 MiB at worst. */
+const MAX_OF_STRANGERS = 5_000;
 /** Documents that each post checks for being needed. */
 const SWEPT = 20;
 
@@ -48,11 +48,13 @@ export interface PostedMetadata extends Poster {
 
 /** Keeps a document that has passed every rule: permanently if a listing or an unfinished execution needs it. */
 export async function keepMetadata(deps: PendingDeps, posted: PostedMetadata): Promise<void> {
-  const { metadataHash, document, wallet, network } = posted;
+  const { metadataHash, document, wallet, network, isKnown } = posted;
   const receivedMs = deps.now();
   if (await isNeeded(deps.views, metadataHash))
     await insertMetadata(deps.ledger, { metadataHash, document, receivedMs });
-  else await insertPending(deps.ledger, { metadataHash, wallet, network, document, receivedMs });
+  else {
+    await insertPending(deps.ledger, { metadataHash, wallet, network, isKnown, document, receivedMs });
+  }
   await makeRoom(deps, { wallet, network });
   await sweepMetadata(deps);
 }
@@ -67,8 +69,8 @@ export async function promotePending({ ledger, views }: PendingDeps, hashes: str
  * Drops documents that waited too long, and the oldest beyond a limit. This poster's own go first, so that a heavy
  * poster loses only its own.
  */
-async function makeRoom(deps: PendingDeps, poster: Poster): Promise<void> {
-  const limits = { own: MAX_OF_POSTER, ofNetworks: MAX_OF_NETWORKS, ofWallets: MAX_OF_WALLETS };
+async function makeRoom(deps: PendingDeps, poster: Pick<Poster, 'wallet' | 'network'>): Promise<void> {
+  const limits = { own: MAX_OF_POSTER, ofNetworks: MAX_OF_NETWORKS, ofStrangers: MAX_OF_STRANGERS };
   const surplus = await readSurplusPending(deps.views, poster, deps.now() - PENDING_MS, limits, SWEPT);
   if (surplus.length === 0) return;
   // A document that has found its listing since is moved instead of dropped.

@@ -40,12 +40,12 @@ export function startProber(deps: ProberDeps, health: AgentHealthReader, everySe
       if (probing.has(listing) || probing.size >= MAX_PROBES) continue;
       probing.add(listing);
       probeListing(deps, listing)
-        .catch((error) => deps.log.error({ listing, error: String(error) }, 'cannot probe an agent'))
+        .catch((error) => deps.log.error({ listing, error }, 'cannot probe an agent'))
         .finally(() => probing.delete(listing));
     }
   };
   const timer = setInterval(() => {
-    look().catch((error) => deps.log.error({ error: String(error) }, 'cannot read which agents to probe'));
+    look().catch((error) => deps.log.error({ error }, 'cannot read which agents to probe'));
   }, everySeconds * 1_000);
   return () => clearInterval(timer);
 }

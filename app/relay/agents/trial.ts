@@ -16,6 +16,7 @@ import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
+import { ownWork } from '../workers.ts';
 import type { Documents } from './documents.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
@@ -100,12 +101,16 @@ export async function tryListing(
   }
   const timeoutSeconds = await requireTimeout(deps, input.timeout_seconds ?? own.timeoutSeconds);
   const parameters = JSON.stringify(input.parameters);
-  const faults = (await document.checkParameters(parameters)).map(({ message }) => message);
+  const faults = (await document.checkParameters(async () => ({ ...(await ownWork()), name: wallet }), parameters)).map(
+    ({ message }) => message,
+  );
   const fit = 'stored; the parameters fit its input schema';
   if (!check('metadata', faults.length === 0, faults.join('; ') || fit)) return end();
 
-  // Strangers who test a known endpoint must not use up its creator's own tests.
-  const endpoint = `${own.isListed ? wallet : ''} ${document.metadata.endpoint}`;
+  // Strangers who test a known endpoint must not use up its creator's own tests. Theirs go by its origin, because a
+  // server answers under any number of paths.
+  const { endpoint: url } = document.metadata;
+  const endpoint = own.isListed ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
   await spend(limits.endpoint, endpoint, 'This endpoint was');
   await spend(limits.wallet, wallet, 'Endpoints of this wallet were');
   const executionId = randomUUID();

@@ -8,7 +8,7 @@ import { canonicalRequest } from '../../sdk/receipt/receipt.ts';
 import { ExecuteBody, StartBody } from '../../sdk/wire/wire.ts';
 import { JsonError, parseJsonObject } from '../json.ts';
 import { jsonFault, parse, type Reading, tryReading } from '../parse.ts';
-import { inThread } from '../workers.ts';
+import { type Ask, inThread } from '../workers.ts';
 
 /** Up to this size a body is parsed in the main thread: 3 ms at worst, 0.1 ms for an ordinary one. */
 const SMALL_BYTES = 8 * 1024;
@@ -37,20 +37,20 @@ interface ExecuteReading {
   identity: BodyIdentity | null;
 }
 
-const executeInThread = inThread('requests', import.meta.url, readExecuteNow);
-const startInThread = inThread('requests', import.meta.url, readStartNow);
+const executeInThread = inThread(import.meta.url, readExecuteNow);
+const startInThread = inThread(import.meta.url, readStartNow);
 
 /**
  * Reads the body of `execute`, with its identity if `agentId` is given. Rejects with ApiError 503 if large bodies
  * cannot be read now.
  */
-export async function readExecuteBody(input: ExecuteInput): Promise<ExecuteReading> {
-  return input.bytes.length <= SMALL_BYTES ? readExecuteNow(input) : executeInThread(input);
+export async function readExecuteBody(ask: Ask, input: ExecuteInput): Promise<ExecuteReading> {
+  return input.bytes.length <= SMALL_BYTES ? readExecuteNow(input) : executeInThread(ask, input);
 }
 
 /** Reads the body of `start`. Rejects like `readExecuteBody`. */
-export async function readStartBody(bytes: Uint8Array): Promise<Reading<Canonical<StartBody>>> {
-  return bytes.length <= SMALL_BYTES ? readStartNow(bytes) : startInThread(bytes);
+export async function readStartBody(ask: Ask, bytes: Uint8Array): Promise<Reading<Canonical<StartBody>>> {
+  return bytes.length <= SMALL_BYTES ? readStartNow(bytes) : startInThread(ask, bytes);
 }
 
 export function readExecuteNow({ bytes, agentId }: ExecuteInput): ExecuteReading {

@@ -8,6 +8,7 @@ import { type Agent, type AgentDeps, findParameterFaults, requireAgent } from '.
 import { ApiError } from '../errors.ts';
 import type { Engine, PaidCall, Principal } from '../execution/contract.ts';
 import { invalid, requireNoQuery, requireValue, show } from '../parse.ts';
+import type { Ask } from '../workers.ts';
 import { type AnswersDeps, answerFirst, answerKnown, answerOnce, type CallAnswer } from './answers.ts';
 import { type BodyIdentity, type Canonical, readExecuteBody, readStartBody } from './body.ts';
 import { readIdempotencyKey, repeatableOf } from './idempotency.ts';
@@ -27,12 +28,14 @@ export interface ExecuteRequest {
   url: string;
   /** The body's JSON. */
   bytes: Buffer;
+  /** For whom the threads work. */
+  ask: Ask;
   /** Time of arrival by `performance.now`. */
   arrivedMs: number;
 }
 
 /** A request to start an execution, as received. */
-export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes'> & { executionId: string };
+export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes' | 'ask'> & { executionId: string };
 
 /**
  * POST /v1/agents/{agent_id}/execute. A repeat is looked up first: it gets its answer, whatever happened to the agent
@@ -44,8 +47,8 @@ export async function executeAgent(
   request: ExecuteRequest,
 ): Promise<CallAnswer> {
   const key = readIdempotencyKey(request.idempotencyKey);
-  const { bytes, agentId } = request;
-  const { body, identity } = await readExecuteBody({ bytes, agentId: key === null ? null : agentId });
+  const { bytes, agentId, ask } = request;
+  const { body, identity } = await readExecuteBody(ask, { bytes, agentId: key === null ? null : agentId });
   const [repeatable, yesterday] =
     key !== null && identity ? repeatableDays(deps, principal, agentId, key, identity) : [];
   for (const first of [yesterday, repeatable]) {
@@ -57,7 +60,7 @@ export async function executeAgent(
   const agent = await requireAgent(deps, agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
   requireNoQuery(request.url);
-  const call = { ...(await readCall(deps, agent, requireValue(body))), arrivedMs: request.arrivedMs };
+  const call = { ...(await readCall(deps, agent, requireValue(body), ask)), arrivedMs: request.arrivedMs };
   if (!repeatable) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
   return answerFirst(deps, repeatable, () => deps.engine.execute(principal, agent, { ...call, repeatable }));
 }
@@ -72,7 +75,7 @@ export async function startExecution(
   principal: Principal | null,
   request: StartRequest,
 ): Promise<CallAnswer> {
-  const reading = await readStartBody(request.bytes);
+  const reading = await readStartBody(request.ask, request.bytes);
   const opened = await readOpened(deps, request.executionId, principal ?? requireProof(requireValue(reading)));
   requireNoQuery(request.url);
   const body = requireValue(reading);
@@ -83,7 +86,7 @@ export async function startExecution(
   if (known) return known;
   const agent = await requireAgent(deps, repeatable.listing);
   const timeoutSeconds = requireStartable(opened, agent);
-  await requireParameters(deps, agent, body.parameters);
+  await requireParameters(deps, agent, body.parameters, request.ask);
   const { task, parameters } = body;
   const call = { record, task, parameters, async: body.async, timeoutSeconds };
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
@@ -93,6 +96,7 @@ async function readCall(
   deps: AgentDeps,
   agent: Agent,
   body: Canonical<ExecuteBody>,
+  ask: Ask,
 ): Promise<Omit<PaidCall, 'arrivedMs'>> {
   const timeoutSeconds = body.timeout_seconds ?? agent.timeoutSeconds;
   if (timeoutSeconds < agent.minTimeoutSeconds || timeoutSeconds > agent.timeoutSeconds) {
@@ -100,7 +104,7 @@ async function readCall(
     const issue = { in: 'body', path: 'timeout_seconds', expected, got: show(timeoutSeconds) } as const;
     throw invalid(`The field "timeout_seconds" ${expected}`, issue);
   }
-  await requireParameters(deps, agent, body.parameters);
+  await requireParameters(deps, agent, body.parameters, ask);
   return {
     task: body.task,
     parameters: body.parameters,
@@ -111,8 +115,8 @@ async function readCall(
   };
 }
 
-async function requireParameters(deps: AgentDeps, agent: Agent, parameters: string): Promise<void> {
-  const faults = await findParameterFaults(deps, agent, parameters);
+async function requireParameters(deps: AgentDeps, agent: Agent, parameters: string, ask: Ask): Promise<void> {
+  const faults = await findParameterFaults(deps, agent, parameters, ask);
   const [first] = faults;
   if (!first) return;
   const issues = faults.map(({ path, expected, got }) => ({ in: 'body' as const, path, expected, got }));

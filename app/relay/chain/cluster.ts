@@ -72,7 +72,7 @@ export function watchStanding(
   const look = async (): Promise<void> => {
     clearTimeout(timer);
     const standing = await read().catch((error) => {
-      log.warn({ error: String(error) }, 'cannot read Config');
+      log.warn({ error }, 'cannot read Config');
       return null;
     });
     clearTimeout(timer);

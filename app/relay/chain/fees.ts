@@ -161,7 +161,7 @@ export function createFees(options: FeesOptions): Fees {
     pace: { late: () => press(1), inTime: () => press(-1) },
     start() {
       const look = () => {
-        refresh().catch((error) => log.warn({ error: String(error) }, 'cannot read the priority fee'));
+        refresh().catch((error) => log.warn({ error }, 'cannot read the priority fee'));
       };
       look();
       timer = setInterval(look, REFRESH_MS);
@@ -192,7 +192,7 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
 
   async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
     const kind = instructions.map(({ programId, data }) => kindOf(programId, data)).join();
-    const warn = (error: unknown) => log.warn({ error: String(error) }, 'cannot measure compute units');
+    const warn = (error: unknown) => log.warn({ error }, 'cannot measure compute units');
     // If the node fails, no value of another transaction may remain.
     if (!UNIFORM.has(kind)) units.delete(kind);
     const known = units.get(kind);

@@ -144,7 +144,7 @@ export function createNodes(options: NodesOptions): Nodes {
   async function lookAgain(): Promise<void> {
     if (isLooking) return;
     isLooking = true;
-    await look().catch((error) => log.error({ error: String(error) }, 'the nodes belong to different clusters'));
+    await look().catch((error) => log.error({ error }, 'the nodes belong to different clusters'));
     isLooking = false;
   }
   const timer = isAlone ? undefined : setInterval(lookAgain, LOOK_MS).unref();

@@ -80,7 +80,7 @@ export function createPoller(options: PollerOptions): Poller {
     try {
       await decide(due);
     } catch (error) {
-      log.warn({ error: String(error) }, 'cannot read the status of transactions');
+      log.warn({ error }, 'cannot read the status of transactions');
       // The node's answers may be lost while it still takes transactions.
       await Promise.all(due.map(sendAgain));
     } finally {
@@ -168,7 +168,7 @@ function createQuestions({ nodes, agreement, log }: Pick<PollerOptions, 'nodes' 
     try {
       return (await agreement.finalized()).blockHeight;
     } catch (error) {
-      log.warn({ error: String(error) }, 'cannot read the finalized height');
+      log.warn({ error }, 'cannot read the finalized height');
       return null;
     }
   }

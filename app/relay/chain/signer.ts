@@ -146,8 +146,7 @@ function createBlockhashes({
   return async () => {
     const age = latest ? performance.now() - latest.at : Number.POSITIVE_INFINITY;
     if (age > BLOCKHASH_STALE_MS) await timed(observe, 'chain', refresh);
-    else if (age > BLOCKHASH_FRESH_MS)
-      refresh().catch((error) => log.warn({ error: String(error) }, 'cannot refresh the blockhash'));
+    else if (age > BLOCKHASH_FRESH_MS) refresh().catch((error) => log.warn({ error }, 'cannot refresh the blockhash'));
     return latest!;
   };
 }

@@ -73,9 +73,7 @@ export function createAuthorityWatch(options: {
   }
 
   async function lookAgain(): Promise<void> {
-    await look().catch((error) =>
-      log.warn({ error: String(error) }, 'cannot read the transactions of the relay authority'),
-    );
+    await look().catch((error) => log.warn({ error }, 'cannot read the transactions of the relay authority'));
     if (isOver) return;
     timer = setTimeout(lookAgain, foreign ? LOOK_SOON_MS : LOOK_MS);
     timer.unref();

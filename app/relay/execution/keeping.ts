@@ -41,7 +41,7 @@ export function startKeeping(deps: KeepingDeps): () => Promise<void> {
   let timer = setTimeout(next, EVERY_MS);
   function next(): void {
     present = keepResults(deps, () => isEnded)
-      .catch((error) => deps.log.error({ error: String(error) }, 'cannot move or drop results'))
+      .catch((error) => deps.log.error({ error }, 'cannot move or drop results'))
       .then(() => {
         if (!isEnded) timer = setTimeout(next, EVERY_MS);
       });

@@ -45,7 +45,7 @@ export function createKeepLate(
       });
       await dropLateAnswers(ledger, now - KEPT_MS);
     } catch (error) {
-      log.error({ execution_id, error: String(error) }, 'cannot store a late answer');
+      log.error({ execution_id, error }, 'cannot store a late answer');
     }
   };
 }

@@ -53,8 +53,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       if (row?.lease_owner !== journal.owner) return;
       const left = await timed(deps.observe, STAGES[row.state] ?? 'settle', () => step(row, live)).catch((error) => {
         if (error instanceof JournalConflict) throw error;
-        if (!stopping.aborted)
-          log.warn({ execution_id: executionId, error: String(error) }, 'a step failed; it will be retried');
+        if (!stopping.aborted) log.warn({ execution_id: executionId, error }, 'a step failed; it will be retried');
         return 'wait' as const;
       });
       if (left === 'ended') {
@@ -87,8 +86,7 @@ export function createWork(deps: EngineDeps, stopping: AbortSignal) {
       if (present) return present;
       const promise = carryOn(executionId, live, known)
         .catch((error) => {
-          if (!stopping.aborted)
-            log.error({ execution_id: executionId, error: String(error) }, 'an execution is left to recovery');
+          if (!stopping.aborted) log.error({ execution_id: executionId, error }, 'an execution is left to recovery');
         })
         .finally(() => {
           working.delete(executionId);

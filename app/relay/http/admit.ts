@@ -25,7 +25,10 @@ import { procedureError } from './trpc.ts';
 const MAX_PROCEDURE_BYTES = 32 * 1024;
 /** Management calls are small; the large ones hold one long text. */
 const MAX_PROCEDURE_VALUES = 5_000;
-/** Procedures that set or remove a page's session: otherwise a foreign page could sign people in and out. */
+/**
+ * Procedures that set or remove a page's session: otherwise a foreign page could sign people in and out. Beside a token
+ * they leave the cookie alone.
+ */
 const OF_PAGES: readonly ProcedureName[] = ['auth.signIn', 'auth.signOut'];
 
 /** The part of `response.locals` for tRPC. */
@@ -89,7 +92,8 @@ function requireMethod(request: Request, response: Response, { kind }: Procedure
 /** A browser sends a cookie for any page. A change by cookie must therefore come from our own page. */
 function requirePage({ deps }: ProcedureContext, request: Request, name: ProcedureName): void {
   const byCookie = PROCEDURES[name].kind === 'mutation' && cookieOf(deps, request) !== null;
-  if (byCookie || OF_PAGES.includes(name)) requireOwnOrigin(deps, request);
+  const endsToken = name === 'auth.signOut' && request.headers.authorization !== undefined;
+  if (byCookie || (OF_PAGES.includes(name) && !endsToken)) requireOwnOrigin(deps, request);
 }
 
 /** Throws ApiError 401 without the required session, 403 without the admin's. */

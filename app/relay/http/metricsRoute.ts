@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { Registry } from 'prom-client';
 import { readBearer } from '../access/bearer.ts';
 import { isThisComputer } from '../access/clientAddress.ts';
+import { isLoopbackHost } from '../access/cookie.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { sendBytes } from './respond.ts';
@@ -40,7 +41,8 @@ function requireAccess(request: Request, token: string | null): void {
       'The metrics token is missing or wrong. Send the header Authorization: Bearer <METRICS_TOKEN>.',
     );
   }
-  if (isThisComputer(request)) return;
+  // A page of another site reaches this computer under a name of its own (DNS rebinding).
+  if (isThisComputer(request) && isLoopbackHost(request.headers.host)) return;
   throw new ApiError('not_found', 'No route has the path /metrics');
 }
 

@@ -6,6 +6,8 @@ import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
 import type { MarketplaceConfig, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AdminDeps, readAuthorities } from '../access/admin.ts';
+import { readBearer } from '../access/bearer.ts';
+import { clientAddress, networkOf } from '../access/clientAddress.ts';
 import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
 import type { Session } from '../access/sessions.ts';
@@ -43,6 +45,7 @@ export type Handlers = {
 
 export function createHandlers({ deps, admin, state, trialLimits }: ProcedureContext): Handlers {
   const { sessions } = deps;
+  const networkOfRequest = (request: IncomingMessage) => networkOf(clientAddress(request, deps.config.trustProxy));
   const isAdmin = async (wallet: string) => (await readAuthorities(admin)).admin === wallet;
 
   const readerOf = ({ wallet }: Session) => ({ wallet, isAdmin: () => isAdmin(wallet) });
@@ -52,9 +55,9 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'operation.state': () => readState(state),
 
     'auth.challenge': async ({ request }, { wallet }) => sessions.challenge(wallet, ownOrigin(deps, request)),
-    'auth.verify': async (_call, answer) => sessions.verify(answer),
-    async 'auth.signIn'({ response }, answer) {
-      const { cookie, expires_at } = await sessions.signIn(answer);
+    'auth.verify': async ({ request }, answer) => sessions.verify(answer, networkOfRequest(request)),
+    async 'auth.signIn'({ request, response }, answer) {
+      const { cookie, expires_at } = await sessions.signIn(answer, networkOfRequest(request));
       response.setHeader('Set-Cookie', setCookie(deps, cookie));
       return { wallet: answer.wallet, is_admin: await isAdmin(answer.wallet), expires_at };
     },
@@ -65,6 +68,8 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
       return { wallet, is_admin: await isAdmin(wallet), expires_at: new Date(expiresMs).toISOString() };
     },
     async 'auth.signOut'({ request, response }) {
+      const token = readBearer(request.headers.authorization);
+      if (token !== null) return { signed_out: await sessions.endToken(token) };
       response.setHeader('Set-Cookie', setCookie(deps, null));
       return { signed_out: await sessions.end(cookieOf(deps, request)) };
     },

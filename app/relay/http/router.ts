@@ -46,7 +46,11 @@ export function addRoutes(app: Application, context: RouteContext, limit: Public
       here[route.method](async (request, response) => {
         const arrivedMs = performance.now();
         setPolicy(response, route);
-        answer(response, route, await limited(limit, route, request, () => handle(context, route, request, arrivedMs)));
+        answer(
+          response,
+          route,
+          await limited(limit, route, request, () => handle(context, limit, route, request, arrivedMs)),
+        );
       });
     }
     const allowed = methodsOf(path);
@@ -80,12 +84,14 @@ async function limited<Value>(
 /** Checks size and media type of the body, then the key, then runs the route. */
 async function handle(
   context: RouteContext,
+  limit: PublicLimit,
   route: Route,
   request: Request,
   arrivedMs: number,
 ): Promise<AnyReply | WrittenReply> {
   const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
   const caller = await findCaller(context.deps, route, request);
+  if (caller) await limit.admitWallet(request, caller.wallet);
   return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });
 }
 

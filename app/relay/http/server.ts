@@ -176,7 +176,7 @@ function answerError(deps: RelayDeps) {
     const requestId = response.getHeader(REQUEST_ID);
     const away = databaseAway(error);
     if (away) {
-      deps.log.warn({ request_id: requestId, error: String(error) }, 'the database does not answer');
+      deps.log.warn({ request_id: requestId, error }, 'the database does not answer');
       sendError(response, away);
       return;
     }

@@ -69,7 +69,7 @@ export function createLeases(
         const worker = new Worker(new URL('./leaseThread.mjs', import.meta.url), { workerData, execArgv: [] });
         worker.unref();
         worker.once('error', (error) => {
-          log.error({ error: String(error) }, 'the lease was not renewed');
+          log.error({ error }, 'the lease was not renewed');
           setTimeout(() => {
             if (!isOver) thread = startThread();
           }, RESTART_MS).unref();

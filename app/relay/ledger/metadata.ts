@@ -6,10 +6,14 @@ import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
 
-/** The poster of a document: a wallet, or the network if no session posted it. The other field is empty. */
+/** The poster of a document. */
 export interface Poster {
+  /** Empty if no session posted it. */
   wallet: string;
+  /** Of the poster's address. */
   network: string;
+  /** True if strangers cannot displace its documents. */
+  isKnown: boolean;
 }
 
 /** Maximum waiting documents. The oldest are dropped first. */
@@ -18,8 +22,8 @@ export interface PendingLimits {
   own: number;
   /** For all networks together. */
   ofNetworks: number;
-  /** For all wallets together. */
-  ofWallets: number;
+  /** For all unknown wallets together. The network with the most of them makes room. */
+  ofStrangers: number;
 }
 
 /** The text of a document that is shown or waits. A waiting one may have been listed a moment ago. */
@@ -72,7 +76,7 @@ export async function insertPending(
   const received_ms = BigInt(posted.receivedMs);
   await ledger
     .insertInto('pending_metadata')
-    .values({ metadata_hash, wallet, network, received_ms, document })
+    .values({ metadata_hash, wallet, network, is_known: posted.isKnown ? 1n : 0n, received_ms, document })
     .onConflict((conflict) => conflict.columns(['metadata_hash', 'wallet', 'network']).doUpdateSet({ received_ms }))
     .execute();
 }
@@ -117,9 +121,12 @@ export async function movePending(ledger: Ledger, hashes: string[]): Promise<voi
 }
 
 /** A waiting document and its poster. */
-export interface Waiting extends Poster {
+export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
   metadata_hash: string;
 }
+
+/** As the partial index has it. */
+const OF_STRANGERS = sql`wallet <> '' AND is_known = 0`;
 
 /**
  * Waiting documents to drop: those received before `oldestMs` (unix ms), and the oldest beyond each limit. At most
@@ -127,23 +134,27 @@ export interface Waiting extends Poster {
  */
 export async function readSurplusPending(
   views: Views,
-  { wallet, network }: Poster,
+  { wallet, network }: Pick<Poster, 'wallet' | 'network'>,
   oldestMs: number,
   limits: PendingLimits,
   most: number,
 ): Promise<Waiting[]> {
+  const ofOne = wallet === '' ? sql`network = ${network}` : sql`TRUE`;
   const { rows } = await sql<Waiting>`
     SELECT metadata_hash, wallet, network FROM (
       SELECT metadata_hash, wallet, network FROM pending_metadata WHERE received_ms < ${BigInt(oldestMs)} LIMIT ${most}) AS old
     UNION SELECT metadata_hash, wallet, network FROM (
-      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet = ${wallet} AND network = ${network}
+      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet = ${wallet} AND ${ofOne}
       ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.own}) AS own
     UNION SELECT metadata_hash, wallet, network FROM (
       SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet = ''
       ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.ofNetworks}) AS of_networks
     UNION SELECT metadata_hash, wallet, network FROM (
-      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE wallet <> ''
-      ORDER BY received_ms DESC LIMIT ${most} OFFSET ${limits.ofWallets}) AS of_wallets`.execute(views);
+      SELECT metadata_hash, wallet, network FROM pending_metadata WHERE ${OF_STRANGERS} AND network = (
+        SELECT network FROM pending_metadata WHERE ${OF_STRANGERS} GROUP BY network ORDER BY count(*) DESC, network LIMIT 1)
+      ORDER BY received_ms LIMIT (
+        SELECT CASE WHEN count(*) > ${limits.ofStrangers} THEN count(*) - ${limits.ofStrangers} ELSE 0 END
+        FROM pending_metadata WHERE ${OF_STRANGERS})) AS of_strangers`.execute(views);
   return rows;
 }
 

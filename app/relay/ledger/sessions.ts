@@ -5,9 +5,10 @@ import type { LedgerTables, SessionsTable } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
-/** Wallets cost nothing to make, so sessions are limited per wallet and in total. Those that end first are dropped. */
+/** Sessions of a wallet. The ones that end first make room. */
 const MAX_OF_WALLET = 20;
-const MAX_SESSIONS = 10_000;
+/** Sessions of all unknown wallets, which cost nothing to make. The network with the most of them makes room. */
+const MAX_OF_STRANGERS = 10_000;
 const SECRET_BYTES = 32;
 
 /** A secret that all relays on this ledger share under this name. The first relay that asks makes it. */
@@ -45,9 +46,13 @@ export async function insertSession(ledger: Ledger, session: SessionsTable, nowM
   await sql`DELETE FROM sessions WHERE wallet = ${wallet} AND digest NOT IN (
     SELECT digest FROM sessions WHERE wallet = ${wallet} ORDER BY expires_ms DESC, digest
     LIMIT ${sql.raw(String(MAX_OF_WALLET))})`.execute(ledger);
-  await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions ORDER BY expires_ms, digest
-    LIMIT (SELECT CASE WHEN count(*) > ${sql.raw(String(MAX_SESSIONS))}
-      THEN count(*) - ${sql.raw(String(MAX_SESSIONS))} ELSE 0 END FROM sessions))`.execute(ledger);
+  if (session.is_known === 1n) return;
+  const { rows } = await sql<{ network: string; count: bigint }>`SELECT network, count(*) AS count FROM sessions
+    WHERE is_known = 0 GROUP BY network ORDER BY count(*) DESC, network`.execute(ledger);
+  const surplus = rows.reduce((sum, { count }) => sum + Number(count), 0) - MAX_OF_STRANGERS;
+  if (surplus <= 0) return;
+  await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions
+    WHERE is_known = 0 AND network = ${rows[0]!.network} ORDER BY expires_ms, digest LIMIT ${surplus})`.execute(ledger);
 }
 
 /** The session of this digest, unless it has expired. */
@@ -62,10 +67,15 @@ export function readSession(ledger: Ledger, kind: SessionsTable['kind'], digest:
 }
 
 /** Does nothing if the session was ended meanwhile. */
-export async function prolongSession(ledger: Ledger, digest: string, expiresMs: bigint): Promise<void> {
+export async function prolongSession(
+  ledger: Ledger,
+  digest: string,
+  expiresMs: bigint,
+  isKnown: bigint,
+): Promise<void> {
   await ledger
     .updateTable('sessions')
-    .set({ expires_ms: expiresMs })
+    .set({ expires_ms: expiresMs, is_known: isKnown })
     .where('digest', '=', digest)
     .where('expires_ms', '<', expiresMs)
     .execute();

@@ -70,7 +70,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
       const timer = setInterval(() => {
         beating ??= beat()
           .catch((error) => {
-            if (!isOver) log.error({ error: String(error) }, 'the lease was not renewed');
+            if (!isOver) log.error({ error }, 'the lease was not renewed');
           })
           .finally(() => {
             beating = null;

@@ -260,8 +260,10 @@ export interface AgentsCursorTable {
 export interface PendingMetadataTable extends MetadataTable {
   /** The wallet whose session posted it; empty if none did. */
   wallet: string;
-  /** The network of the poster if no session posted it; otherwise empty. */
+  /** The network of the poster. */
   network: string;
+  /** 1 if strangers cannot displace it. */
+  is_known: bigint;
 }
 
 /** Relay processes, by the name that each takes at start. */
@@ -361,6 +363,10 @@ export interface SessionsTable {
   digest: string;
   kind: 'token' | 'cookie';
   wallet: string;
+  /** Of the address that signed in. */
+  network: string;
+  /** 1 if strangers cannot displace it. */
+  is_known: bigint;
   expires_ms: bigint;
   ends_ms: bigint;
 }

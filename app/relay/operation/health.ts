@@ -65,7 +65,7 @@ export async function isIndexCurrent(views: Kysely<LedgerDatabase>, nowMs: numbe
 /** The progress of the indexer; undefined before it has looked, or if the index cannot be read. */
 function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<IndexProgress | undefined> {
   return readProgress(attachedIndex(deps.views)).catch((error: unknown) => {
-    deps.log.error({ error: String(error) }, 'cannot read the index');
+    deps.log.error({ error }, 'cannot read the index');
     return undefined;
   });
 }

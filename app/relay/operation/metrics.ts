@@ -5,6 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { attachedIndex, readProgress } from '../../../indexer/read.ts';
+import { droppedLines } from '../../process/logDestination.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
@@ -83,6 +84,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
       'Reads that decide about money in which two nodes disagreed; the relay then waits',
     ),
     labelNames: ['subject'],
+  });
+  new Counter({
+    ...named('log_lines_dropped_total', 'Log lines that could not be written and found no more room to wait'),
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
   });
   const shared = gauge('authority_shared', '1 while another deployment signs with this relay authority');
   const counters = Object.entries(LAMPORTS).map(([kind, help]) => {

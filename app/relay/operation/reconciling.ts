@@ -42,7 +42,7 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
       try {
         if (await attempt()) return;
       } catch (error) {
-        log.error({ error: String(error) }, `${failure}; it will be retried`);
+        log.error({ error }, `${failure}; it will be retried`);
       }
       await sleep(PAUSE_MS, undefined, { signal: stop }).catch(() => undefined);
     }

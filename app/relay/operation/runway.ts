@@ -88,7 +88,7 @@ export function createRunway(options: {
     status,
     start() {
       timer = setInterval(() => {
-        look().catch((error) => log.warn({ error: String(error) }, "cannot read the relay authority's balance"));
+        look().catch((error) => log.warn({ error }, "cannot read the relay authority's balance"));
       }, limits.lookSeconds * 1_000);
       timer.unref();
     },

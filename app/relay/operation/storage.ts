@@ -76,7 +76,7 @@ export function createStorage(options: {
     }),
     start() {
       timer = setInterval(() => {
-        look().catch((error) => log.warn({ error: String(error) }, 'cannot read the free disk space'));
+        look().catch((error) => log.warn({ error }, 'cannot read the free disk space'));
       }, LOOK_MS);
       timer.unref();
     },

@@ -120,7 +120,7 @@ export function createReadText(
     if (isInPieces) return readPieces(row.token, Number(row.size));
     if (row.result || row.object_stored === 0n) return row.result;
     const bytes = await objects?.get(row).catch((error) => {
-      log.error({ execution_id, error: String(error) }, 'cannot read a result from the object storage');
+      log.error({ execution_id, error }, 'cannot read a result from the object storage');
       throw unreadable(execution_id);
     });
     // Results are in a storage, but its settings were removed.

@@ -102,14 +102,13 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
     await closeDisputes(sweep, now);
   }
 
-  const leave = () =>
-    place.leave().catch((error) => log.warn({ error: String(error) }, 'cannot release the lease of the sweeper'));
+  const leave = () => place.leave().catch((error) => log.warn({ error }, 'cannot release the lease of the sweeper'));
 
   async function run(): Promise<void> {
     while (!stop.aborted) {
       await round().catch((error) => {
         if (error instanceof Interrupted) log.debug({ reason: error.message }, 'the sweep was interrupted');
-        else log.warn({ error: String(error) }, 'the sweep failed; it will be retried');
+        else log.warn({ error }, 'the sweep failed; it will be retried');
         // For example, its node is away: another relay with its own node takes over before the next round here.
         return leave();
       });

@@ -95,7 +95,7 @@ export const accessProcedures = {
     input: z.void(),
     output: z.strictObject({ wallet: z.string().nullable(), is_admin: z.boolean(), expires_at: Time.nullable() }),
   },
-  /** Ends the cookie's session; without one it changes nothing. */
+  /** Ends the session of the token in `Authorization`, else the cookie's. Without one it changes nothing. */
   'auth.signOut': {
     kind: 'mutation',
     access: 'public',

@@ -216,7 +216,7 @@ export const ERRORS = {
     status: 429,
     details: Nothing,
     meaning:
-      'Too many requests without a valid API key came from this IP address, or an endpoint was tested too often.',
+      'Too many requests came from this IP address without the API key of a wallet that has paid before, or an endpoint was tested too often.',
     remedy: `Repeat the request after \`Retry-After\` seconds. ${NEVER_CHARGED}`,
   },
   execution_failed: {

@@ -21,6 +21,7 @@ import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/exe
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import { ownLimits } from '../../../app/relay/ledger/limits.ts';
+import { createPayers } from '../../../app/relay/ledger/payers.ts';
 import { createReadPieces } from '../../../app/relay/ledger/pieces.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
@@ -96,6 +97,7 @@ export async function startWorld(
   };
 
   let url = '';
+  const payers = createPayers(views.db);
   const deps: RelayDeps = {
     config: EDGE_CONFIG,
     dashboardFolder: null,
@@ -107,9 +109,10 @@ export async function startWorld(
     listed: createListedAgents({ views: views.db, ledger: ledger.db, writes, now: () => state.nowMs, log }),
     readText: createReadText(createReadPieces(views.db), null, log),
     findKey: createKeyReader(views),
+    payers,
     keyUse,
     genesisHash: GENESIS,
-    sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, now: () => state.nowMs }),
+    sessions: createSessions({ ledger: ledger.db, genesisHash: GENESIS, payers, now: () => state.nowMs }),
     accounts: {
       async readGrant(wallet, keyId) {
         requireChain();

@@ -35,12 +35,13 @@ const CALLERS = (listing: 'listing' | "''") =>
 /** Makes all figures anew, and counts every listing as changed. */
 export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void> {
   await index.transaction().execute(async (db) => {
+    // First, because it locks the row: of two at once, the second would not delete what the first inserts.
+    await sql`UPDATE catalogue_revision SET revision = revision + 1`.execute(db);
     await db.deleteFrom('agent_statistics').execute();
     await db.deleteFrom('caller_totals').execute();
     await STATISTICS.execute(db);
     await CALLERS('listing').execute(db);
     await CALLERS("''").execute(db);
-    await sql`UPDATE catalogue_revision SET revision = revision + 1`.execute(db);
     await db.deleteFrom('changed_agents').execute();
     await sql`INSERT INTO changed_agents (listing, revision)
       SELECT listing, (SELECT revision FROM catalogue_revision) FROM listings`.execute(db);

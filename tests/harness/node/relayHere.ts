@@ -1,5 +1,6 @@
 /** A relay in the test's own process, on a marketplace's ledger: it starts at once, and cannot be killed. */
 import { join } from 'node:path';
+import type { DestinationStream } from 'pino';
 import { readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
@@ -9,7 +10,11 @@ import type { TestMarketplace } from './marketplace.ts';
 export const FORGETFUL = { AUTHORITY_SILENCE_SECONDS: '0' };
 
 /** `settings` are what an operator would have in the environment. */
-export function startRelayHere(market: TestMarketplace, settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
+export function startRelayHere(
+  market: TestMarketplace,
+  settings: NodeJS.ProcessEnv = {},
+  destination?: DestinationStream,
+): Promise<RunningRelay> {
   const config = readConfig({
     SOLANA_RPC_URL: market.node.rpcUrl,
     SOLANA_WS_URL: market.node.wsUrl,
@@ -24,5 +29,5 @@ export function startRelayHere(market: TestMarketplace, settings: NodeJS.Process
     LOG_LEVEL: process.env.TEST_LOG ?? 'error',
     ...settings,
   });
-  return startRelay({ config, log: createLog(config.logLevel) });
+  return startRelay({ config, log: createLog(config.logLevel, destination) });
 }

@@ -81,11 +81,11 @@ describe('access to procedures', () => {
       }
       it('accepts the right session as token and as cookie', async () => {
         const who = access === 'admin' ? 'admin' : 'stranger';
+        // It would end the session that the others use.
+        if (name === 'auth.signOut') return;
         // What belongs to pages asks for their origin, whatever else is sent.
         const byToken = { ...bearer(tokens[who]), ...ownPage(name) };
         expect(isTurnedAway(await call(entry, byToken))).to.equal(false);
-        // Signing out would end the session that the others use.
-        if (name === 'auth.signOut') return;
         expect(isTurnedAway(await call(entry, from(cookies[who])))).to.equal(false);
       });
 
@@ -124,7 +124,9 @@ describe('access to procedures', () => {
   for (const name of OF_PAGES) {
     it(`rejects: ${name} from a foreign page or a program, without any cookie`, async () => {
       const entry = [name, PROCEDURES[name as 'auth.signIn']] as [string, ProcedureEntry];
-      const sent: Record<string, string>[] = [{}, { origin: 'https://evil.example' }, bearer(tokens.stranger)];
+      const sent: Record<string, string>[] = [{}, { origin: 'https://evil.example' }];
+      // A token may be ended by whoever has it.
+      if (name !== 'auth.signOut') sent.push(bearer(tokens.stranger));
       for (const headers of sent) {
         expect(await call(entry, headers)).to.deep.equal([403, 'foreign_origin']);
       }

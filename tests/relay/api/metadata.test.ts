@@ -5,6 +5,7 @@ import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
+import { chunks } from '../../../app/process/chunks.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -253,7 +254,13 @@ describe('POST /v1/metadata', () => {
 
     const documentOf = (name: string) => encodeMetadata(metadataOf({ name }));
     /** A document that came at this time and waits for its listing. */
-    async function addPending(bytes: Uint8Array, received: number, network: string): Promise<string> {
+    async function addPending(
+      bytes: Uint8Array,
+      received: number,
+      network: string,
+      wallet = '',
+      is_known = 0n,
+    ): Promise<string> {
       const row = {
         metadata_hash: hashMetadata(bytes),
         document: Buffer.from(bytes).toString('utf8'),
@@ -261,7 +268,7 @@ describe('POST /v1/metadata', () => {
       };
       await world.ledger
         .insertInto('pending_metadata')
-        .values({ ...row, wallet: '', network })
+        .values({ ...row, wallet, network, is_known })
         .execute();
       return row.metadata_hash;
     }
@@ -340,6 +347,27 @@ describe('POST /v1/metadata', () => {
         .where('wallet', '=', '')
         .executeTakeFirstOrThrow();
       expect(Number(count)).to.equal(500);
+    });
+
+    it('of unknown wallets make room for each other, first those of the address with the most', async () => {
+      const now = world.state.nowMs;
+      const rows = Array.from({ length: 5_000 }, (_, n) => ({
+        metadata_hash: `flood ${n}`,
+        document: '{}',
+        received_ms: BigInt(now - 1_000 + (n % 7)),
+        wallet: `wallet ${n % 250}`,
+        network: n < 3 ? 'fewer' : 'most',
+        is_known: 0n,
+      }));
+      for (const part of chunks(rows, 1_000)) await world.ledger.insertInto('pending_metadata').values(part).execute();
+      const known = await addPending(documentOf('of a creator'), now - 5_000, 'most', newAddress(), 1n);
+      const oldest = await addPending(documentOf('oldest of few'), now - 5_000, 'fewer', newAddress());
+      await world.post('/v1/metadata', documentOf('one more of a wallet'), { key: await signIn() });
+      expect([await isStored(known), await isStored(oldest)]).to.deep.equal([true, true]);
+      const left = world.ledger.selectFrom('pending_metadata').select('network').where('is_known', '=', 0n);
+      const all = await left.where('wallet', '<>', '').execute();
+      expect(all.length).to.equal(5_000);
+      expect(all.filter(({ network }) => network === 'fewer')).to.have.length(4);
     });
 
     it('are limited to the last 20 of each network when uploaded without a session', async () => {

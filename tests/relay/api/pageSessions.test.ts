@@ -4,6 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
+import { chunks } from '../../../app/process/chunks.ts';
 import { createSessions, type Sessions } from '../../../app/relay/access/sessions.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -153,6 +154,17 @@ describe("a page's session", () => {
       expect((await signOut()).json.result.data).to.deep.equal({ signed_out: false });
     });
 
+    it('stays when auth.signOut ends the token beside it, which needs no page', async () => {
+      const wallet = Keypair.generate();
+      const { cookie } = await signInByCookie(wallet);
+      const { token } = await signIn(wallet);
+      const signOut = () => world.post('/trpc/auth.signOut', '', { key: token, headers: { cookie } });
+      expect((await signOut()).json.result.data).to.deep.equal({ signed_out: true });
+      expect((await world.get('/trpc/keys.list', token)).status).to.equal(401);
+      expect((await signOut()).json.result.data).to.deep.equal({ signed_out: false });
+      expect((await world.call('/trpc/keys.list', { headers: { cookie } })).status).to.equal(200);
+    });
+
     it('is ignored beside a token, and neither is accepted in place of the other', async () => {
       const [one, other] = [Keypair.generate(), Keypair.generate()];
       const { cookie } = await signInByCookie(one);
@@ -211,11 +223,13 @@ describe("a page's session", () => {
   });
 
   describe('the limit for requests without a key', () => {
-    it('does not count a caller with a valid cookie, and counts one with another cookie', async () => {
+    it('does not count a known wallet with a valid cookie, and counts one with another cookie', async () => {
       const limited = await startWorld({
         config: { ...world.deps.config, publicRate: { perSecond: 1, burst: 3 } },
       });
-      const { cookie } = await sessionsOf(() => limited).signInByCookie(Keypair.generate());
+      const wallet = Keypair.generate();
+      await limited.addListing({ creator: wallet.publicKey.toBase58() });
+      const { cookie } = await sessionsOf(() => limited).signInByCookie(wallet);
       const statuses = async (value: string) => {
         const answers = Array.from({ length: 8 }, () => limited.call('/v1/executions', { headers: { cookie: value } }));
         return (await Promise.all(answers)).map(({ status }) => status);
@@ -242,8 +256,7 @@ describe('sessions of two relays on one ledger', () => {
   const stored = () => world.ledger.selectFrom('sessions').selectAll().execute();
 
   /** A relay beside the world's, as after a restart too: it remembers nothing. */
-  const neighbour = () =>
-    createSessions({ ledger: world.ledger, genesisHash: world.deps.genesisHash, now: world.deps.now });
+  const neighbour = () => createSessions(world.deps);
   async function answerTo(sessions: Sessions) {
     const { message } = await sessions.challenge(address, world.url);
     const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
@@ -291,6 +304,54 @@ describe('sessions of two relays on one ledger', () => {
     world.state.nowMs += 1_000;
     await sessions.use(cookie);
     expect(await expires()).to.equal(before + 60_000n);
+  });
+
+  it('of strangers make room for each other, first those of the address with the most, and never displace others', async () => {
+    const strangers = 10_000;
+    const future = BigInt(world.state.nowMs + 600_000);
+    const row = (digest: string, network: string, is_known: bigint) => {
+      return { digest, kind: 'token' as const, wallet: digest, network, is_known, expires_ms: future, ends_ms: future };
+    };
+    // All of them end later than those of the test.
+    const flood = Array.from({ length: strangers - 1 }, (_, n) =>
+      row(`stranger ${n}`, n < 6_000 ? 'most' : 'fewer', 0n),
+    );
+    for (const part of chunks(flood, 1_000)) await world.ledger.insertInto('sessions').values(part).execute();
+    await world.ledger
+      .insertInto('sessions')
+      .values(row('known', 'most', 1n))
+      .execute();
+    const first = await neighbour().verify(await answerTo(neighbour()), 'single');
+    expect(await stored()).to.have.length(strangers + 1);
+    const second = await neighbour().verify(await answerTo(neighbour()), 'single');
+    const left = await stored();
+    expect(left).to.have.length(strangers + 1);
+    const countOf = (network: string) => left.filter((one) => one.network === network && one.is_known === 0n).length;
+    expect([countOf('most'), countOf('fewer'), countOf('single')]).to.deep.equal([5_999, 3_999, 2]);
+    expect(left.filter((one) => one.digest === 'known')).to.have.length(1);
+    for (const { token } of [first, second]) expect(await neighbour().ofToken(token)).to.include({ wallet: address });
+  });
+
+  it("of wallets that have paid, of creators and of the admin are no strangers'", async () => {
+    const signIn = async () => {
+      await neighbour().verify(await answerTo(neighbour()), 'a network');
+      return (await stored())
+        .map(({ is_known }) => Number(is_known))
+        .sort()
+        .at(-1);
+    };
+    const caller = address;
+    expect(await signIn()).to.equal(0);
+    const listing = await world.addListing();
+    await world.addRecord({ caller, listing, status: 'refunded', result_hash: null });
+    expect(await signIn()).to.equal(0);
+    const own = await world.addListing({ creator: address });
+    expect(await signIn()).to.equal(1);
+    await world.index.deleteFrom('listings').where('listing', '=', own).execute();
+    await world.ledger.deleteFrom('sessions').execute();
+    expect(await signIn()).to.equal(0);
+    await world.addRecord({ caller, listing });
+    expect(await signIn()).to.equal(1);
   });
 
   it('are limited to twenty per wallet; the first to expire is replaced, and expired ones are deleted', async () => {

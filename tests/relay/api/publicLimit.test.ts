@@ -1,4 +1,4 @@
-/** What needs no API key is limited per address; what carries one, or a wallet's session, never is. */
+/** Requests are limited per address; those of wallets that have paid or have a listing never are. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,8 +71,15 @@ describe('the limit for requests without a key', () => {
     });
   }
 
-  it('does not apply to a valid key on any route', async () => {
-    const key = (await world.addKey()).apiKey;
+  /** A wallet whose execution was settled. */
+  async function payingKey(): Promise<string> {
+    const { apiKey, wallet } = await world.addKey();
+    await world.addRecord({ caller: wallet, listing: await world.addListing() });
+    return apiKey;
+  }
+
+  it('does not apply to a valid key of a wallet that has paid, on any route', async () => {
+    const key = await payingKey();
     const client = newClient();
     expect(countOf(await sendMany(client, '/v1/agents', { key }), 200)).to.equal(MANY);
     expect(countOf(await sendMany(client, '/v1/executions', { key }), 200)).to.equal(MANY);
@@ -81,6 +88,14 @@ describe('the limit for requests without a key', () => {
     // A wrong request by a good key is not counted either.
     expect(countOf(await sendMany(client, '/v1/executions?limit=x', { key }), 400)).to.equal(MANY);
     expect((await send(client, '/v1/agents')).status).to.equal(200);
+  });
+
+  it('applies to a valid key of a wallet that has not paid', async () => {
+    const { apiKey: key, wallet } = await world.addKey();
+    await world.addRecord({ caller: wallet, listing: await world.addListing(), status: 'refunded', result_hash: null });
+    for (const path of ['/v1/agents', '/v1/executions', '/trpc/config.get']) {
+      expect(countOf(await sendMany(newClient(), path, { key }), 429), path).to.be.greaterThan(0);
+    }
   });
 
   it('applies to a revoked or expired key', async () => {
@@ -106,7 +121,7 @@ describe('the limit for requests without a key', () => {
       expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 10);
     });
 
-    it('does not apply to a wallet with a session', async () => {
+    it('does not apply to the session of a known wallet, and applies to that of any other', async () => {
       const wallet = Keypair.generate();
       const client = newClient();
       const post = async (procedure: string, body: unknown) =>
@@ -115,6 +130,8 @@ describe('the limit for requests without a key', () => {
       const { message } = await post('auth.challenge', { wallet: address });
       const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
       const { token } = await post('auth.verify', { wallet: address, message, signature });
+      expect(countOf(await sendMany(newClient(), '/trpc/keys.list', { key: token }), 429)).to.be.greaterThan(0);
+      await world.addListing({ creator: address });
       expect(countOf(await sendMany(client, '/trpc/keys.list', { key: token }), 200)).to.equal(MANY);
       world.state.nowMs += 3_600_000;
       expect(countOf(await sendMany(client, '/trpc/keys.list', { key: token }), 429)).to.be.greaterThan(0);

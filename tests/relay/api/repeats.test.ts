@@ -14,6 +14,7 @@ import { createEngine } from '../../../app/relay/execution/engine.ts';
 import type { EngineDeps } from '../../../app/relay/execution/step.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
+import { ownWork } from '../../../app/relay/workers.ts';
 import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
 import { nonceDay, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
@@ -59,7 +60,7 @@ describe('the identity of a request', () => {
   for (const body of BODIES) {
     it(`is the hash of its RFC 8785 bytes: ${JSON.stringify(body)}`, async () => {
       const bytes = Buffer.from(JSON.stringify(body));
-      const { identity } = await readExecuteBody({ bytes, agentId: AGENT });
+      const { identity } = await readExecuteBody(ownWork, { bytes, agentId: AGENT });
       const expected = createHash('sha256')
         .update(`${AGENT}\n${canonicalize(body)}`, 'utf8')
         .digest('hex');
@@ -110,7 +111,7 @@ describe('a repeated call', () => {
     calls += 1;
     const key = `call-${calls}`;
     const body = { task: `task ${calls}`, async: isAsync };
-    const { identity } = await readExecuteBody({ bytes: Buffer.from(JSON.stringify(body)), agentId: listing });
+    const { identity } = await readExecuteBody(ownWork, { bytes: Buffer.from(JSON.stringify(body)), agentId: listing });
     const known = repeatableOf(address, listing, key, identity!, nonceDay(BigInt(EPOCH)));
     await world.addJournal({
       wallet: address,

@@ -75,6 +75,8 @@ describe('the list of fields', () => {
       .to.match(/^SyntaxError\n.*log\.test\.ts/)
       .and.not.include('canary');
     expect(told(`SyntaxError: canary\n    at canary (file:canary)`)).to.not.match(/^.*canary$/m);
+    expect(told({ code: -32_000, message: 'the node is "canary"' })).to.equal('Object: the node is …');
+    expect(told({ task: 'canary' })).to.equal('Object: without a message');
     expect(told(`Error: ${'long '.repeat(200)}`).length).to.equal(300);
   });
 

@@ -16,6 +16,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { postTo } from '../api/sessions.ts';
 
 const TOKEN = 'a-token-of-some-length';
 
@@ -42,6 +43,10 @@ describe('the reader of /metrics', () => {
       const forwarded = await world.call('/metrics', { headers: { [name]: '127.0.0.1' } });
       expect([forwarded.status, forwarded.json.error.code], name).to.deep.equal([404, 'not_found']);
     }
+    // A page of another site that resolves its own name to this computer.
+    const rebound = await postTo(world, 'attacker.example:80', '/metrics', {});
+    expect([rebound.status, rebound.json.error.code]).to.deep.equal([404, 'not_found']);
+    expect((await postTo(world, 'localhost:80', '/metrics', {})).status).to.equal(405);
     const post = await world.post('/metrics', {});
     expect([post.status, post.headers.get('allow')]).to.deep.equal([405, 'GET, HEAD']);
     expect((await world.call('/metrics', { method: 'HEAD' })).status).to.equal(200);

@@ -166,7 +166,13 @@ describe('query plans', function () {
     const { views, ledger } = tables;
     const deps = { ledger: ledger.db, views: views.db, now: () => 1, log: pino({ level: 'silent' }) };
     const ran = await ranBy(async () => {
-      await keepMetadata(deps, { metadataHash: 'a hash', document: '{}', wallet: 'a wallet', network: '' });
+      await keepMetadata(deps, {
+        metadataHash: 'a hash',
+        document: '{}',
+        wallet: 'a wallet',
+        network: 'a network',
+        isKnown: false,
+      });
       await createDocuments(views.db).get('a hash');
     });
     expect(ran.length).to.be.at.least(7);

@@ -47,7 +47,7 @@ const mostOf = (text: string, was: number) =>
  */
 const GROWS = onPostgres
   ? /^(executions|listings|disputes|creators|metadata|pending_metadata|api_keys|grants|results|agent_statistics|archive_leaves)$/
-  : /^(chain\.)?(executions|listings|disputes|creators|metadata|pending_metadata|api_keys|grants|results|[a-z])\b(?!.* INDEX (executions_unfinished|pending_metadata_of_wallets|disputes_ended)$)/;
+  : /^(chain\.)?(executions|listings|disputes|creators|metadata|pending_metadata|api_keys|grants|results|[a-z])\b(?!.* INDEX (executions_unfinished|pending_metadata_of_strangers|disputes_ended)$)/;
 /** Of them those that are large here. */
 const LONG = /^(chain\.)?(executions|listings|metadata|agent_statistics)\b/;
 const readWhole = ({ whole }: Cost) => whole.filter((table) => GROWS.test(table));

@@ -1,5 +1,5 @@
 /** A disk that fills up: nothing new begins on it, and what has begun ends once there is room, without a restart. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -8,6 +8,7 @@ import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
 import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
 import { openDatabase } from '../../../app/database/open.ts';
+import { droppedLines, logToFile } from '../../../app/process/logDestination.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { createStorage, freeBytes } from '../../../app/relay/operation/storage.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
@@ -88,6 +89,23 @@ describe('room for the ledger', () => {
     });
   }
 
+  it('is in files for their owner alone, in a folder that others may read and with a file that they could', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'storage-'));
+    try {
+      chmodSync(folder, 0o755);
+      writeFileSync(join(folder, 'older.db'), '', { mode: 0o644 });
+      for (const name of ['older.db', 'new.db']) {
+        const { sqlite, close } = openDatabase(join(folder, name));
+        sqlite.exec('CREATE TABLE kept (value TEXT)');
+        const modes = readdirSync(folder).filter((file) => file.startsWith(name));
+        expect(modes.map((file) => statSync(join(folder, file)).mode & 0o777)).to.deep.equal([0o600, 0o600, 0o600]);
+        close();
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it('is used up when the SQLite file may not grow, and writes made then leave nothing behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'storage-'));
     const { sqlite, close } = openDatabase(join(folder, 'full.db'));
@@ -124,7 +142,10 @@ if (!onPostgres) {
         if (this.name === ledgerPath(market.dataDir) && !this.readonly) connections.add(this);
         return pragma.apply(this, given);
       };
-      relay = await startRelayHere(market).finally(() => {
+      // Its log is on a full disk, too, and no more lines can wait.
+      const log = logToFile('/dev/full');
+      for (let line = 0; line < 3_000; line++) log.write(`${'x'.repeat(100)}\n`);
+      relay = await startRelayHere(market, { LOG_LEVEL: 'debug' }, log).finally(() => {
         Sqlite.prototype.pragma = pragma;
       });
     });
@@ -143,6 +164,7 @@ if (!onPostgres) {
     it('accepts nothing new, finishes running calls once there is space, and then accepts calls again', async () => {
       expect(connections.size).to.be.at.least(1);
       const before = await market.balances();
+      const droppedBefore = droppedLines();
       // No page is left when the creator answers, and the result needs some.
       market.setBehaviour((asked, _response, reply) => {
         allow(1);
@@ -167,6 +189,9 @@ if (!onPostgres) {
       await until('the relay is ready again', async () => (await problems()).length === 0);
       expect((await execute({ task: 'next' })).status).to.equal(200);
       expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
+      const metrics = await (await fetch(`${relay.url}/metrics`)).text();
+      const dropped = Number(/^marketplace_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+      expect(dropped).to.be.above(droppedBefore);
     });
   });
 }

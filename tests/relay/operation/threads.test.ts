@@ -3,14 +3,22 @@ import { MessagePort } from 'node:worker_threads';
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import { type Body, PIECE_BYTES } from '../../../app/relay/longBytes.ts';
-import { bytesInThread, inThread } from '../../../app/relay/workers.ts';
+import { type Asker, bytesInThread, inThread } from '../../../app/relay/workers.ts';
 import * as work from './threadWork.ts';
 
 const MODULE = new URL('./threadWork.ts', import.meta.url).href;
 
 describe('work in threads', function () {
   this.timeout(600_000);
-  const double = inThread('requests', MODULE, work.double);
+  const askFor = (asker: Partial<Asker>) => async (): Promise<Asker> => ({
+    lane: 'strangers',
+    name: 'a',
+    network: null,
+    ...asker,
+  });
+  const stranger = askFor({});
+  const payer = askFor({ lane: 'paid' });
+  const double = (value: number) => inThread(MODULE, work.double)(stranger, value);
   const outcome = (running: Promise<unknown>) =>
     running.then(
       () => 'done',
@@ -19,19 +27,14 @@ describe('work in threads', function () {
 
   it('completes, and reports its errors as errors', async () => {
     expect(await double(21)).to.equal(42);
-    expect(await outcome(inThread('requests', MODULE, work.fail)(undefined))).to.equal('RangeError: a fault of ours');
+    expect(await outcome(inThread(MODULE, work.fail)(stranger, undefined))).to.equal('RangeError: a fault of ours');
   });
 
   it('rejects: a request with 503 when its thread dies, and continues with another thread', async () => {
-    expect(await outcome(inThread('requests', MODULE, work.die)(undefined))).to.equal('service_unavailable');
+    expect(await outcome(inThread(MODULE, work.die)(stranger, undefined))).to.equal('service_unavailable');
     expect(await double(2)).to.equal(4);
-    expect(await outcome(inThread('requests', MODULE, work.devour)(undefined))).to.equal('service_unavailable');
+    expect(await outcome(inThread(MODULE, work.devour)(stranger, undefined))).to.equal('service_unavailable');
     expect(await double(3)).to.equal(6);
-  });
-
-  it('rejects: an answer whose thread dies, with an error that reveals nothing of the answer', async () => {
-    expect(await outcome(inThread('answers', MODULE, work.die)(undefined))).to.match(/^Error: /);
-    expect(await inThread('answers', MODULE, work.double)(4)).to.equal(8);
   });
 
   it("passes long bytes complete, with event-loop turns between pieces, and leaves the sender's copy intact", async () => {
@@ -66,14 +69,23 @@ describe('work in threads', function () {
     expect(await ends(body, 'again')).to.equal(`again: ${all}`);
   });
 
-  it('rejects: work that takes too long, and new work while too much waits, but still reads answers', async () => {
-    const busy = inThread('requests', MODULE, work.busy);
-    const stuck = outcome(busy(3_600_000));
-    const crowd = Array.from({ length: 80 }, () => outcome(busy(1)));
-    expect(await inThread('answers', MODULE, work.double)(5)).to.equal(10);
+  it('rejects: strangers whose work takes too long, and too many of them, but never holds up those who pay', async () => {
+    const busy = inThread(MODULE, work.busy);
+    const stuck = outcome(busy(stranger, 3_600_000));
+    const crowd = Array.from({ length: 80 }, (_, index) => outcome(busy(askFor({ name: `${index}` }), 1)));
+    expect(await inThread(MODULE, work.double)(payer, 5)).to.equal(10);
+    expect(await bytesInThread(MODULE, work.ends)([Buffer.from([1, 2])], 'answer')).to.equal('answer: 2, 1 to 2');
     const outcomes = await Promise.all(crowd);
-    expect(outcomes.filter((one) => one === 'service_unavailable')).to.have.length.of.at.least(15);
+    expect(outcomes).to.deep.equal(Array(80).fill('service_unavailable'));
     expect(await stuck).to.equal('service_unavailable');
     expect(await double(6)).to.equal(12);
+  });
+
+  it('rejects: an address whose work took three seconds, for as long as it takes, and no other', async () => {
+    const [one, other] = ['2001:db8:1', '2001:db8:2'].map((network) => askFor({ network }));
+    const busy = inThread(MODULE, work.busy);
+    expect(await outcome(busy(one!, 3_001))).to.equal('done');
+    expect(await outcome(busy(one!, 1))).to.equal('rate_limited');
+    expect(await outcome(busy(other!, 1))).to.equal('done');
   });
 });

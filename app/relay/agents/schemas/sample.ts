@@ -4,7 +4,8 @@
  */
 
 import { isObject, resolveRef, type Schema } from '../../../sdk/wire/schemas/rules.ts';
-import type { ParameterFault } from '../parameters.ts';
+import { ownWork } from '../../workers.ts';
+import type { CheckParameters } from '../parameters.ts';
 
 /** More items than a probe needs; a schema that requires more has no sample. */
 const MAX_ITEMS = 100;
@@ -26,12 +27,12 @@ const FORMATTED: Record<string, string> = {
 /** Parameters for a probe. `fits` is false if the schema accepts none of the samples. */
 export async function sampleParameters(
   root: Schema,
-  check: (parameters: string) => Promise<ParameterFault[]>,
+  check: CheckParameters,
 ): Promise<{ parameters: Schema; fits: boolean }> {
   const sample = sampleOf(root, root);
   const candidates = [...listOf(root.examples), sample].filter(isObject);
   for (const parameters of candidates) {
-    if ((await check(JSON.stringify(parameters))).length === 0) return { parameters, fits: true };
+    if ((await check(ownWork, JSON.stringify(parameters))).length === 0) return { parameters, fits: true };
   }
   return { parameters: candidates.at(-1) ?? {}, fits: false };
 }

@@ -86,7 +86,7 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   },
   rate_limited: {
     message:
-      'More than 50 requests per second without a valid API key came from this IP address. Retry later or send a key.',
+      'More than 50 requests per second came from this IP address without the API key of a wallet that has paid before. Retry later.',
     details: null,
   },
   execution_failed: {

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { AgentMetadata, KeyDirectory, MetadataAccepted } from '../../../sdk/wire/wire.ts';
+import { type AskerDeps, askerOf } from '../../access/asker.ts';
 import { readBearer } from '../../access/bearer.ts';
 import { clientAddress, networkOf } from '../../access/clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from '../../access/cookie.ts';
@@ -45,7 +46,9 @@ export const creatorRoutes = {
     errors: ['unauthorized', 'foreign_origin'],
     cache: CACHING.never,
     async handle({ deps }, { request, bytes }) {
-      return { status: 200, value: await acceptMetadata(deps, bytes, await findPoster(deps, request)) };
+      const poster = await findPoster(deps, request);
+      const ask = () => askerOf(deps, request, poster.wallet || null);
+      return { status: 200, value: await acceptMetadata(deps, bytes, poster, ask) };
     },
   }),
 
@@ -85,14 +88,11 @@ export const creatorRoutes = {
   }),
 };
 
-/** The poster of a description: the wallet whose session sent it, or the network of the request. */
-async function findPoster(
-  deps: CookieDeps & { config: { trustProxy: number } },
-  request: IncomingMessage,
-): Promise<Poster> {
-  const wallet = await readSession(deps, request);
-  if (wallet !== null) return { wallet, network: '' };
-  return { wallet: '', network: networkOf(clientAddress(request, deps.config.trustProxy)) };
+/** The poster of a description: the wallet whose session sent it, and the network of the request. */
+async function findPoster(deps: CookieDeps & AskerDeps, request: IncomingMessage): Promise<Poster> {
+  const wallet = (await readSession(deps, request)) ?? '';
+  const network = networkOf(clientAddress(request, deps.config.trustProxy));
+  return { wallet, network, isKnown: wallet !== '' && (await deps.payers.isKnown(wallet)) };
 }
 
 /**

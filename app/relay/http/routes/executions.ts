@@ -16,6 +16,7 @@ import {
   MAX_BODY_BYTES,
   StartBody,
 } from '../../../sdk/wire/wire.ts';
+import { askerOf } from '../../access/asker.ts';
 import { archiveOf, leavesOf } from '../../calls/archived.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
 import { getReceipt } from '../../calls/receipts.ts';
@@ -106,7 +107,8 @@ export const executionRoutes = {
     async handle({ deps }, { caller, request, param, bytes, arrivedMs }) {
       const idempotencyKey = request.headers['idempotency-key'];
       const { url } = request;
-      return executeAgent(deps, caller, { agentId: param('agent_id'), idempotencyKey, url, bytes, arrivedMs });
+      const ask = () => askerOf(deps, request, caller.wallet);
+      return executeAgent(deps, caller, { agentId: param('agent_id'), idempotencyKey, url, bytes, ask, arrivedMs });
     },
   }),
 
@@ -133,7 +135,8 @@ export const executionRoutes = {
     ],
     cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes }) {
-      return startExecution(deps, caller, { executionId: param('execution_id'), url: request.url, bytes });
+      const ask = () => askerOf(deps, request, caller?.wallet ?? null);
+      return startExecution(deps, caller, { executionId: param('execution_id'), url: request.url, bytes, ask });
     },
   }),
 

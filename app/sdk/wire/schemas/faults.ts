@@ -74,6 +74,7 @@ class Survey {
   private readonly references = new Map<Schema, { path: string; ref: string }>();
   /** Each pattern, or its error. */
   private readonly patterns = new Map<string, Pattern | string>();
+  private patternSize = 0;
   private patternCharacters = 0;
   private readonly where: string;
 
@@ -127,7 +128,11 @@ class Survey {
         );
         return;
       }
-      this.patterns.set(source, tryPattern(source));
+      // Beyond the limit no further pattern is compiled.
+      if (this.patternSize > MAX_PATTERN_SIZE) return;
+      const compiled = tryPattern(source);
+      this.patternSize += typeof compiled === 'string' ? 0 : compiled.size;
+      this.patterns.set(source, compiled);
     }
     const pattern = this.patterns.get(source);
     if (typeof pattern === 'string' && !isFormatted) this.refuse(steps, pattern, source);
@@ -174,12 +179,8 @@ class Survey {
       const expected = `must not hold more than ${MAX_SCHEMAS_FOLLOWED} schemas, each $ref counted as what it names`;
       this.refuse([], expected, size.schemas);
     }
-    const patternSize = [...this.patterns.values()].reduce<number>(
-      (sum, pattern) => sum + (typeof pattern === 'string' ? 0 : pattern.size),
-      0,
-    );
-    if (patternSize > MAX_PATTERN_SIZE) {
-      this.refuse([], `must have patterns of at most ${MAX_PATTERN_SIZE} instructions together`, patternSize);
+    if (this.patternSize > MAX_PATTERN_SIZE) {
+      this.refuse([], `must have patterns of at most ${MAX_PATTERN_SIZE} instructions together`, this.patternSize);
     }
   }
 

@@ -1,0 +1,23 @@
+/** For whom a thread works: a wallet that has paid, or the address of a request. */
+import type { IncomingMessage } from 'node:http';
+import type { Payers } from '../ledger/payers.ts';
+import type { Asker } from '../workers.ts';
+import { clientAddress, networkOf } from './clientAddress.ts';
+import type { PublicRate } from './publicLimit.ts';
+
+export interface AskerDeps {
+  config: {
+    publicRate: PublicRate;
+    /** Number of trusted proxies that append to X-Forwarded-For. */
+    trustProxy: number;
+  };
+  payers: Payers;
+}
+
+/** `wallet` is null for a request that proves none. */
+export async function askerOf(deps: AskerDeps, request: IncomingMessage, wallet: string | null): Promise<Asker> {
+  if (wallet !== null && (await deps.payers.hasPaid(wallet))) return { lane: 'paid', name: wallet, network: null };
+  const { publicRate, trustProxy } = deps.config;
+  const network = networkOf(clientAddress(request, trustProxy));
+  return { lane: 'strangers', name: network, network: publicRate.perSecond === 0 ? null : network };
+}

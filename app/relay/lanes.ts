@@ -1,0 +1,73 @@
+/**
+ * A queue in front of one thread. It takes turns among those who ask, so that nobody's work delays another's by more
+ * than one piece, and it refuses what it cannot begin in time.
+ */
+
+export interface LaneLimits {
+  /** Work that may wait. */
+  waiting: number;
+  /** Of it, work of one asker. */
+  ofOne: number;
+  /** How long work may wait. */
+  waitMs: number;
+}
+
+/** The work was not begun. */
+export class LaneFull extends Error {
+  override name = 'LaneFull';
+}
+
+export type Lane = <Answer>(asker: string, run: () => Promise<Answer>) => Promise<Answer>;
+
+/** Rejects with LaneFull before it begins anything. */
+export function createLane({ waiting: most, ofOne, waitMs }: LaneLimits): Lane {
+  /** In the order of their next turns. */
+  const askers = new Map<string, (() => void)[]>();
+  let waiting = 0;
+  let isBusy = false;
+
+  function wait(asker: string): Promise<void> {
+    const own = askers.get(asker) ?? [];
+    if (waiting >= most || own.length >= ofOne) return Promise.reject(new LaneFull());
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting -= 1;
+        own.splice(own.indexOf(begin), 1);
+        if (own.length === 0) askers.delete(asker);
+        reject(new LaneFull());
+      }, waitMs);
+      own.push(begin);
+      askers.set(asker, own);
+      waiting += 1;
+    });
+  }
+
+  function beginNext(): void {
+    const [first] = askers;
+    if (!first) {
+      isBusy = false;
+      return;
+    }
+    const [asker, own] = first;
+    const begin = own.shift()!;
+    // To the end of the line.
+    askers.delete(asker);
+    if (own.length > 0) askers.set(asker, own);
+    waiting -= 1;
+    begin();
+  }
+
+  return async (asker, run) => {
+    if (isBusy) await wait(asker);
+    isBusy = true;
+    try {
+      return await run();
+    } finally {
+      beginNext();
+    }
+  };
+}

@@ -1,0 +1,57 @@
+/** Wallets that have paid. A keypair costs nothing, so limits ask for a settled execution instead. */
+import { type Kysely, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { preparedOf } from '../../database/prepared.ts';
+import type { LedgerDatabase } from './tables.ts';
+
+/** Wallets known to have paid: about 200 bytes each. */
+const MAX_KEPT = 20_000;
+
+export interface Payers {
+  /** True if an execution of the wallet was settled, by the index. */
+  hasPaid(wallet: string): Promise<boolean>;
+  /** True if it has paid, has a listing, which takes a deposit, or is the admin's. */
+  isKnown(wallet: string): Promise<boolean>;
+}
+
+export function createPayers(views: Kysely<LedgerDatabase>): Payers {
+  // Only these are kept: every other wallet may pay at any time.
+  const paid = new LRUCache<string, true>({ max: MAX_KEPT });
+
+  async function hasPaid(wallet: string): Promise<boolean> {
+    if (paid.has(wallet)) return true;
+    const query = preparedOf(views).compile('settled of wallet', [wallet], () =>
+      views
+        .selectFrom('chain.executions')
+        .select('execution_id')
+        .where('caller', '=', wallet)
+        .where(sql<boolean>`status = 'completed'`)
+        .limit(sql.lit(1)),
+    );
+    const hasOne = (await views.executeQuery(query)).rows.length > 0;
+    if (hasOne) paid.set(wallet, true);
+    return hasOne;
+  }
+
+  async function hasListing(wallet: string): Promise<boolean> {
+    const query = preparedOf(views).compile('listing of wallet', [wallet], () =>
+      views
+        .selectFrom('chain.listings')
+        .select('listing')
+        .where('creator', '=', wallet)
+        .where(sql<boolean>`status <> 'delisted'`)
+        .limit(sql.lit(1)),
+    );
+    return (await views.executeQuery(query)).rows.length > 0;
+  }
+
+  async function isAdmin(wallet: string): Promise<boolean> {
+    const row = await views.selectFrom('chain.configs').select('admin').executeTakeFirst();
+    return row?.admin === wallet;
+  }
+
+  return {
+    hasPaid,
+    isKnown: async (wallet) => (await hasPaid(wallet)) || (await hasListing(wallet)) || isAdmin(wallet),
+  };
+}

@@ -1,0 +1,41 @@
+/** Large requests of those who have paid, while the thread for strangers is busy. */
+import { expect } from 'chai';
+import { inThread, ownWork } from '../../../app/relay/workers.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { onPostgres } from '../../harness/postgres.ts';
+import * as work from '../operation/threadWork.ts';
+
+const WORK = new URL('../operation/threadWork.ts', import.meta.url).href;
+/** Longer than strangers wait, shorter than a thread may work. */
+const BUSY_MS = 5_000;
+
+describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
+  this.timeout(60_000);
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  it('of a wallet that has paid is read at once; one of a wallet that has not waits with those of strangers', async () => {
+    const listing = await world.addListing();
+    const [paying, fresh] = [await world.addKey(), await world.addKey()];
+    await world.addRecord({ caller: paying.wallet, listing });
+    // Refunded calls are not paid for.
+    await world.addRecord({ caller: fresh.wallet, listing, status: 'refunded', result_hash: null });
+    const body = { task: 'x'.repeat(25_000), parameters: {} };
+    const execute = (key: string) => world.post(`/v1/agents/${listing}/execute`, { ...body, async: true }, { key });
+    let isBusy = true;
+    const busy = inThread(WORK, work.busy)(ownWork, BUSY_MS).finally(() => {
+      isBusy = false;
+    });
+    const refused = execute(fresh.apiKey);
+    const answer = await execute(paying.apiKey);
+    expect([answer.status, isBusy], answer.text).to.deep.equal([200, true]);
+    const refusal = await refused;
+    expect([refusal.status, refusal.json.error.code], refusal.text).to.deep.equal([503, 'service_unavailable']);
+    expect(refusal.headers.get('retry-after')).to.equal('2');
+    await busy;
+    expect((await execute(fresh.apiKey)).status).to.equal(200);
+  });
+});
