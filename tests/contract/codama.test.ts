@@ -2,7 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { installNode, run } from '../harness/edge/tools.ts';
 import { executionId, find, nonceOf } from '../integrator/client.ts';
@@ -66,12 +66,14 @@ describe('a client that Codama makes of the IDL', function () {
     const now = await chain.now();
     const nonce = nonceOf(now);
     const id = executionId(caller.publicKey, nonce);
+    const listing = find('LISTING_SEED', creator.publicKey.toBytes(), listingId);
     const order = {
       rpcUrl: chain.rpcUrl,
       wsUrl: chain.wsUrl,
       callerKey: [...caller.secretKey],
       relayKey: [...relay.secretKey],
-      listing: find('LISTING_SEED', creator.publicKey.toBytes(), listingId),
+      listing,
+      collateral: find('COLLATERAL_SEED', new PublicKey(listing).toBytes()),
       record: find('EXECUTION_SEED', id),
       usdcMint,
       purse: parties.caller,

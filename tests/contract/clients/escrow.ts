@@ -24,6 +24,7 @@ interface Order {
   callerKey: number[];
   relayKey: number[];
   listing: Address;
+  collateral: Address;
   record: Address;
   usdcMint: Address;
   /** The caller's account for USDC. */
@@ -51,7 +52,7 @@ async function send(payer: TransactionSigner, instruction: Instruction): Promise
   return getSignatureFromTransaction(transaction);
 }
 
-const { listing, record, usdcMint, purse, args } = order;
+const { listing, collateral, record, usdcMint, purse, args } = order;
 const open = await marketplace.getOpenExecutionInstructionAsync({
   caller,
   payer: caller,
@@ -76,8 +77,10 @@ const opened = await marketplace.fetchExecutionRecord(rpc, record, { commitment:
 const refund = await marketplace.getRefundExecutionInstructionAsync({
   authority: relay,
   record,
+  collateral,
   destination: purse,
   grant: caller.address,
+  spender: caller.address,
   rentSponsor: caller.address,
   reason: marketplace.RefundReason.Unserved,
 });
