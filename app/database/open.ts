@@ -9,7 +9,7 @@
  * cannot be rebuilt, so every commit that somebody's money depends on uses `synchronous=FULL` (groupCommit.ts). It
  * waits for the disk and makes all earlier commits durable too.
  */
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
@@ -48,9 +48,10 @@ export interface OpenedDatabase<Tables> extends OpenDatabase<Tables> {
 export function openDatabase<Tables>(path: string, options: OpenOptions = {}): OpenedDatabase<Tables> {
   if (!options.readonly && path !== ':memory:') {
     mkdirSync(dirname(path), { recursive: true });
-    // Only for its owner, whatever the folder. SQLite gives its other files the same mode.
-    closeSync(openSync(path, 'a', 0o600));
-    chmodSync(path, 0o600);
+    // Only for its owner, whatever the folder. SQLite gives its other files the same mode. A file that is there is not
+    // opened: closing it would drop the locks of all connections of this process.
+    if (existsSync(path)) chmodSync(path, 0o600);
+    else closeSync(openSync(path, 'a', 0o600));
   }
   const sqlite = new Sqlite(path, { readonly: options.readonly ?? false, timeout: 5_000 });
   sqlite.defaultSafeIntegers(true);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pino from 'pino';
+import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/indexer.ts';
 import { openIndex, openPlace } from '../../indexer/open.ts';
@@ -42,9 +43,13 @@ export async function dump(place: string): Promise<Record<string, Row[]>> {
 
 const opened = new Map<string, ReturnType<typeof openPostgres<IndexDatabase>>>();
 
+const openToRead = (path: string) => openDatabase<IndexDatabase>(path, { readonly: true });
+
 /** What the last of the test's own statements gives. */
 export async function query(place: string, text: string): Promise<Row[]> {
-  const { db, close } = onPostgres ? connected(place) : openIndex(place);
+  // A writer would wait for a rebuild that this very process does, which can never end meanwhile.
+  const open = /^\s*(SELECT|WITH)\b/.test(text) ? openToRead : openIndex;
+  const { db, close } = onPostgres ? connected(place) : open(place);
   try {
     let rows: Row[] = [];
     for (const statement of text.split('; ')) ({ rows } = await sql.raw<Row>(statement).execute(db));
