@@ -25,14 +25,22 @@ const COVERAGE = 'tests/program/coverage.ts';
  */
 const POSTGRES = { DATABASE: 'postgres' };
 
+/** Of relay/operation, those that take minutes until something fails or ends. */
+const FAULTS = ['sharedAuthority', 'shutdown', 'storage', 'storageAway'];
+
 /** Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. */
 export const SUITES: Suite[] = [
-  { name: 'dashboard', about: 'the page, in a real Chromium on a running network', folder: 'dashboard' },
+  {
+    name: 'dashboard',
+    about: 'the page, in a real Chromium on a running network',
+    folder: 'dashboard',
+    without: ['faults'],
+  },
   {
     name: 'operation',
-    about: 'stopping, backups, reconciling, logs and metrics',
+    about: 'backups, reconciling, logs, limits and metrics',
     folder: 'relay/operation',
-    without: ['archiveNodes', 'economy', 'rentChange', 'sweeper'],
+    without: ['archiveNodes', 'economy', 'rentChange', 'sweeper', ...FAULTS],
   },
   { name: 'cli', about: 'the command line', folder: 'cli', without: ['commandLines'] },
   { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
@@ -167,6 +175,20 @@ export const SUITES: Suite[] = [
       'trial',
     ],
     env: POSTGRES,
+    long: true,
+  },
+  {
+    name: 'operation-faults',
+    about: 'a relay that stops, whose disk or storage fails, or whose key another deployment has',
+    folder: 'relay/operation',
+    files: FAULTS,
+    long: true,
+  },
+  {
+    name: 'dashboard-faults',
+    about: 'the page of a marketplace or a node that does not answer',
+    folder: 'dashboard',
+    files: ['faults'],
     long: true,
   },
   {
