@@ -26,7 +26,7 @@ export function withinTime<Answer>(milliseconds: number, run: () => Answer): Ans
 }
 
 /**
- * The same for a thread of a busy computer: runs again if other processes used the processor instead, because the time
+ * The same on a busy computer: runs again if other processes used the processor instead, because the time
  * then says nothing about the work.
  */
 export function withinWork<Answer>(milliseconds: number, run: () => Answer): Answer {
