@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pino from 'pino';
-import { openDatabase } from '../../app/database/open.ts';
+import { type OpenDatabase, openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/indexer.ts';
 import { openIndex, openPlace } from '../../indexer/open.ts';
@@ -43,13 +43,20 @@ export async function dump(place: string): Promise<Record<string, Row[]>> {
 
 const opened = new Map<string, ReturnType<typeof openPostgres<IndexDatabase>>>();
 
-const openToRead = (path: string) => openDatabase<IndexDatabase>(path, { readonly: true });
-
 /** What the last of the test's own statements gives. */
 export async function query(place: string, text: string): Promise<Row[]> {
-  // A writer would wait for a rebuild that this very process does, which can never end meanwhile.
-  const open = /^\s*(SELECT|WITH)\b/.test(text) ? openToRead : openIndex;
-  const { db, close } = onPostgres ? connected(place) : open(place);
+  return run(onPostgres ? connected(place) : openIndex(place), text);
+}
+
+/**
+ * The same while the indexer of this very process builds the index again: on SQLite a writer would wait for the end of
+ * that, and keep it from going on.
+ */
+export async function queryDuringRebuild(place: string, text: string): Promise<Row[]> {
+  return run(onPostgres ? connected(place) : openDatabase<IndexDatabase>(place, { readonly: true }), text);
+}
+
+async function run({ db, close }: Pick<OpenDatabase<IndexDatabase>, 'db' | 'close'>, text: string): Promise<Row[]> {
   try {
     let rows: Row[] = [];
     for (const statement of text.split('; ')) ({ rows } = await sql.raw<Row>(statement).execute(db));

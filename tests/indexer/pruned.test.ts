@@ -15,7 +15,7 @@ import { rebuild } from '../../indexer/rebuild.ts';
 import { verify } from '../../indexer/verify.ts';
 import { type PrunedView, prune } from '../harness/node/pruned.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { eventually, IndexerBench, query } from './harness.ts';
+import { eventually, IndexerBench, query, queryDuringRebuild } from './harness.ts';
 import { type Market, type OpenedExecution, startMarket } from './market.ts';
 
 /** More than any node forgets of what is newest. */
@@ -57,7 +57,7 @@ for (const saysUnknown of [true, false]) {
       await close();
       return made;
     };
-    const pruned = (name: string) => query(bench.path(name), 'SELECT * FROM pruned_slots');
+    const pruned = (name: string) => queryDuringRebuild(bench.path(name), 'SELECT * FROM pruned_slots');
     const rowOf = async (name: string, { executionId }: Pick<OpenedExecution, 'executionId'>) =>
       (await query(bench.path(name), `SELECT * FROM executions WHERE execution_id = '${formatUuid(executionId)}'`))[0];
 
