@@ -17,7 +17,7 @@ const SEEDS: [relays: 1 | 2, seeds: number][] = onPostgres
       [1, 2],
       [2, 3],
     ]
-  : [[1, 8]];
+  : [[1, 4]];
 
 for (const [relays, seeds] of SEEDS) {
   describe(`chaos, ${relays === 2 ? 'two relays' : 'one relay'}`, function () {
