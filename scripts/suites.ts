@@ -25,7 +25,7 @@ const COVERAGE = 'tests/program/coverage.ts';
  */
 const POSTGRES = { DATABASE: 'postgres' };
 
-/** Of relay/operation, those that take minutes until something fails or ends. */
+/** Files of relay/operation that wait for faults and timeouts. */
 const FAULTS = ['sharedAuthority', 'shutdown', 'storage', 'storageAway'];
 
 /** Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. */

@@ -46,19 +46,20 @@ export default function View() {
       </p>
       <PageHead title="Dispute" about={<Id value={executionId} full />} />
       <SignedIn admin={isOfAdmin} why="A dispute is shown to its caller, to the agent’s creator and to the admin.">
-        <Loaded executionId={executionId} />
+        <Loaded executionId={executionId} mayDecide={isOfAdmin} />
       </SignedIn>
     </>
   );
 }
 
-function Loaded({ executionId }: { executionId: string }) {
+/** `mayDecide`: it is the admin's view. */
+function Loaded({ executionId, mayDecide }: { executionId: string; mayDecide: boolean }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['disputes.case', executionId],
     queryFn: () => call('disputes.case', { execution_id: executionId }),
     refetchInterval: ({ state }) => (state.data?.dispute.outcome === 'open' ? REFRESH_MS : false),
   });
-  if (data) return <CaseView found={data} />;
+  if (data) return <CaseView found={data} mayDecide={mayDecide} />;
   if (error) return <Trouble error={error} what="The dispute" onRetry={refetch} />;
   return (
     <div className="grid gap-6 lg:grid-cols-[1fr_22rem]">
@@ -68,13 +69,11 @@ function Loaded({ executionId }: { executionId: string }) {
   );
 }
 
-function CaseView({ found }: { found: Case }) {
+function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
   const { execution, task, parameters, dispute } = found;
-  const { wallet, isAdmin } = useSession();
+  const { wallet } = useSession();
   const collateral = useCollateral(dispute.execution_id);
   const isOpen = dispute.outcome === 'open';
-  const isParty = wallet === dispute.caller || wallet === dispute.creator;
-  const mayDecide = isAdmin && !isParty;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
       <Card className="grid gap-4 lg:col-start-2">

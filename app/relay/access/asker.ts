@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Payers } from '../ledger/payers.ts';
 import type { Asker } from '../workers.ts';
-import { clientAddress, networkOf } from './clientAddress.ts';
+import { clientNetwork } from './clientAddress.ts';
 import type { PublicRate } from './publicLimit.ts';
 
 export interface AskerDeps {
@@ -18,6 +18,6 @@ export interface AskerDeps {
 export async function askerOf(deps: AskerDeps, request: IncomingMessage, wallet: string | null): Promise<Asker> {
   if (wallet !== null && (await deps.payers.hasPaid(wallet))) return { lane: 'paid', name: wallet, network: null };
   const { publicRate, trustProxy } = deps.config;
-  const network = networkOf(clientAddress(request, trustProxy));
+  const network = clientNetwork(request, trustProxy);
   return { lane: 'strangers', name: network, network: publicRate.perSecond === 0 ? null : network };
 }

@@ -37,6 +37,10 @@ export function networkOf(address: string): string {
   return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join(':');
 }
 
+/** The unit of a request's client, behind `hops` proxies of ours. */
+export const clientNetwork = (request: IncomingMessage, hops: number): string =>
+  networkOf(clientAddress(request, hops));
+
 /** True if one of the blocks, such as `203.0.113.0/24` or a single address, contains the address. */
 export function isWithin(address: string, blocks: string[]): boolean {
   const family = isIP(address);

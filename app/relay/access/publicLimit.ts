@@ -9,7 +9,7 @@ import type { Limits } from '../ledger/limits.ts';
 import type { Payers } from '../ledger/payers.ts';
 import { findKeyWallet, type KeyLookup } from './auth.ts';
 import { readBearer } from './bearer.ts';
-import { clientAddress, networkOf } from './clientAddress.ts';
+import { clientNetwork } from './clientAddress.ts';
 import { type CookieDeps, peekSession } from './cookie.ts';
 
 /** A burst is allowed once in this many seconds, in addition to the rate. */
@@ -48,7 +48,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const consume = createCounter(publicRate, deps.limits);
 
   async function take(request: IncomingMessage): Promise<void> {
-    const waitMs = await consume(networkOf(clientAddress(request, trustProxy)));
+    const waitMs = await consume(clientNetwork(request, trustProxy));
     if (waitMs === 0) return;
     throw new ApiError(
       'rate_limited',

@@ -7,7 +7,7 @@ import type { MarketplaceConfig, PROCEDURES, ProcedureName } from '../../sdk/wir
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AdminDeps, readAuthorities } from '../access/admin.ts';
 import { readBearer } from '../access/bearer.ts';
-import { clientAddress, networkOf } from '../access/clientAddress.ts';
+import { clientNetwork } from '../access/clientAddress.ts';
 import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
 import type { Session } from '../access/sessions.ts';
@@ -45,7 +45,7 @@ export type Handlers = {
 
 export function createHandlers({ deps, admin, state, trialLimits }: ProcedureContext): Handlers {
   const { sessions } = deps;
-  const networkOfRequest = (request: IncomingMessage) => networkOf(clientAddress(request, deps.config.trustProxy));
+  const networkOfRequest = (request: IncomingMessage) => clientNetwork(request, deps.config.trustProxy);
   const isAdmin = async (wallet: string) => (await readAuthorities(admin)).admin === wallet;
 
   const readerOf = ({ wallet }: Session) => ({ wallet, isAdmin: () => isAdmin(wallet) });

@@ -125,7 +125,7 @@ export async function startValidator(options: ValidatorOptions = {}): Promise<Va
   const begin = async (more: readonly string[]) => {
     child = spawn(program, [...argv, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
     await untilBlocks(child, rpcUrl, ledger);
-    yieldScheduler(child.pid!);
+    lowerSchedulerPriority(child.pid!);
   };
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -169,7 +169,7 @@ async function latestSnapshot(rpc: Validator['rpc']): Promise<number> {
 }
 
 const SCHEDULER = 'solBnkTxSched';
-/** A tenth of the share of others, which is plenty for what it does. */
+/** About a tenth of the processor time that other threads get; its work needs less. */
 const NICENESS = 10;
 
 /** One for JSON-RPC, one each for WebSocket, faucet and gossip, and those that it takes as it likes. */
@@ -209,8 +209,8 @@ async function untilBlocks(child: ChildProcess, rpcUrl: string, ledger: string):
   }
 }
 
-/** Its scheduler of transactions never sleeps, and would take a whole core: everybody else goes first. */
-function yieldScheduler(pid: number): void {
+/** The thread that schedules transactions never sleeps and would take a whole core. Other threads get it first. */
+function lowerSchedulerPriority(pid: number): void {
   const tasks = `/proc/${pid}/task`;
   for (const id of readdirSync(tasks)) {
     if (readFileSync(join(tasks, id, 'comm'), 'utf8').trim() === SCHEDULER) setPriority(Number(id), NICENESS);

@@ -48,7 +48,7 @@ describe('calls to the node', function () {
     await market.stop();
   });
 
-  /** Calls for each execution, of `count` of them, so many at a time, without those of time; and all of them by method. */
+  /** Calls for each execution, of `count` of them, so many at a time, not counting those by the clock; and all of them by method. */
   async function measure(url: string, count: number, concurrency: number): Promise<{ each: number; by: string }> {
     counts.clear();
     let left = count;

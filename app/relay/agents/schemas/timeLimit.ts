@@ -15,7 +15,7 @@ const context: { run: () => unknown } = createContext({ run: () => undefined }) 
 const script = new Script('run()');
 
 /** Returns the result of `run`. Throws OutOfTime after that many milliseconds, whatever `run` is doing. */
-export function withinTime<Answer>(milliseconds: number, run: () => Answer): Answer {
+function withinTime<Answer>(milliseconds: number, run: () => Answer): Answer {
   context.run = run;
   try {
     return script.runInContext(context, { timeout: milliseconds }) as Answer;

@@ -4,7 +4,7 @@ import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { AgentMetadata, KeyDirectory, MetadataAccepted } from '../../../sdk/wire/wire.ts';
 import { type AskerDeps, askerOf } from '../../access/asker.ts';
 import { readBearer } from '../../access/bearer.ts';
-import { clientAddress, networkOf } from '../../access/clientAddress.ts';
+import { clientNetwork } from '../../access/clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from '../../access/cookie.ts';
 import { acceptMetadata } from '../../agents/metadata.ts';
 import { ApiError } from '../../errors.ts';
@@ -91,7 +91,7 @@ export const creatorRoutes = {
 /** The poster of a description: the wallet whose session sent it, and the network of the request. */
 async function findPoster(deps: CookieDeps & AskerDeps, request: IncomingMessage): Promise<Poster> {
   const wallet = (await readSession(deps, request)) ?? '';
-  const network = networkOf(clientAddress(request, deps.config.trustProxy));
+  const network = clientNetwork(request, deps.config.trustProxy);
   return { wallet, network, isKnown: wallet !== '' && (await deps.payers.isKnown(wallet)) };
 }
 
