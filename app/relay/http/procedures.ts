@@ -1,7 +1,8 @@
 /** Maps each procedure of /trpc to its function, with the wallet that admit.ts has found. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
-import { findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import { findTokenAccount, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
 import type { MarketplaceConfig, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -64,9 +65,15 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     },
     async 'auth.session'({ request }) {
       const session = await peekSession(deps, request);
-      if (!session) return { wallet: null, is_admin: false, expires_at: null };
+      if (!session) return { wallet: null, is_admin: false, expires_at: null, usdc_account: null };
       const { wallet, expiresMs } = session;
-      return { wallet, is_admin: await isAdmin(wallet), expires_at: new Date(expiresMs).toISOString() };
+      const config = await admin.readConfig().catch(() => null);
+      return {
+        wallet,
+        is_admin: await isAdmin(wallet),
+        expires_at: new Date(expiresMs).toISOString(),
+        usdc_account: config && findTokenAccount(new PublicKey(wallet), config.usdcMint).toBase58(),
+      };
     },
     async 'auth.signOut'({ request, response }) {
       const token = readBearer(request.headers.authorization);
