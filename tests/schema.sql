@@ -579,6 +579,15 @@ CREATE TABLE dispute_replies (
   received_ms INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE agent_examples (
+  metadata_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  -- Task, parameters and result as JSON, whose escapes hold any text.
+  example TEXT NOT NULL,
+  tested_ms INTEGER NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet)
+) STRICT;
+
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
   result BLOB,

@@ -244,6 +244,14 @@ CREATE TABLE dispute_replies (
   received_ms BIGINT NOT NULL
 );
 
+CREATE TABLE agent_examples (
+  metadata_hash TEXT COLLATE "C" NOT NULL,
+  wallet TEXT COLLATE "C" NOT NULL,
+  example TEXT COLLATE "C" NOT NULL,
+  tested_ms BIGINT NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet)
+);
+
 -- Lent rent by wallet, by listing and in total (''), lamports. Triggers update it in the transaction that changes it, because
 -- adding up the rows for each claim would take longer with every row. It follows from `executions` alone. Sums that many rows
 -- change are split by the first letter of the row's id, so that relays do not wait for each other's commits.

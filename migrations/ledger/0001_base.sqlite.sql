@@ -247,6 +247,17 @@ CREATE TABLE dispute_replies (
   received_ms INTEGER NOT NULL
 ) STRICT;
 
+-- A passed test that its creator shows on the agent's page: what was sent, and the beginning of the result. The wallet is of the
+-- session that tested; only the example of a listing's own creator is shown.
+CREATE TABLE agent_examples (
+  metadata_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  -- Task, parameters and result as JSON, whose escapes hold any text.
+  example TEXT NOT NULL,
+  tested_ms INTEGER NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet)
+) STRICT;
+
 -- Results are bytes, because their text may contain U+0000. They may be in an object storage instead. Old ones are dropped, and
 -- the row then keeps only their hash.
 --

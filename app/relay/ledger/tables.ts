@@ -342,6 +342,14 @@ export interface DisputeRepliesTable {
   received_ms: bigint;
 }
 
+/** Passed tests that agents' pages show; their migration documents the columns. */
+export interface AgentExamplesTable {
+  metadata_hash: string;
+  wallet: string;
+  example: string;
+  tested_ms: bigint;
+}
+
 export interface DisputeReasonsTable {
   execution_id: string;
   reason_hash: string;
@@ -417,6 +425,7 @@ export interface LedgerTables {
   revocations: RevocationsTable;
   metadata: MetadataTable;
   agents: AgentsTable;
+  agent_examples: AgentExamplesTable;
   agent_texts: AgentTextsTable;
   agents_cursor: AgentsCursorTable;
   pending_metadata: PendingMetadataTable;
