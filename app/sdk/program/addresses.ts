@@ -6,7 +6,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
-import { u16 } from './borsh.ts';
+import { u16, u64 } from './borsh.ts';
 import { constantBytes } from './constants.ts';
 import { deriveAddress } from './programAddress.ts';
 import { KeptAddress } from './pubkey.ts';
@@ -19,6 +19,7 @@ const BPF_LOADER_UPGRADEABLE = new PublicKey('BPFLoaderUpgradeab1e11111111111111
 const SEEDS = {
   config: constantBytes('CONFIG_SEED'),
   treasury: constantBytes('TREASURY_SEED'),
+  change: constantBytes('CHANGE_SEED'),
   creator: constantBytes('CREATOR_SEED'),
   listing: constantBytes('LISTING_SEED'),
   key: constantBytes('KEY_SEED'),
@@ -68,6 +69,8 @@ function find(...seeds: Uint8Array[]): PublicKey {
 }
 
 export const findConfig = (): PublicKey => find(SEEDS.config);
+/** The pending change with this id. */
+export const findChange = (changeId: bigint): PublicKey => find(SEEDS.change, u64.write(changeId));
 export const findTreasury = (): PublicKey => find(SEEDS.treasury);
 export const findCreator = (wallet: PublicKey): PublicKey => find(SEEDS.creator, wallet.toBytes());
 export const findListing = (creator: PublicKey, listingId: Uint8Array): PublicKey =>

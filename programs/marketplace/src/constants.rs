@@ -21,6 +21,9 @@ pub const TREASURY_BUMP: u8 = TREASURY.1;
 /// Seed of the one `Config`.
 #[constant]
 pub const CONFIG_SEED: &[u8] = b"config";
+/// Seed of a `PendingChange`, followed by its id, u64 little-endian.
+#[constant]
+pub const CHANGE_SEED: &[u8] = b"change";
 /// Seed of the marketplace's own USDC token account, which collects fees.
 #[constant]
 pub const TREASURY_SEED: &[u8] = b"treasury";
@@ -112,6 +115,9 @@ pub const TIER_DEPOSIT_MAX: u64 = 100_000_000_000_u64;
 /// Most that one dispute can take from a listing's collateral, as a multiple of the disputed price.
 #[constant]
 pub const SLASH_MULTIPLE: u64 = 20;
+/// Longest time that a change of what widens power can be made to wait, seconds: 30 days.
+#[constant]
+pub const ADMIN_DELAY_SECONDS_MAX: u32 = 2_592_000;
 /// How many collateral tiers a config can hold.
 #[constant]
 pub const MAX_COLLATERAL_TIERS: u8 = 4;

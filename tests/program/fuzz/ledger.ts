@@ -40,7 +40,8 @@ const NOTHING: Entry = { lamports: 0n };
 
 /** Bytes of each account of the program, discriminator included. */
 export const SIZES: Record<StateName, number> = {
-  Config: 532,
+  Config: 568,
+  PendingChange: 509,
   CreatorProfile: 51,
   AgentListing: 389,
   SigningKey: 74,

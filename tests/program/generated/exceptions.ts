@@ -30,6 +30,7 @@ export interface Exception extends Changes {
 
 const MAKERS = [
   'initialize_config',
+  'propose_change',
   'set_creator_verified the first time',
   'list_agent',
   'rotate_signing_key to a new key',

@@ -54,6 +54,38 @@ export const SCENARIOS: Scenario[] = [
     prepare: async (w) => [program.updateConfig({ admin: w.admin.publicKey, feeBps: 50 })],
   },
   {
+    instruction: 'propose_change',
+    absent: ['change'],
+    prepare: async (w, side) => [program.proposeChange(change(w, side))],
+  },
+  {
+    instruction: 'apply_change',
+    prepare: async (w, side) => {
+      const { changeId, payer } = await proposed(w, side);
+      return [program.applyChange({ changeId, rentSponsor: payer })];
+    },
+  },
+  {
+    instruction: 'cancel_change',
+    shared: ['authority'],
+    prepare: async (w, side) => {
+      const { admin, changeId, payer } = await proposed(w, side);
+      return [program.cancelChange({ authority: admin, changeId, rentSponsor: payer })];
+    },
+  },
+  {
+    instruction: 'pause_opens',
+    shared: ['authority'],
+    prepare: async (w) => [program.pauseOpens({ authority: w.admin.publicKey })],
+  },
+  {
+    instruction: 'remove_relay_authority',
+    shared: ['authority'],
+    prepare: async (w) => [
+      program.removeRelayAuthority({ authority: w.admin.publicKey, relayAuthority: w.relay.publicKey }),
+    ],
+  },
+  {
     instruction: 'propose_admin',
     prepare: async (w) => [program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin: w.relay.publicKey })],
   },
@@ -318,6 +350,18 @@ function rotation({ creator, payer, listing }: Side, key: Keypair): TransactionI
   const accounts = { creator: creator.publicKey, payer: payer.publicKey, listing };
   const possession = possessionOf(key, listing);
   return program.rotateSigningKey({ ...accounts, signingKey: key.publicKey, possession });
+}
+
+/** A change that each side's payer pays for. */
+function change(w: World, { payer, label }: Side): program.ProposeChangeInput {
+  const changeId = BigInt(label.length);
+  return { admin: w.admin.publicKey, payer: payer.publicKey, changeId, settings: { feeBps: 50 } };
+}
+
+async function proposed(w: World, side: Side): Promise<program.ProposeChangeInput> {
+  const input = change(w, side);
+  await w.must([program.proposeChange(input)], [w.admin, side.payer]);
+  return input;
 }
 
 function badge(w: World, { creator, payer }: Side): program.SetCreatorVerifiedInput {

@@ -14,6 +14,7 @@ export type Kind = 'wallet' | 'state' | 'tree' | 'token' | 'mint' | 'address' | 
 /** Names of accounts in the IDL by what they are; a state by the name of its type. */
 const STATES: Record<string, string> = {
   config: 'Config',
+  change: 'PendingChange',
   profile: 'CreatorProfile',
   listing: 'AgentListing',
   signing_key: 'SigningKey',

@@ -1,7 +1,9 @@
 //! One file per instruction: arguments, accounts, `validate`, `handle`.
 
 pub mod accept_admin;
+pub mod apply_change;
 pub mod archive_executions;
+pub mod cancel_change;
 pub mod claim_dispute_award;
 pub mod close_dispute;
 pub mod close_execution;
@@ -15,8 +17,11 @@ pub mod list_agent;
 pub mod open_dispute;
 pub mod open_execution;
 pub mod open_execution_with_grant;
+pub mod pause_opens;
 pub mod propose_admin;
+pub mod propose_change;
 pub mod refund_execution;
+pub mod remove_relay_authority;
 pub mod resolve_dispute;
 pub mod return_collateral;
 pub mod revoke_grant;
@@ -33,7 +38,9 @@ pub mod withdraw_gas;
 pub mod withdraw_treasury;
 
 pub use accept_admin::*;
+pub use apply_change::*;
 pub use archive_executions::*;
+pub use cancel_change::*;
 pub use claim_dispute_award::*;
 pub use close_dispute::*;
 pub use close_execution::*;
@@ -47,8 +54,11 @@ pub use list_agent::*;
 pub use open_dispute::*;
 pub use open_execution::*;
 pub use open_execution_with_grant::*;
+pub use pause_opens::*;
 pub use propose_admin::*;
+pub use propose_change::*;
 pub use refund_execution::*;
+pub use remove_relay_authority::*;
 pub use resolve_dispute::*;
 pub use return_collateral::*;
 pub use revoke_grant::*;

@@ -100,7 +100,13 @@ function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing
 
 /** A relay authority in force; now and then somebody else. */
 function someRelay(settings: Config, draw: Draw): PublicKey {
-  return draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(draw.of(relaysOf(settings)));
+  return draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(draw.of(relaysNow(settings)));
+}
+
+/** The relay authorities in force; where the last was removed, keys that were some. */
+function relaysNow(settings: Config): Address[] {
+  const relays = relaysOf(settings);
+  return relays.length > 0 ? relays : RELAYS.map(text);
 }
 
 export const openExecution: Planner = (scene, draw) => {
@@ -206,7 +212,7 @@ export const refundExecution: Planner = (scene, draw) => {
   if (!record) return openExecution(scene, draw);
   const caller = key(record.caller);
   const anyone = ledger.now >= record.refundAt || draw.maybe(8);
-  const relay = key(draw.of(relaysOf(config(ledger))));
+  const relay = key(draw.of(relaysNow(config(ledger))));
   const authority = anyone ? draw.of([STRANGER, caller, relay]) : relay;
   const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
   const destination = key(draw.maybe(5) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own));
