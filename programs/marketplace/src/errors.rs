@@ -231,4 +231,14 @@ pub enum MarketplaceError {
     DestinationUnusable,
     #[msg("This is not the account that the money belongs to")]
     WrongDestination,
+
+    // Refunds that are handed over
+    #[msg("A refund that the caller's account cannot receive is handed over 7 days after refund_at")]
+    HandOverTooEarly,
+    #[msg("The caller's associated USDC account can receive this refund")]
+    RefundDeliverable,
+    #[msg("This escrow was not handed over")]
+    EscrowNotHandedOver,
+    #[msg("The caller has not moved all USDC out of this account yet")]
+    EscrowNotEmpty,
 }
