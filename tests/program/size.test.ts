@@ -124,6 +124,16 @@ describe('transaction size', () => {
         w.relay,
       ],
     ],
+    [
+      'hand_over_refund',
+      (w) => {
+        const { listing, keyId } = w;
+        const [authority, caller, rentSponsor] = [w.relay.publicKey, w.caller.publicKey, w.stranger.publicKey];
+        const input = { authority, executionId, listing, caller, keyId, rentSponsor, destination: w.wallet(caller) };
+        return [[program.handOverRefund(input)], w.relay];
+      },
+    ],
+    ['close_escrow', (w) => [[program.closeEscrow({ executionId, rentSponsor: w.stranger.publicKey })], w.vm.feePayer]],
     ['update_config', (w) => [[program.updateConfig({ admin: w.admin.publicKey, ...settings })], w.admin]],
     [
       'propose_change',

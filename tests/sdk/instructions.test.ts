@@ -40,6 +40,7 @@ const collateral = pda('collateral', listing.toBytes());
 const vault = pda('collateral_vault', listing.toBytes());
 const record = pda('execution', executionId);
 const escrow = pda('escrow', record.toBytes());
+const closer = pda('closer', sponsor.toBytes());
 const dispute = pda('dispute', record.toBytes());
 const grant = pda('grant', caller.toBytes(), keyId);
 const spender = pda('spender', caller.toBytes());
@@ -278,6 +279,43 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       [account, 'W'],
       [grant, 'W'],
       [spender, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'hand_over_refund',
+    program.handOverRefund({
+      authority: payer,
+      executionId,
+      listing,
+      caller,
+      keyId,
+      destination: account,
+      rentSponsor: sponsor,
+    }),
+    [],
+    [
+      [payer, 'SW'],
+      [config, ''],
+      [record, 'W'],
+      [collateral, 'W'],
+      [escrow, 'W'],
+      [account, 'W'],
+      [grant, 'W'],
+      [spender, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'close_escrow',
+    program.closeEscrow({ executionId, rentSponsor: sponsor }),
+    [],
+    [
+      [record, ''],
+      [escrow, 'W'],
+      [closer, ''],
       [sponsor, 'W'],
       [TOKEN, ''],
     ],

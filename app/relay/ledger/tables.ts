@@ -20,8 +20,11 @@ export type ExecutionState =
  */
 export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'void')`;
 
-/** The state of a refund: `claimable` waits for a missing account, `blocked` for a frozen one. */
-export type RefundState = 'pending' | 'claimable' | 'blocked' | 'done';
+/**
+ * The state of a refund: `claimable` waits for a missing account, `blocked` for a frozen one. `handed_over`: the escrow
+ * account became the caller's, and still exists.
+ */
+export type RefundState = 'pending' | 'claimable' | 'blocked' | 'handed_over' | 'done';
 
 /** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
 export function isWaiting({ refund_state }: { refund_state: RefundState | null }): boolean {
@@ -108,6 +111,8 @@ export interface ExecutionsTable {
   tank_lamports: Generated<bigint>;
   /** A slot in which the chain showed the record or refused its open; null before. */
   opened_slot: Generated<bigint | null>;
+  /** 1 while the refund waits for the caller's account, and no transaction of it is signed or sent. */
+  is_waiting: Generated<bigint>;
 }
 
 /** Every column of the table. */
@@ -170,6 +175,7 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   may_burn_lamports: true,
   tank_lamports: true,
   opened_slot: true,
+  is_waiting: true,
 };
 export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];
 

@@ -29,6 +29,7 @@ const SEEDS = {
   spender: constantBytes('SPENDER_SEED'),
   execution: constantBytes('EXECUTION_SEED'),
   escrow: constantBytes('ESCROW_SEED'),
+  closer: constantBytes('CLOSER_SEED'),
   dispute: constantBytes('DISPUTE_SEED'),
   archive: constantBytes('ARCHIVE_SEED'),
   /** Anchor's own: the signer of the program's calls to itself. */
@@ -84,6 +85,8 @@ export const findGrant = (wallet: PublicKey, keyId: Uint8Array): PublicKey =>
 export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender, wallet.toBytes());
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
+/** Keeps the right to close an escrow account that was handed over. It names who lent the account's rent. */
+export const findCloser = (rentSponsor: PublicKey): PublicKey => find(SEEDS.closer, rentSponsor.toBytes());
 /** The bumps of an execution's record and of its escrow. */
 export function findExecutionBumps(executionId: Uint8Array): { bump: number; escrowBump: number } {
   const [record, bump] = findProgramAddress([SEEDS.execution, executionId], PROGRAM_ID);

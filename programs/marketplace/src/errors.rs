@@ -243,4 +243,15 @@ pub enum MarketplaceError {
     AdminDelayOutOfBounds,
     #[msg("This key is not a relay authority")]
     UnknownRelayAuthority,
+    // Refunds that are handed over
+    #[msg(
+        "A refund that the caller's account cannot receive is handed over 7 days after refund_at"
+    )]
+    HandOverTooEarly,
+    #[msg("The caller's associated USDC account can receive this refund")]
+    RefundDeliverable,
+    #[msg("This escrow was not handed over")]
+    EscrowNotHandedOver,
+    #[msg("The caller has not moved all USDC out of this account yet")]
+    EscrowNotEmpty,
 }

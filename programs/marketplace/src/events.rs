@@ -214,6 +214,8 @@ pub struct ExecutionRefunded {
     /// Who got the gas that was parked, and how many lamports of it.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,
+    /// True when the caller's account could not receive, and the escrow account itself became the caller's.
+    pub handed_over: bool,
 }
 
 /// The admin changed settings; all of them after the change.
@@ -371,6 +373,15 @@ pub struct ExecutionClosed {
     pub execution_id: [u8; 16],
     pub listing: Pubkey,
     pub caller: Pubkey,
+}
+
+/// An escrow account that was handed over is gone, emptied by its caller.
+#[event]
+pub struct EscrowClosed {
+    pub record: Pubkey,
+    /// Who lent its rent and got it back.
+    pub rent_sponsor: Pubkey,
+    pub lamports: u64,
 }
 
 /// A caller disputes a result.

@@ -5,7 +5,8 @@
 //! whose wallet gave it a capped right with `create_grant`). It leaves that account in one of two ways only:
 //! to creator and marketplace, in a transaction that carries the creator's Ed25519 signature over the
 //! result's hash (`settle_execution`), or back to the caller (`refund_execution`), which from `refund_at` on
-//! anyone can trigger. The `ExecutionRecord` stays as proof of what was asked, answered and paid. Within its
+//! anyone can trigger; where the caller's account cannot receive, the escrow account itself becomes the caller's in
+//! the end (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` stays as proof of what was asked, answered and paid. Within its
 //! dispute window the caller can dispute it (`open_dispute`); the admin's answer may take from the creator's
 //! collateral (`resolve_dispute`), which goes back when the listing is gone and every window has closed
 //! (`delist_agent`, `return_collateral`). When nothing can change a record any more, it becomes a leaf of a Merkle
@@ -345,6 +346,26 @@ pub mod marketplace {
         args: RefundExecutionArgs,
     ) -> Result<()> {
         refund_execution_handler(ctx, args)
+    }
+
+    /// End a refund that the caller's associated token account cannot receive, 7 days after `refund_at`: the escrow
+    /// account itself becomes the caller's, with all that it holds; the right to close it stays with the program. The
+    /// record ends as by `refund_execution`, whose accounts it takes.
+    ///
+    /// Authority: anyone. Emits `ExecutionRefunded`, whose `handed_over` is true.
+    /// Errors: ExecutionNotOpen, HandOverTooEarly, WrongRefundDestination, RefundDeliverable, WrongListing,
+    /// WrongRentSponsor, WrongGrant, WrongAddress.
+    #[access_control(ctx.accounts.validate_hand_over())]
+    pub fn hand_over_refund(ctx: Context<RefundExecution>) -> Result<()> {
+        hand_over_refund_handler(ctx)
+    }
+
+    /// Close an escrow account that was handed over and that its caller has emptied; its rent goes to who lent it.
+    ///
+    /// Authority: anyone. Emits `EscrowClosed`. Errors: EscrowNotHandedOver, WrongRentSponsor, EscrowNotEmpty.
+    #[access_control(ctx.accounts.validate())]
+    pub fn close_escrow(ctx: Context<CloseEscrow>) -> Result<()> {
+        close_escrow_handler(ctx)
     }
 
     /// Give the rent of an ended execution back to who lent it: three days after a refund, and where nobody archived

@@ -78,7 +78,7 @@ export const tank = (caller: PublicKey): Address => text(program.findSpender(cal
 export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   const token = (owner: PublicKey, amount: bigint): Entry => ({
     lamports: rentOf(TOKEN_ACCOUNT_BYTES, lamportsPerByte),
-    token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n },
+    token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n, closer: null },
   });
   const money = MONEY.flatMap(([owners, first, second]) =>
     owners.flatMap((owner): [Address, Entry][] => [

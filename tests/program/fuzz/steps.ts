@@ -17,6 +17,8 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   openExecutionWithGrant: [12, executions.openExecutionWithGrant],
   settleExecution: [14, executions.settleExecution],
   refundExecution: [7, executions.refundExecution],
+  handOverRefund: [2, executions.handOverRefund],
+  closeEscrow: [4, executions.closeEscrow],
   closeExecution: [5, executions.closeExecution],
   withdrawGas: [3, grants.withdrawGas],
   openDispute: [9, disputes.openDispute],

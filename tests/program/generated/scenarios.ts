@@ -2,10 +2,11 @@
  * For every instruction the moment at which it succeeds, for either of two sides. The accounts of an instruction are all
  * different, so that each flag stands for itself. Whoever adds an instruction adds its moment here; the suite fails else.
  */
+import { createTransferInstruction } from '@solana/spl-token';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { type Execution, FEE, NO_LIMIT, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, FEE, NO_LIMIT, PRICE, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
@@ -236,6 +237,25 @@ export const SCENARIOS: Scenario[] = [
       const { refundAt } = await w.read('ExecutionRecord', execution.record);
       await w.vm.setClock(refundAt);
       return [w.refundInstruction(execution, { authority: side.creator.publicKey })];
+    },
+  },
+  {
+    instruction: 'hand_over_refund',
+    absent: ['destination'],
+    prepare: async (w, side) => {
+      const execution = await moments.openWithGrant(w, side);
+      return [await moments.handOver(w, side, execution)];
+    },
+  },
+  {
+    instruction: 'close_escrow',
+    prepare: async (w, side) => {
+      const execution = await moments.openWithGrant(w, side);
+      await w.must([await moments.handOver(w, side, execution)], [side.creator]);
+      const { escrow } = execution;
+      const spend = createTransferInstruction(escrow, w.wallet(side.creator), side.caller.publicKey, PRICE);
+      await w.must([spend], [side.caller]);
+      return [program.closeEscrow(execution)];
     },
   },
   {

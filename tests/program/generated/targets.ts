@@ -41,7 +41,7 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
   tree: ['tree'],
   token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury'],
   mint: ['usdc_mint'],
-  address: ['event_authority'],
+  address: ['closer', 'event_authority'],
   program: ['program', 'system_program', 'token_program'],
   programData: ['program_data'],
 };
