@@ -47,7 +47,7 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   pauseOpens: [1, config.pauseOpens],
   removeRelayAuthority: [1, config.removeRelayAuthority],
   proposeAdmin: [1, config.proposeAdmin],
-  acceptAdmin: [1, config.acceptAdmin],
+  acceptAdmin: [2, config.acceptAdmin],
   setRelayAuthorities: [1, config.setRelayAuthorities],
   withdrawTreasury: [2, config.withdrawTreasury],
   setCreatorVerified: [1, config.setCreatorVerified],
