@@ -233,7 +233,9 @@ pub enum MarketplaceError {
     WrongDestination,
 
     // Refunds that are handed over
-    #[msg("A refund that the caller's account cannot receive is handed over 7 days after refund_at")]
+    #[msg(
+        "A refund that the caller's account cannot receive is handed over 7 days after refund_at"
+    )]
     HandOverTooEarly,
     #[msg("The caller's associated USDC account can receive this refund")]
     RefundDeliverable,
@@ -241,4 +243,8 @@ pub enum MarketplaceError {
     EscrowNotHandedOver,
     #[msg("The caller has not moved all USDC out of this account yet")]
     EscrowNotEmpty,
+
+    // What a key takes from the tank
+    #[msg("The key's grant allows no more lamports from the tank in this period")]
+    GrantLamportsExceeded,
 }
