@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findEscrow, findExecution, findSpender } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { type ExecutionFacts, verifyExecution } from '../../../app/sdk/receipt/verify.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   failedAnswer,
@@ -91,6 +92,12 @@ describe('refunds that callers cannot receive', function () {
       const state = `SELECT refund_state FROM executions WHERE execution_id = '${id}'`;
       await until('the relay knows', async () => String(await query(state)) === 'handed_over');
     }
+    // What the API shows and what anyone verifies: the whole price is the caller's.
+    const [first] = ids;
+    await until('the API shows it', async () => (await refundOf(first!)) === 'handed_over');
+    const facts: ExecutionFacts[] = [];
+    await verifyExecution(first!, { rpcUrl: market.node.rpcUrl, onFacts: (found) => void facts.push(found) });
+    expect(facts[0]?.refund?.amount).to.equal(PRICE);
     // The rent of these accounts is still out, and so is that of their records for three days.
     expect(await waiting()).to.equal(BigInt(ATTACKS) * (record + escrow));
   });
