@@ -62,7 +62,8 @@ CREATE TABLE executions (
   open_fee BIGINT NOT NULL DEFAULT 0,
   may_burn_lamports BIGINT NOT NULL DEFAULT 0,
   tank_lamports BIGINT NOT NULL DEFAULT 0,
-  opened_slot BIGINT
+  opened_slot BIGINT,
+  content_deleted_ms BIGINT
 );
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');

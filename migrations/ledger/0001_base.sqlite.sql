@@ -86,7 +86,9 @@ CREATE TABLE executions (
   -- Lamports that the open takes from the wallet's gas balance: gas, and the rent that nobody lends.
   tank_lamports INTEGER NOT NULL DEFAULT 0,
   -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
-  opened_slot INTEGER
+  opened_slot INTEGER,
+  -- When the caller deleted task, parameters and result; null while they are kept.
+  content_deleted_ms INTEGER
 ) STRICT;
 -- For recovery: everything that has not ended.
 CREATE INDEX executions_unfinished ON executions (created_ms)

@@ -108,6 +108,8 @@ export interface ExecutionsTable {
   tank_lamports: Generated<bigint>;
   /** A slot in which the chain showed the record or refused its open; null before. */
   opened_slot: Generated<bigint | null>;
+  /** When the caller deleted task, parameters and result, unix ms; null while they are kept. */
+  content_deleted_ms: Generated<bigint | null>;
 }
 
 /** Every column of the table. */
@@ -170,6 +172,7 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   may_burn_lamports: true,
   tank_lamports: true,
   opened_slot: true,
+  content_deleted_ms: true,
 };
 export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];
 
