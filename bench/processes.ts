@@ -1,9 +1,9 @@
 /** The processes of a bench, each started from a file of this folder and spoken to by messages. */
 
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { TYPESCRIPT_ARGS } from '../app/process/typescript.ts';
+import { forkSource } from '../app/process/typescript.ts';
 
 export interface Child<Ready> {
   ready: Ready;
@@ -24,9 +24,9 @@ export async function startChild<Ready>(
   args: string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Child<Ready>> {
-  const child: ChildProcess = fork(join(import.meta.dirname, file), args, {
+  const child: ChildProcess = forkSource(join(import.meta.dirname, file), args, {
     // Such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`, to see where the time goes.
-    execArgv: [...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []), ...TYPESCRIPT_ARGS],
+    execArgv: process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [],
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'advanced',

@@ -10,6 +10,7 @@ import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } fr
 import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
 import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import type { ArchiveRow, ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
+import { EXPIRED, HANDED_OVER } from './write.ts';
 
 /** The rows of a transaction's accounts, each with the slot of its reading. */
 export interface AccountRows {
@@ -21,7 +22,7 @@ export interface AccountRows {
   /** The caller looks up `execution_id` by the record. */
   disputes: Omit<DisputeRow, 'execution_id'>[];
   archives: ArchiveRow[];
-  /** Refunds in the transaction: the reason counts only if the authority is the relay. */
+  /** Refunds in the transaction, handed over or not: the reason counts only if the authority is the relay. */
   refunds: { record: string; authority: string; reason: bigint }[];
   /** Changes to accounts that no longer exist, in the transaction's order. */
   gone: GoneAccount[];
@@ -75,6 +76,8 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
   open_execution_with_grant: ['record'],
   settle_execution: ['record'],
   refund_execution: ['record'],
+  hand_over_refund: ['record'],
+  close_escrow: ['record'],
   close_execution: ['record'],
   open_dispute: ['record', 'dispute'],
   resolve_dispute: ['record', 'dispute'],
@@ -237,25 +240,28 @@ function isAccount(name: keyof Accounts, data: Uint8Array): boolean {
 
 function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
   return invocations.flatMap((invocation) => {
-    if (invocation.name !== 'refund_execution') return [];
+    const isHandOver = invocation.name === 'hand_over_refund';
+    if (invocation.name !== 'refund_execution' && !isHandOver) return [];
     const { record = '', authority = '' } = invocation.accounts;
-    return [{ record, authority, reason: readReason(invocation) }];
+    return [{ record, authority, reason: isHandOver ? EXPIRED : readReason(invocation) }];
   });
 }
 
-/** Signatures and slot, if the transaction opened or ended this record. */
+/** Signatures and slot, if the transaction opened or ended this record, and whether it handed its refund over. */
 function readHistory(
   invocations: Invocation[],
   record: string,
   at: { signature: string; slot: number },
-): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature'> {
+): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature' | 'handed_over'> {
   const did = (name: string) => findInvocation(invocations, name, 'record', record) !== undefined;
   const opened = did('open_execution') || did('open_execution_with_grant');
-  const ended = did('settle_execution') || did('refund_execution');
+  const handedOver = did('hand_over_refund');
+  const ended = did('settle_execution') || did('refund_execution') || handedOver;
   return {
     open_signature: opened ? at.signature : null,
     opened_slot: opened ? BigInt(at.slot) : null,
     end_signature: ended ? at.signature : null,
+    handed_over: handedOver ? HANDED_OVER.owned : 0n,
   };
 }
 

@@ -105,7 +105,7 @@ export function settledAmounts(
   return { creator_amount: price - platformAmount, platform_amount: platformAmount };
 }
 
-/** The record keeps no reason, signatures or position, so these are null. Only a present dispute counts. */
+/** The record keeps no reason, hand-over, signatures or position, so these are empty. Only a present dispute counts. */
 export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
   const status: ExecutionStatusName = record.status === 'disputeUpheld' ? 'dispute_upheld' : record.status;
   const settled = status !== 'open' && status !== 'refunded';
@@ -139,6 +139,7 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     end_signature: null,
     closed: 0n,
     gas_lamports: BigInt(record.gasLamports),
+    handed_over: 0n,
     slot,
   };
 }

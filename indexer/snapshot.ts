@@ -1,7 +1,6 @@
 /**
  * Writes the account readings of a transaction, and the effects of its instructions on accounts that no longer exist.
  */
-import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import type { AccountRows, GoneAccount } from './accounts.ts';
 import { hex, optionalHex, uri } from './columns.ts';
@@ -11,8 +10,11 @@ import type { ExecutionRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 import {
   changeRow,
+  EXPIRED,
   endExecution,
+  HANDED_OVER,
   MissingRow,
+  noteHandOver,
   tellUnread,
   writeDispute,
   writeExecution,
@@ -22,8 +24,6 @@ import {
 
 /** The reason of a record's refund at this time; null if the transaction did not refund it. */
 type ReasonOf = (record: string, refundedAt: bigint, refundAt: bigint) => bigint | null;
-
-const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
 
 export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): void {
   // The relays known before this snapshot, which may be of a later time.
@@ -95,11 +95,16 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
         ...(known && settledAmounts(known.price, known.fee_bps)),
       });
       break;
-    case 'refund_execution': {
+    case 'refund_execution':
+    case 'hand_over_refund': {
       const reason = reasonOf(address, settledAt, known?.refund_at ?? 0n);
       endExecution(unit, address, at, reason, { status: 'refunded', settled_at: settledAt });
+      if (instruction === 'hand_over_refund') noteHandOver(unit, address, HANDED_OVER.owned);
       break;
     }
+    case 'close_escrow':
+      noteHandOver(unit, address, HANDED_OVER.closed);
+      break;
     case 'open_dispute':
       changeRow(unit, 'executions', address, { status: 'disputed', dispute_count: 1n, slot });
       break;

@@ -135,6 +135,7 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
       end_signature: true,
       closed: true,
       gas_lamports: true,
+      handed_over: true,
       slot: true,
     },
     'record',

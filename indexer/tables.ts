@@ -97,6 +97,8 @@ export interface ExecutionRow {
   end_signature: string | null;
   closed: Flag;
   gas_lamports: bigint;
+  /** 1: the refund was handed over, and the escrow account is the caller's; 2: that account is closed; else 0. */
+  handed_over: bigint;
   slot: bigint;
 }
 

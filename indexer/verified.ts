@@ -100,6 +100,7 @@ export const VERIFIED: readonly Verified[] = [
         'open_index',
         'listing_timeout_seconds',
         'end_signature',
+        'handed_over',
       ],
     },
   ),

@@ -2,6 +2,7 @@
  * Writes rows of the index, whole or in part, from events and from accounts. A row is replaced only by a state that is
  * not older. Changing a missing row throws MissingRow, unless its account is known to be unread.
  */
+import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import type { StoredName, StoredRow } from './stored.ts';
 import type { DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
 import type { Unit } from './unit.ts';
@@ -52,7 +53,7 @@ export function versionKey(listing: string, version: bigint | number): string {
 }
 
 /**
- * Writes an execution's state; its id never recurs. Facts that never change (signatures, position, reason, disputes)
+ * Writes an execution's state; its id never recurs. Facts that never change (signatures, position, reason, disputes, hand-over)
  * are only added, whether event or account comes first.
  */
 export function writeExecution(unit: Unit, row: ExecutionRow): void {
@@ -74,6 +75,7 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
     reason: known?.reason ?? row.reason,
     end_signature: known?.end_signature ?? row.end_signature,
     dispute_count: isDisputed ? 1n : 0n,
+    handed_over: known && known.handed_over > row.handed_over ? known.handed_over : row.handed_over,
     listing_timeout_seconds: known?.listing_timeout_seconds ?? timeout,
     open_signature,
     opened_slot,
@@ -121,6 +123,20 @@ export function endExecution(
     executions.put(row);
   }
   tellUnread(unit, record, { end_signature: at.signature });
+}
+
+/** The reason of a refund that anyone but a relay made. */
+export const EXPIRED = BigInt(REFUND_REASONS.indexOf('expired'));
+
+/** Values of `handed_over`, each later than the one before. */
+export const HANDED_OVER = { owned: 1n, closed: 2n };
+
+/** Notes what became of an escrow account that was handed over. No account keeps it, so it is only added. */
+export function noteHandOver(unit: Unit, record: string, state: bigint): void {
+  const { executions } = unit.rows;
+  const known = executions.get(record);
+  if (!known) requireKnown(unit, 'executions', record);
+  else if (known.handed_over < state) executions.put({ ...known, handed_over: state });
 }
 
 /** Writes a dispute's state. Its URI, and the fact that it existed, are only added. */

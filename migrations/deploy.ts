@@ -32,6 +32,8 @@ export const FIRST_SETTINGS = {
   refundGraceSeconds: 600,
   maxTimeoutSeconds: 3_600,
   exposureMultiple: 10,
+  guardian: PublicKey.default,
+  adminDelaySeconds: 0,
   tiers: [
     { maxPrice: 100_000n, deposit: 1_000_000n },
     { maxPrice: 1_000_000n, deposit: 5_000_000n },
@@ -39,6 +41,9 @@ export const FIRST_SETTINGS = {
     { maxPrice: 100_000_000n, deposit: 100_000_000n },
   ],
 } satisfies Partial<InitializeConfigInput>;
+
+/** How long changes wait on mainnet at least: 24 hours. */
+const MAINNET_DELAY_SECONDS = 86_400;
 
 /** Circle's USDC, by the genesis hash of mainnet and of devnet. */
 const USDC_MINTS: Record<string, string> = {
@@ -84,13 +89,19 @@ export async function ensureMarketplace(
 
 /** Called by `anchor migrate`. The provider's wallet, which must be the upgrade authority, becomes the admin. */
 export default async function deploy(provider: AnchorProvider): Promise<void> {
-  const { RELAY_AUTHORITIES: relayAuthorities, USDC_MINT: chosenMint } = process.env;
+  const { RELAY_AUTHORITIES: relayAuthorities, USDC_MINT: chosenMint, GUARDIAN, ADMIN_DELAY_SECONDS } = process.env;
   if (!relayAuthorities)
     throw new Error('Set RELAY_AUTHORITIES to the addresses that relays sign with, separated by commas.');
-  const mint = chosenMint ?? USDC_MINTS[await provider.connection.getGenesisHash()];
+  const genesis = await provider.connection.getGenesisHash();
+  const mint = chosenMint ?? USDC_MINTS[genesis];
   if (!mint) throw new Error('This is neither mainnet nor devnet. Set USDC_MINT to the mint that prices are paid in.');
   const wallet = provider.wallet.publicKey;
-  const input = { authority: wallet, payer: wallet, admin: wallet };
+  const least = genesis === MAINNET_GENESIS ? MAINNET_DELAY_SECONDS : 0;
+  const adminDelaySeconds = Number(ADMIN_DELAY_SECONDS ?? least);
+  if (!Number.isSafeInteger(adminDelaySeconds) || adminDelaySeconds < least)
+    throw new Error(`ADMIN_DELAY_SECONDS must be a whole number of at least ${least}, got ${ADMIN_DELAY_SECONDS}.`);
+  const guardian = GUARDIAN ? new PublicKey(GUARDIAN) : PublicKey.default;
+  const input = { authority: wallet, payer: wallet, admin: wallet, guardian, adminDelaySeconds };
   const named = relayAuthorities.split(',').map((address) => new PublicKey(address.trim()));
   const keys = { relayAuthorities: named, usdcMint: new PublicKey(mint) };
   const config = await ensureMarketplace(provider.connection, { ...input, ...keys }, (instruction) =>

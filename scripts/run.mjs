@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.installed-lock');
@@ -86,6 +86,5 @@ if (!hasStamp()) {
 
 // The file sees the arguments as if Node had been started with it.
 process.argv.splice(1, 2, target);
-const { register } = await import(pathToFileURL(join(root, 'node_modules/tsx/dist/esm/api/index.mjs')).href);
-register();
-await import(pathToFileURL(target).href);
+const { importSource } = await import('../app/process/source.mjs');
+await importSource(target);

@@ -130,8 +130,12 @@ CREATE TABLE executions (
   -- The listing's own timeout when the execution was opened; NULL if that version of the listing was not seen.
   listing_timeout_seconds INTEGER,
   -- Lamports in the record for the relay authority that ends it.
-  gas_lamports INTEGER NOT NULL DEFAULT 0
+  gas_lamports INTEGER NOT NULL DEFAULT 0,
+  -- 1 if the caller's account could not receive the refund, and the escrow account itself became the caller's; 2 once that
+  -- account is closed. No account shows it.
+  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2))
 ) STRICT;
+CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
@@ -365,7 +369,7 @@ CREATE TABLE executions (
   refund_signature TEXT,
   refund_last_valid_height INTEGER,
   refund_reason INTEGER,
-  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
+  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
   settled_at INTEGER,
   creator_amount INTEGER,
   platform_amount INTEGER,
@@ -410,39 +414,66 @@ CREATE TABLE executions (
   -- Lamports that the open takes from the wallet's gas balance: gas, and the rent that nobody lends.
   tank_lamports INTEGER NOT NULL DEFAULT 0,
   -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
-  opened_slot INTEGER
+  opened_slot INTEGER,
+  -- When the caller deleted task, parameters and result; null while they are kept.
+  content_deleted_ms INTEGER,
+  -- 1 while the refund waits for the caller's account, and no transaction of it is signed or sent.
+  is_waiting INTEGER NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1))
 ) STRICT;
 
 CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
 WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
-  SELECT scope, name, new.record_lent + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END
-  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
-  WHERE true
+  SELECT scope, name, sum(lamports) FROM (
+    SELECT scope, name, CASE WHEN new.state = 'void' THEN 0 ELSE new.record_lent
+      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
+        ELSE new.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (new.state IN ('refunding', 'refunded')
+      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
 
-CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
-WHEN (old.record_lent > 0 OR new.record_lent > 0)
-  AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent
-    OR old.state IN ('settled', 'refunded', 'void') OR new.state IN ('settled', 'refunded', 'void'))
-BEGIN
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent, refund_state ON executions
+WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent > 0)
+  AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent OR old.refund_state IS NOT new.refund_state
+    OR old.state IN ('settled', 'refunded', 'void') OR new.state IN ('settled', 'refunded', 'void')) BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
-  SELECT scope, name,
-    CASE WHEN new.record_lent = 0 OR new.state = 'void' THEN 0 WHEN new.state IN ('settled', 'refunded')
-      THEN new.record_lent ELSE new.record_lent + new.escrow_lent END
-    - CASE WHEN old.record_lent = 0 OR old.state = 'void' THEN 0 WHEN old.state IN ('settled', 'refunded')
-      THEN old.record_lent ELSE old.record_lent + old.escrow_lent END
-  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
-  WHERE true
+  SELECT scope, name, sum(lamports) FROM (
+    SELECT scope, name, CASE WHEN new.state = 'void' THEN 0 ELSE new.record_lent
+      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
+        ELSE new.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (new.state IN ('refunding', 'refunded')
+      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    UNION ALL
+    SELECT scope, name, -CASE WHEN old.state = 'void' THEN 0 ELSE old.record_lent
+      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
+        ELSE old.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (old.state IN ('refunding', 'refunded')
+      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
 
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
-WHEN old.record_lent > 0 AND old.state <> 'void' BEGIN
-  UPDATE lent_sums SET lamports = lamports
-    - old.record_lent - CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END
-  WHERE (scope, name) IN (VALUES ('wallet', old.wallet), ('listing', old.listing), ('total', ''));
+WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
+  INSERT INTO lent_sums (scope, name, lamports)
+  SELECT scope, name, sum(lamports) FROM (
+    SELECT scope, name, -CASE WHEN old.state = 'void' THEN 0 ELSE old.record_lent
+      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
+        ELSE old.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (old.state IN ('refunding', 'refunded')
+      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
+  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');
@@ -464,7 +495,10 @@ CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE g
 CREATE INDEX executions_at_risk
   ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
   WHERE state NOT IN ('settled', 'refunded', 'void')
-    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'));
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
+    AND is_waiting = 0;
+CREATE INDEX executions_waiting ON executions (wallet, execution_id)
+  WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
@@ -579,6 +613,15 @@ CREATE TABLE dispute_replies (
   received_ms INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE agent_examples (
+  metadata_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  -- Task, parameters and result as JSON, whose escapes hold any text.
+  example TEXT NOT NULL,
+  tested_ms INTEGER NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet)
+) STRICT;
+
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
   result BLOB,
@@ -627,7 +670,7 @@ END;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
 CREATE TABLE lent_sums (
-  scope TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
+  scope TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total', 'waiting')),
   name TEXT NOT NULL,
   lamports INTEGER NOT NULL,
   PRIMARY KEY (scope, name)

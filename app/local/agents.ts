@@ -94,7 +94,7 @@ function describeAgent(definition: DemoAgent, port: number, demoDir: string): Li
     output_schema: { ...definition.outputSchema },
     endpoint: endpointOf(port),
     signing_key: signingKeyPath(demoDir, name),
-    test: example,
+    test: { ...example, publish: true },
   };
   const directory = join(demoDir, 'listings');
   mkdirSync(directory, { recursive: true });

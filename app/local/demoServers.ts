@@ -1,10 +1,9 @@
 /** The parent's side of the demo creators' process: starts it, makes it listen, and reports listed agents to it. */
 
-import { fork } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TYPESCRIPT_ARGS } from '../process/typescript.ts';
+import { forkSource } from '../process/typescript.ts';
 import { KEY_DIRECTORY_PATH } from '../sdk/creator/callSignature.ts';
 import { demoAgents } from './creators/definitions.ts';
 import type { FromCreators, StartMessage, ToCreators } from './creators/main.ts';
@@ -33,8 +32,7 @@ export type DemoServers = ReturnType<typeof forkDemoServers>;
 
 /** Starts the process; nothing listens yet. */
 export function forkDemoServers(demoDir: string) {
-  const child = fork(join(import.meta.dirname, 'creators', 'main.ts'), [], {
-    execArgv: TYPESCRIPT_ARGS,
+  const child = forkSource(join(import.meta.dirname, 'creators', 'main.ts'), [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = new Promise<string>((resolve) => {

@@ -3,7 +3,6 @@
  * marketplace's program and a mock USDC mint over JSON-RPC. Used by `npm start` and by tests.
  */
 
-import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -24,7 +23,7 @@ import {
 } from '@solana/web3.js';
 import { ensureMarketplace, type MarketplaceInput, type SendingWallet, sendAndPoll } from '../../migrations/deploy.ts';
 import { callRpc } from '../cli/surfpool.ts';
-import { TYPESCRIPT_ARGS } from '../process/typescript.ts';
+import { forkSource } from '../process/typescript.ts';
 import type { Config } from '../sdk/program/program.ts';
 import type { NodeFailed, NodeReady } from './node.ts';
 
@@ -63,8 +62,7 @@ export interface LocalNode {
  * there is no embedded node for this platform.
  */
 export async function forkNode(options: { slotTimeMs: number }): Promise<LocalNode> {
-  const child = fork(join(import.meta.dirname, 'node.ts'), [String(options.slotTimeMs)], {
-    execArgv: TYPESCRIPT_ARGS,
+  const child = forkSource(join(import.meta.dirname, 'node.ts'), [String(options.slotTimeMs)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // In its own process group, so that a terminal's Ctrl-C does not reach it: others need the chain while they shut
     // down.

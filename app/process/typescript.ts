@@ -1,6 +1,10 @@
-/** Runs our sources in a separate process: arguments that let `fork` read TypeScript. */
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
+/** Runs our sources in a separate process. */
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
+import { join } from 'node:path';
 
-/** Arguments of Node before the file's name. */
-export const TYPESCRIPT_ARGS = ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href];
+const RUN = join(import.meta.dirname, '..', '..', 'scripts', 'run.mjs');
+
+/** Like `fork`, for a TypeScript file. */
+export function forkSource(file: string, args: string[], options: ForkOptions = {}): ChildProcess {
+  return fork(RUN, [file, ...args], { execArgv: [], ...options });
+}

@@ -155,6 +155,9 @@ const settings = z.object({
   SPONSOR_LAMPORTS_TOTAL: lamports(10_000_000_000n).describe(
     'refundable deposits lent to all calls at a time, lamports',
   ),
+  SPONSOR_LAMPORTS_WAITING: lamports(500_000_000n).describe(
+    'refundable deposits behind refunds that callers cannot receive, lamports; beyond it only wallets that have paid for calls are lent deposits',
+  ),
   BURNT_LAMPORTS_PER_WALLET_DAY: lamports(5_000_000n).describe(
     'unpaid network fees, such as those of failed opens, of one wallet’s calls in 24 hours, lamports',
   ),
@@ -350,6 +353,7 @@ export interface RelayConfig {
 export const SPONSOR_ALL: Budgets = {
   sponsorsAll: true,
   lent: { wallet: 0n, listing: 0n, total: 0n },
+  waiting: 0n,
   burnt: { wallet: 2n ** 52n, listing: 2n ** 52n, total: 2n ** 52n },
   trial: { calls: 0, lamportsPerDay: 0n },
   openExecutions: 0,
@@ -397,6 +401,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
         listing: env.SPONSOR_LAMPORTS_PER_LISTING,
         total: env.SPONSOR_LAMPORTS_TOTAL,
       },
+      waiting: env.SPONSOR_LAMPORTS_WAITING,
       burnt: {
         wallet: env.BURNT_LAMPORTS_PER_WALLET_DAY,
         listing: env.BURNT_LAMPORTS_PER_LISTING_DAY,

@@ -1,15 +1,16 @@
 /** Runs in each thread of workers.ts: loads TypeScript like the process, and calls the named function. */
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { register } from 'tsx/esm/api';
+import { importSource } from '../process/source.mjs';
 
 /** From this size on, bytes are transferred instead of copied by the main thread. */
 const LONG_BYTES = 64 * 1024;
 
-register();
+const modules = new Map();
 
 export default async ({ moduleUrl, name, input, bytes }) => {
-  const functions = await import(moduleUrl);
+  if (!modules.has(moduleUrl)) modules.set(moduleUrl, importSource(moduleUrl));
+  const functions = await modules.get(moduleUrl);
   return handOver(bytes ? functions[name](gather(bytes), input) : functions[name](input));
 };
 

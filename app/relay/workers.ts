@@ -4,6 +4,7 @@
  * pay never waits for work that costs its sender nothing. The threads start when they are first needed, and do not keep
  * the process alive.
  */
+import { tmpdir } from 'node:os';
 import { concatBytes } from '@noble/hashes/utils.js';
 import { Piscina } from 'piscina';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
@@ -79,8 +80,8 @@ function poolOf(lane: LaneName): Pool {
     maxThreads: 1,
     idleTimeout: IDLE_MS,
     execArgv: [],
-    // A thread needs none of the settings, which contain secrets.
-    env: {},
+    // A thread needs none of the settings, which contain secrets. Bundles are in the folder for temporary files.
+    env: { TMPDIR: tmpdir() },
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
   // The caller gets every error; a dead thread is replaced.

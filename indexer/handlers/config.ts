@@ -36,6 +36,20 @@ export const config = {
     changeRow(unit, 'configs', base58(data.config), { relay_authorities: base58List(data.relayAuthorities), slot });
   },
 
+  /** What waits is read from the chain's accounts. The events themselves are stored. */
+  ChangeProposed() {},
+  ChangeCancelled() {},
+
+  ChangeApplied(unit, data, { slot }) {
+    changeRow(unit, 'configs', base58(data.config), {
+      fee_bps: BigInt(data.settings.feeBps),
+      opens_paused: flag(data.settings.opensPaused),
+      relay_authorities: base58List(data.relayAuthorities),
+      pending_admin: optionalBase58(data.pendingAdmin),
+      slot,
+    });
+  },
+
   /** The index keeps no token balances. The event itself is stored. */
   TreasuryWithdrawn() {},
 

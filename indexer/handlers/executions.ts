@@ -1,7 +1,7 @@
 /** Events of executions, and their effects on the grant. */
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalHex } from '../columns.ts';
-import { changeRow, endExecution, requireKnown, writeExecution } from '../write.ts';
+import { changeRow, endExecution, HANDED_OVER, noteHandOver, requireKnown, writeExecution } from '../write.ts';
 import { grantAddress } from './grantAddress.ts';
 import type { Handlers } from './handler.ts';
 
@@ -40,6 +40,7 @@ export const executions = {
       end_signature: null,
       closed: 0n,
       gas_lamports: BigInt(data.gasLamports),
+      handed_over: 0n,
       slot,
     });
     if (keyId === null) return;
@@ -62,12 +63,17 @@ export const executions = {
   ExecutionRefunded(unit, data, at) {
     const record = base58(data.record);
     endExecution(unit, record, at, BigInt(data.reason), { status: 'refunded', settled_at: data.refundedAt });
+    if (data.handedOver) noteHandOver(unit, record, HANDED_OVER.owned);
     if (!data.grantRestored) return;
     const keyId = unit.rows.executions.get(record)?.key_id;
     // Without a row (its record is unread), the key is unknown. The grant's next event corrects the total.
     if (!keyId) return;
     const spent = { total_spent: String(data.grantTotalSpent), slot: at.slot };
     changeRow(unit, 'grants', grantAddress(base58(data.caller), keyId), spent);
+  },
+
+  EscrowClosed(unit, data) {
+    noteHandOver(unit, base58(data.record), HANDED_OVER.closed);
   },
 
   ExecutionClosed(unit, data, { slot }) {

@@ -123,8 +123,10 @@ CREATE TABLE executions (
   opened_slot BIGINT,
   open_index BIGINT,
   listing_timeout_seconds BIGINT,
-  gas_lamports BIGINT NOT NULL DEFAULT 0
+  gas_lamports BIGINT NOT NULL DEFAULT 0,
+  handed_over BIGINT NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2))
 );
+CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';

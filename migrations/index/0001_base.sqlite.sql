@@ -136,8 +136,13 @@ CREATE TABLE executions (
   -- The listing's own timeout when the execution was opened; NULL if that version of the listing was not seen.
   listing_timeout_seconds INTEGER,
   -- Lamports in the record for the relay authority that ends it.
-  gas_lamports INTEGER NOT NULL DEFAULT 0
+  gas_lamports INTEGER NOT NULL DEFAULT 0,
+  -- 1 if the caller's account could not receive the refund, and the escrow account itself became the caller's; 2 once that
+  -- account is closed. No account shows it.
+  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2))
 ) STRICT;
+-- Escrow accounts that were handed over and still exist.
+CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
 -- Open executions, so that the escrows' total is computed without reading every record.
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);

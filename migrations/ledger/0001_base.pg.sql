@@ -38,7 +38,7 @@ CREATE TABLE executions (
   refund_signature TEXT COLLATE "C",
   refund_last_valid_height BIGINT,
   refund_reason BIGINT,
-  refund_state TEXT COLLATE "C" CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
+  refund_state TEXT COLLATE "C" CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
   settled_at BIGINT,
   creator_amount BIGINT,
   platform_amount BIGINT,
@@ -63,7 +63,8 @@ CREATE TABLE executions (
   may_burn_lamports BIGINT NOT NULL DEFAULT 0,
   tank_lamports BIGINT NOT NULL DEFAULT 0,
   opened_slot BIGINT,
-  content_deleted_ms BIGINT
+  content_deleted_ms BIGINT,
+  is_waiting BIGINT NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1))
 );
 CREATE INDEX executions_unfinished ON executions (created_ms)
   WHERE state NOT IN ('settled', 'refunded', 'void');
@@ -85,7 +86,11 @@ CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE g
 CREATE INDEX executions_at_risk
   ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
   WHERE state NOT IN ('settled', 'refunded', 'void')
-    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'));
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
+    AND is_waiting = 0;
+-- Refunds that wait for the caller's account, and escrow accounts that were handed over and still exist.
+CREATE INDEX executions_waiting ON executions (wallet, execution_id)
+  WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
@@ -245,49 +250,59 @@ CREATE TABLE dispute_replies (
   received_ms BIGINT NOT NULL
 );
 
--- Lent rent by wallet, by listing and in total (''), lamports. Triggers update it in the transaction that changes it, because
--- adding up the rows for each claim would take longer with every row. It follows from `executions` alone. Sums that many rows
--- change are split by the first letter of the row's id, so that relays do not wait for each other's commits.
+CREATE TABLE agent_examples (
+  metadata_hash TEXT COLLATE "C" NOT NULL,
+  wallet TEXT COLLATE "C" NOT NULL,
+  example TEXT COLLATE "C" NOT NULL,
+  tested_ms BIGINT NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet)
+);
+
+-- Lent rent by wallet, by listing and in total (''), lamports; what waits for a caller's account is in 'waiting' ('') instead.
+-- Triggers update it in the transaction that changes it, because adding up the rows for each claim would take longer with every
+-- row. It follows from `executions` alone. Sums that many rows change are split by the first letter of the
+-- row's id, so that relays do not wait for each other's commits.
 CREATE TABLE lent_sums (
-  scope TEXT COLLATE "C" NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
+  scope TEXT COLLATE "C" NOT NULL CHECK (scope IN ('wallet', 'listing', 'total', 'waiting')),
   name TEXT COLLATE "C" NOT NULL,
   part TEXT COLLATE "C" NOT NULL,
   lamports BIGINT NOT NULL,
   PRIMARY KEY (scope, name, part)
 );
 
-CREATE FUNCTION rent_out(record_lent BIGINT, escrow_lent BIGINT, state TEXT) RETURNS BIGINT IMMUTABLE LANGUAGE sql AS $$
-  SELECT CASE WHEN record_lent = 0 OR state = 'void' THEN 0
-    WHEN state IN ('settled', 'refunded') THEN record_lent ELSE record_lent + escrow_lent END
+-- What a row has lent, by the sums that it counts in.
+CREATE FUNCTION lent_by(e executions) RETURNS TABLE (scope TEXT, name TEXT, part TEXT, lamports BIGINT)
+IMMUTABLE LANGUAGE sql AS $$
+  SELECT s.scope, s.name, left(e.execution_id, 1), CASE WHEN e.state = 'void' THEN 0 ELSE e.record_lent
+    + CASE WHEN e.state IN ('settled', 'refunded') AND coalesce(e.refund_state, '') <> 'handed_over' THEN 0
+      ELSE e.escrow_lent END END
+  FROM (VALUES ('wallet', e.wallet, false), ('listing', e.listing, false), ('total', '', false), ('waiting', '', true))
+    AS s (scope, name, waits)
+  WHERE s.waits = (e.state IN ('refunding', 'refunded')
+    AND coalesce(e.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
 $$;
 
 CREATE FUNCTION count_lent() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-DECLARE
-  changed executions%ROWTYPE;
-  added BIGINT := 0;
 BEGIN
-  -- A row that replaces a void one may be of another listing; the void one had lent nothing.
-  IF TG_OP = 'DELETE' THEN changed := OLD; ELSE changed := NEW; END IF;
-  IF TG_OP <> 'DELETE' THEN added := rent_out(NEW.record_lent, NEW.escrow_lent, NEW.state); END IF;
-  IF TG_OP <> 'INSERT' THEN added := added - rent_out(OLD.record_lent, OLD.escrow_lent, OLD.state); END IF;
-  IF added <> 0 THEN
-    -- Always in this order, so that no two transactions wait for each other.
-    INSERT INTO lent_sums (scope, name, part, lamports) VALUES
-      ('listing', changed.listing, left(changed.execution_id, 1), added),
-      ('total', '', left(changed.execution_id, 1), added),
-      ('wallet', changed.wallet, left(changed.execution_id, 1), added)
-    ON CONFLICT (scope, name, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
-  END IF;
+  -- Always in this order, so that no two transactions wait for each other. A row that replaces a void one may be of another
+  -- listing; the void one had lent nothing.
+  INSERT INTO lent_sums (scope, name, part, lamports)
+  SELECT scope, name, part, sum(lamports)::BIGINT FROM (
+    SELECT n.scope, n.name, n.part, n.lamports FROM lent_by(NEW) AS n
+    UNION ALL SELECT o.scope, o.name, o.part, -o.lamports FROM lent_by(OLD) AS o
+  ) AS changes GROUP BY scope, name, part HAVING sum(lamports) <> 0 ORDER BY scope, name, part
+  ON CONFLICT (scope, name, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
   RETURN NULL;
 END
 $$;
 
 CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
   FOR EACH ROW WHEN (NEW.record_lent > 0) EXECUTE FUNCTION count_lent();
-CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
-  FOR EACH ROW WHEN (OLD.record_lent > 0 OR NEW.record_lent > 0) EXECUTE FUNCTION count_lent();
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent, refund_state ON executions
+  FOR EACH ROW WHEN (OLD.record_lent + OLD.escrow_lent > 0 OR NEW.record_lent + NEW.escrow_lent > 0)
+  EXECUTE FUNCTION count_lent();
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
-  FOR EACH ROW WHEN (OLD.record_lent > 0) EXECUTE FUNCTION count_lent();
+  FOR EACH ROW WHEN (OLD.record_lent + OLD.escrow_lent > 0) EXECUTE FUNCTION count_lent();
 
 -- Sessions of wallets by the SHA-256 of their token or cookie, hex; a reader of this table cannot use them.
 CREATE TABLE sessions (

@@ -41,7 +41,7 @@ CREATE TABLE executions (
   refund_signature TEXT,
   refund_last_valid_height INTEGER,
   refund_reason INTEGER,
-  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'done')),
+  refund_state TEXT CHECK (refund_state IN ('pending', 'claimable', 'blocked', 'handed_over', 'done')),
   settled_at INTEGER,
   creator_amount INTEGER,
   platform_amount INTEGER,
@@ -88,7 +88,9 @@ CREATE TABLE executions (
   -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
   opened_slot INTEGER,
   -- When the caller deleted task, parameters and result; null while they are kept.
-  content_deleted_ms INTEGER
+  content_deleted_ms INTEGER,
+  -- 1 while the refund waits for the caller's account, and no transaction of it is signed or sent.
+  is_waiting INTEGER NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1))
 ) STRICT;
 -- For recovery: everything that has not ended.
 CREATE INDEX executions_unfinished ON executions (created_ms)
@@ -112,7 +114,11 @@ CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE g
 CREATE INDEX executions_at_risk
   ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
   WHERE state NOT IN ('settled', 'refunded', 'void')
-    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'));
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
+    AND is_waiting = 0;
+-- Refunds that wait for the caller's account, and escrow accounts that were handed over and still exist.
+CREATE INDEX executions_waiting ON executions (wallet, execution_id)
+  WHERE refund_state IN ('claimable', 'blocked', 'handed_over');
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
@@ -249,6 +255,17 @@ CREATE TABLE dispute_replies (
   received_ms INTEGER NOT NULL
 ) STRICT;
 
+-- A passed test that its creator shows on the agent's page: what was sent, and the beginning of the result. The wallet is of the
+-- session that tested; only the example of a listing's own creator is shown.
+CREATE TABLE agent_examples (
+  metadata_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL,
+  -- Task, parameters and result as JSON, whose escapes hold any text.
+  example TEXT NOT NULL,
+  tested_ms INTEGER NOT NULL,
+  PRIMARY KEY (metadata_hash, wallet)
+) STRICT;
+
 -- Results are bytes, because their text may contain U+0000. They may be in an object storage instead. Old ones are dropped, and
 -- the row then keeps only their hash.
 --
@@ -284,10 +301,11 @@ CREATE TABLE late_answers (
 ) STRICT;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
 
--- Lent rent by wallet, by listing and in total (''), lamports. Triggers update it in the transaction that changes it, because
--- adding up the rows for each claim would take longer with every row. It follows from `executions` alone.
+-- Lent rent by wallet, by listing and in total (''), lamports; what waits for a caller's account is in 'waiting' ('') instead.
+-- Triggers update it in the transaction that changes it, because adding up the rows for each claim would take longer with every
+-- row. It follows from `executions` alone.
 CREATE TABLE lent_sums (
-  scope TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total')),
+  scope TEXT NOT NULL CHECK (scope IN ('wallet', 'listing', 'total', 'waiting')),
   name TEXT NOT NULL,
   lamports INTEGER NOT NULL,
   PRIMARY KEY (scope, name)
@@ -296,32 +314,55 @@ CREATE TABLE lent_sums (
 CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
 WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
-  SELECT scope, name, new.record_lent + CASE WHEN new.state IN ('settled', 'refunded') THEN 0 ELSE new.escrow_lent END
-  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
-  WHERE true
+  SELECT scope, name, sum(lamports) FROM (
+    SELECT scope, name, CASE WHEN new.state = 'void' THEN 0 ELSE new.record_lent
+      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
+        ELSE new.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (new.state IN ('refunding', 'refunded')
+      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
 -- A row that replaces a void one may be of another listing; the void one had lent nothing.
-CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
-WHEN (old.record_lent > 0 OR new.record_lent > 0)
-  AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent
-    OR old.state IN ('settled', 'refunded', 'void') OR new.state IN ('settled', 'refunded', 'void'))
-BEGIN
+CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent, refund_state ON executions
+WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent > 0)
+  AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent OR old.refund_state IS NOT new.refund_state
+    OR old.state IN ('settled', 'refunded', 'void') OR new.state IN ('settled', 'refunded', 'void')) BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
-  SELECT scope, name,
-    CASE WHEN new.record_lent = 0 OR new.state = 'void' THEN 0 WHEN new.state IN ('settled', 'refunded')
-      THEN new.record_lent ELSE new.record_lent + new.escrow_lent END
-    - CASE WHEN old.record_lent = 0 OR old.state = 'void' THEN 0 WHEN old.state IN ('settled', 'refunded')
-      THEN old.record_lent ELSE old.record_lent + old.escrow_lent END
-  FROM (SELECT 'wallet' AS scope, new.wallet AS name UNION ALL SELECT 'listing', new.listing UNION ALL SELECT 'total', '')
-  WHERE true
+  SELECT scope, name, sum(lamports) FROM (
+    SELECT scope, name, CASE WHEN new.state = 'void' THEN 0 ELSE new.record_lent
+      + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
+        ELSE new.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (new.state IN ('refunding', 'refunded')
+      AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+    UNION ALL
+    SELECT scope, name, -CASE WHEN old.state = 'void' THEN 0 ELSE old.record_lent
+      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
+        ELSE old.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (old.state IN ('refunding', 'refunded')
+      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
   ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
-WHEN old.record_lent > 0 AND old.state <> 'void' BEGIN
-  UPDATE lent_sums SET lamports = lamports
-    - old.record_lent - CASE WHEN old.state IN ('settled', 'refunded') THEN 0 ELSE old.escrow_lent END
-  WHERE (scope, name) IN (VALUES ('wallet', old.wallet), ('listing', old.listing), ('total', ''));
+WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
+  INSERT INTO lent_sums (scope, name, lamports)
+  SELECT scope, name, sum(lamports) FROM (
+    SELECT scope, name, -CASE WHEN old.state = 'void' THEN 0 ELSE old.record_lent
+      + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
+        ELSE old.escrow_lent END END AS lamports
+    FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
+      UNION ALL SELECT 'total', '', 0 UNION ALL SELECT 'waiting', '', 1)
+    WHERE waits = (old.state IN ('refunding', 'refunded')
+      AND coalesce(old.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
+  ) WHERE true GROUP BY scope, name HAVING sum(lamports) <> 0
+  ON CONFLICT (scope, name) DO UPDATE SET lamports = lamports + excluded.lamports;
 END;
 
 -- Sessions of wallets by the SHA-256 of their token or cookie, hex; a reader of this table cannot use them.

@@ -3,7 +3,6 @@
  * and ones that refuse. What the first does is paid to the unit; where the others refuse, nothing moves.
  */
 
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,7 +16,7 @@ import {
 } from '@solana/web3.js';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { TYPESCRIPT_ARGS } from '../../app/process/typescript.ts';
+import { forkSource } from '../../app/process/typescript.ts';
 import { generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { findCollateralVault, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
@@ -39,9 +38,7 @@ type AnyTransaction = Transaction | VersionedTransaction;
 
 /** A wallet in a process of its own. */
 async function startSigner(): Promise<Signer & { signed: { transactions: number; messages: number }; stop(): void }> {
-  const child = fork(join(import.meta.dirname, 'signerProcess.ts'), [], {
-    execArgv: TYPESCRIPT_ARGS,
-  });
+  const child = forkSource(join(import.meta.dirname, 'signerProcess.ts'), []);
   const [{ address }] = (await once(child, 'message')) as [{ address: string }];
   const publicKey = new PublicKey(address);
   const signed = { transactions: 0, messages: 0 };

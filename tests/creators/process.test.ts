@@ -1,5 +1,5 @@
 /** The demo creators' process: keys, remembered ports, taken ports, and its end with its parent. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { forkSource } from '../../app/process/typescript.ts';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
 import { complete, execution, forkCreators, post } from './process.ts';
 
@@ -132,7 +133,7 @@ describe('demo creators: process', () => {
     it('when its parent is killed', async () => {
       const dataDir = mkdtempSync(join(tmpdir(), 'creators-'));
       const file = fileURLToPath(new URL('./parent.ts', import.meta.url));
-      const parent = fork(file, [dataDir], { execArgv: ['--import', 'tsx'] });
+      const parent = forkSource(file, [dataDir]);
       const [pid] = await once(parent, 'message');
       parent.kill('SIGKILL');
       await once(parent, 'exit');

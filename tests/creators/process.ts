@@ -2,7 +2,7 @@
  * The demo creators' process as the local network starts it: forked, spoken to by messages, reached over HTTP. What the
  * marketplace would check of an answer is checked here with tweetnacl and node:crypto.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,6 +13,7 @@ import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import type { FromCreators, ListeningMessage, StartMessage, ToCreators } from '../../app/local/creators/main.ts';
+import { forkSource } from '../../app/process/typescript.ts';
 
 const MAIN = fileURLToPath(new URL('../../app/local/creators/main.ts', import.meta.url));
 
@@ -31,7 +32,7 @@ export interface Creators {
 
 export function forkCreators(givenDir?: string): Creators {
   const dataDir = givenDir ?? mkdtempSync(join(tmpdir(), 'creators-'));
-  const child = fork(MAIN, { execArgv: ['--import', 'tsx'] });
+  const child = forkSource(MAIN, []);
   const ask = async (message: ToCreators): Promise<FromCreators> => {
     const answer = once(child, 'message');
     child.send(message);

@@ -50,6 +50,19 @@ export function createAftermath(market: Market) {
 
     lapse: ({ executionId }: Execution) => program.lapseDispute({ executionId, listing, rentSponsor: wallet }),
 
+    handOver: ({ executionId, keyId, rentSponsor }: Execution, authority: PublicKey) =>
+      program.handOverRefund({
+        authority,
+        executionId,
+        listing,
+        caller: wallet,
+        keyId,
+        destination: market.source,
+        rentSponsor,
+      }),
+
+    closeEscrow: ({ executionId, rentSponsor }: Execution) => program.closeEscrow({ executionId, rentSponsor }),
+
     closeRecord: ({ executionId, rentSponsor }: Execution) => program.closeExecution({ executionId, rentSponsor }),
 
     closeDispute: ({ executionId }: Execution) => program.closeDispute({ executionId, rentSponsor: wallet }),

@@ -3,6 +3,7 @@
  * once with every log cut, so that only accounts and instructions tell. Both must show the same rows, which are those of
  * the accounts, and both must come out the same from a new start.
  */
+import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, type Signer, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { archiveLeaf } from '../../app/sdk/program/archive.ts';
@@ -276,6 +277,24 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
     });
 
+    it('shows a refund that is handed over, and its escrow account closed after its record', async () => {
+      const { execution, instruction, signer } = await market.openInstruction(NO_KEY);
+      const handed = { ...execution, signature: await sendHeard([instruction], signer) };
+      await travel(7 * DAY + 700);
+      await market.node.setFrozen(market.source, true);
+      const signature = await send([aftermath.handOver(handed, market.creator.publicKey)], market.creator);
+      await market.node.setFrozen(market.source, false);
+      const shown = { status: 'refunded', reason: 5n, handed_over: 1n, end_signature: signature };
+      expect(await executionOf(handed)).to.deep.include({ ...shown, closed: 0n });
+      await travel(3 * DAY + 1);
+      await send([aftermath.closeRecord(handed)], market.creator);
+      expect(await executionOf(handed)).to.deep.include({ ...shown, closed: 1n });
+      const escrow = program.findEscrow(program.findExecution(handed.executionId));
+      await send([createTransferInstruction(escrow, market.source, market.caller.publicKey, PRICE)], market.caller);
+      await send([aftermath.closeEscrow(handed)], market.creator);
+      expect(await executionOf(handed)).to.deep.include({ ...shown, handed_over: 2n, closed: 1n });
+    });
+
     it('shows closed accounts, and a grant that is created again', async () => {
       await send([aftermath.closeRecord(refunded)], market.caller);
       expect(await executionOf(refunded)).to.deep.include({ status: 'refunded', reason: 2n, closed: 1n });
@@ -380,7 +399,7 @@ for (const how of ['heard', 'cut'] as const) {
     it('ends with the rows of the accounts', async () => {
       const { configs, listings, grants, executions, disputes, unread_accounts } = await tables();
       expect([configs, listings, grants, executions, disputes].map((rows) => rows!.length)).to.deep.equal([
-        1, 1, 2, 7, 5,
+        1, 1, 2, 8, 5,
       ]);
       expect(unread_accounts).to.deep.equal([]);
       const held = (await readAccount(market, 'Config', program.findConfig()))!;

@@ -30,6 +30,8 @@ export const NAMED = {
   withdrawGas: [],
   openExecution: ['listing', 'rentSponsor'],
   refundExecution: ['record'],
+  handOverRefund: ['record'],
+  closeEscrow: ['record', 'rentSponsor'],
   closeExecution: ['record'],
   createArchive: ['previous', 'tree'],
   archiveExecutions: ['archive'],

@@ -141,6 +141,7 @@ describe('events tell what the accounts hold', () => {
       refundGraceSeconds: 900,
       maxTimeoutSeconds: 7_200,
       exposureMultiple: 3,
+      adminDelaySeconds: 0,
     };
     await tellsChange('Config', config, () => act(program.updateConfig({ admin, ...change }), [w.admin]));
     const tiers = { tiers: TIERS.slice(0, 1) };
@@ -159,6 +160,34 @@ describe('events tell what the accounts hold', () => {
       relayAuthorityCount: 2,
       relayAuthorities: [...relays, ...Array(6).fill(PublicKey.default)],
     });
+  });
+
+  it('ChangeProposed, ChangeApplied, ChangeCancelled', async () => {
+    const config = program.findConfig();
+    const [admin, guardian, pendingAdmin] = [w.admin.publicKey, w.creator.publicKey, w.caller.publicKey];
+    const changeId = 3n;
+    const change = program.findChange(changeId);
+    const settings = { feeBps: 7, adminDelaySeconds: 50 };
+    const addedRelayAuthorities = [w.stranger.publicKey];
+    const input = { admin, payer: admin, changeId, settings, addedRelayAuthorities, guardian, pendingAdmin };
+    const propose = program.proposeChange(input);
+    const proposed = await act(propose, [w.admin]);
+    await tellsAll(proposed, 'PendingChange', change);
+    expect(proposed.change).to.deep.equal(change);
+    const relays = [w.relay.publicKey, w.stranger.publicKey];
+    const apply = () => act(program.applyChange({ changeId, rentSponsor: admin }), []);
+    const event = await tellsChange('Config', config, apply, {
+      relayAuthorityCount: 2,
+      relayAuthorities: [...relays, ...Array(6).fill(PublicKey.default)],
+      tiers: TIERS,
+    });
+    expect(plain(event.relayAuthorities)).to.deep.equal(plain(relays));
+    expect(await w.read('Config', config)).to.deep.include({ guardian, pendingAdmin, feeBps: 7 });
+    const again = await act(program.proposeChange({ ...input, changeId: 4n }), [w.admin]);
+    const dropped = await act(program.cancelChange({ authority: guardian, changeId: 4n, rentSponsor: admin }), [
+      w.creator,
+    ]);
+    expect(plain(dropped)).to.deep.equal(plain({ change: again.change, authority: guardian }));
   });
 
   it('AgentListed', async () => {

@@ -9,7 +9,7 @@ import { plain } from '../harness/vm/plain.ts';
 import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
-const CONFIG_BYTES = 8 + 8 + 3 * 32 + 2 * 8 + 5 * 4 + 4 * 16 + 8 * 32 + 64;
+const CONFIG_BYTES = 8 + 8 + 4 * 32 + 2 * 8 + 6 * 4 + 4 * 16 + 8 * 32 + 64;
 
 describe('initialize_config', () => {
   let w: World;
@@ -46,6 +46,7 @@ describe('initialize_config', () => {
         tierCount: 4,
         admin: w.admin.publicKey,
         pendingAdmin: PublicKey.default,
+        guardian: PublicKey.default,
         relayAuthorityCount: 1,
         relayAuthorities: [w.relay.publicKey, ...Array(7).fill(PublicKey.default)],
         reserved: new Uint8Array(64),
@@ -57,6 +58,7 @@ describe('initialize_config', () => {
         maxTimeoutSeconds: 3_600,
         longestSpanSeconds: 263_400,
         exposureMultiple: 0,
+        adminDelaySeconds: 0,
         tiers: TIERS,
       }),
     );
@@ -76,6 +78,7 @@ describe('initialize_config', () => {
         data: plain({
           config: program.findConfig(),
           admin: w.admin.publicKey,
+          guardian: PublicKey.default,
           relayAuthorities: [w.relay.publicKey],
           usdcMint: w.usdcMint,
           treasury: program.findTreasury(),
@@ -89,6 +92,7 @@ describe('initialize_config', () => {
             maxTimeoutSeconds: 3_600,
             longestSpanSeconds: 263_400,
             exposureMultiple: 0,
+            adminDelaySeconds: 0,
             tiers: TIERS,
           },
         }),

@@ -24,6 +24,7 @@ const settings = {
   refundGraceSeconds: 1,
   maxTimeoutSeconds: 1,
   exposureMultiple: 1,
+  adminDelaySeconds: 1,
   tiers: TIERS,
 };
 
@@ -123,7 +124,49 @@ describe('transaction size', () => {
         w.relay,
       ],
     ],
+    [
+      'hand_over_refund',
+      (w) => {
+        const { listing, keyId } = w;
+        const [authority, caller, rentSponsor] = [w.relay.publicKey, w.caller.publicKey, w.stranger.publicKey];
+        const input = { authority, executionId, listing, caller, keyId, rentSponsor, destination: w.wallet(caller) };
+        return [[program.handOverRefund(input)], w.relay];
+      },
+    ],
+    ['close_escrow', (w) => [[program.closeEscrow({ executionId, rentSponsor: w.stranger.publicKey })], w.vm.feePayer]],
     ['update_config', (w) => [[program.updateConfig({ admin: w.admin.publicKey, ...settings })], w.admin]],
+    [
+      'propose_change',
+      (w) => {
+        const people = {
+          admin: w.admin.publicKey,
+          payer: w.vm.feePayer.publicKey,
+          guardian: pendingAdmin,
+          pendingAdmin,
+        };
+        const change = { changeId: HUGE, settings, addedRelayAuthorities: relayAuthorities };
+        return [[program.proposeChange({ ...people, ...change })], w.admin];
+      },
+    ],
+    [
+      'apply_change',
+      (w) => [[program.applyChange({ changeId: HUGE, rentSponsor: w.stranger.publicKey })], w.vm.feePayer],
+    ],
+    [
+      'cancel_change',
+      (w) => {
+        const change = { changeId: HUGE, rentSponsor: w.stranger.publicKey };
+        return [[program.cancelChange({ authority: w.admin.publicKey, ...change })], w.admin];
+      },
+    ],
+    ['pause_opens', (w) => [[program.pauseOpens({ authority: w.admin.publicKey })], w.admin]],
+    [
+      'remove_relay_authority',
+      (w) => {
+        const relayAuthority = w.relay.publicKey;
+        return [[program.removeRelayAuthority({ authority: w.admin.publicKey, relayAuthority })], w.admin];
+      },
+    ],
     ['propose_admin', (w) => [[program.proposeAdmin({ admin: w.admin.publicKey, pendingAdmin })], w.admin]],
     ['accept_admin', (w) => [[program.acceptAdmin({ pendingAdmin: w.stranger.publicKey })], w.stranger]],
     [

@@ -36,7 +36,8 @@ function sample(type: unknown, seed: number): unknown {
   if (type === 'u8') return 255 - seed;
   if (type === 'bool') return seed % 2 === 0;
   if (type === 'string') return `https://example.com/ü/${seed}`;
-  const compound = type as { array?: ['u8', number]; vec?: unknown; defined?: { name: string } };
+  const compound = type as { array?: ['u8', number]; vec?: unknown; option?: unknown; defined?: { name: string } };
+  if (compound.option) return seed % 3 === 0 ? null : sample(compound.option, seed);
   if (compound.array) return new Uint8Array(compound.array[1]).fill(seed);
   if (compound.vec) return [sample(compound.vec, seed), sample(compound.vec, seed + 1)];
   const { fields: known, variants } = definitionOf(compound.defined!.name);
@@ -58,7 +59,8 @@ function encode({ name, data }: ReturnType<typeof sampleEvent>): Buffer {
 
 /** A value of an IDL type as Anchor takes it: an enum's as { Variant: {} }. */
 function toAnchor(type: unknown, value: unknown): unknown {
-  const { vec, defined } = type as { vec?: unknown; defined?: { name: string } };
+  const { vec, option, defined } = type as { vec?: unknown; option?: unknown; defined?: { name: string } };
+  if (option) return value === null ? null : toAnchor(option, value);
   if (vec) return (value as unknown[]).map((item) => toAnchor(vec, item));
   if (!defined) return toBorsh(value);
   const { fields, variants } = definitionOf(defined.name);

@@ -35,10 +35,12 @@ const executionId = filled(16, 21);
 const keyId = filled(16, 22);
 const config = pda('config');
 const treasury = pda('treasury');
+const change = pda('change', u64(9n));
 const collateral = pda('collateral', listing.toBytes());
 const vault = pda('collateral_vault', listing.toBytes());
 const record = pda('execution', executionId);
 const escrow = pda('escrow', record.toBytes());
+const closer = pda('closer', sponsor.toBytes());
 const dispute = pda('dispute', record.toBytes());
 const grant = pda('grant', caller.toBytes(), keyId);
 const spender = pda('spender', caller.toBytes());
@@ -79,6 +81,63 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     [u32(2), account.toBytes(), payer.toBytes()],
     [
       [admin, 'S'],
+      [config, 'W'],
+    ],
+  ],
+  [
+    'propose_change',
+    program.proposeChange({
+      ...{ admin, payer, changeId: 9n, guardian: account, addedRelayAuthorities: [caller, sponsor] },
+      settings: { feeBps: 5 },
+    }),
+    [
+      ...[u64(9n), Buffer.of(0, 1), u16(5), filled(8, 0), u32(2), caller.toBytes(), sponsor.toBytes()],
+      ...[Buffer.of(1), account.toBytes(), Buffer.of(0)],
+    ],
+    [
+      [admin, 'S'],
+      [payer, 'SW'],
+      [config, ''],
+      [change, 'W'],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'apply_change',
+    program.applyChange({ changeId: 9n, rentSponsor: sponsor }),
+    [],
+    [
+      [config, 'W'],
+      [change, 'W'],
+      [sponsor, 'W'],
+    ],
+  ],
+  [
+    'cancel_change',
+    program.cancelChange({ authority: account, changeId: 9n, rentSponsor: sponsor }),
+    [],
+    [
+      [account, 'S'],
+      [config, ''],
+      [change, 'W'],
+      [sponsor, 'W'],
+    ],
+  ],
+  [
+    'pause_opens',
+    program.pauseOpens({ authority: account }),
+    [],
+    [
+      [account, 'S'],
+      [config, 'W'],
+    ],
+  ],
+  [
+    'remove_relay_authority',
+    program.removeRelayAuthority({ authority: account, relayAuthority: caller }),
+    [caller.toBytes()],
+    [
+      [account, 'S'],
       [config, 'W'],
     ],
   ],
@@ -225,6 +284,43 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
     ],
   ],
   [
+    'hand_over_refund',
+    program.handOverRefund({
+      authority: payer,
+      executionId,
+      listing,
+      caller,
+      keyId,
+      destination: account,
+      rentSponsor: sponsor,
+    }),
+    [],
+    [
+      [payer, 'SW'],
+      [config, ''],
+      [record, 'W'],
+      [collateral, 'W'],
+      [escrow, 'W'],
+      [account, 'W'],
+      [grant, 'W'],
+      [spender, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
+    'close_escrow',
+    program.closeEscrow({ executionId, rentSponsor: sponsor }),
+    [],
+    [
+      [record, ''],
+      [escrow, 'W'],
+      [closer, ''],
+      [sponsor, 'W'],
+      [TOKEN, ''],
+    ],
+  ],
+  [
     'close_execution',
     program.closeExecution({ executionId, rentSponsor: sponsor }),
     [],
@@ -355,11 +451,11 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
 ];
 
 const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, args: Uint8Array[]][] = [
-  ['nothing', {}, [filled(9, 0)]],
+  ['nothing', {}, [filled(10, 0)]],
   [
     'false and zero, which are values too',
     { opensPaused: false, exposureMultiple: 0 },
-    [Buffer.of(1, 0), filled(6, 0), Buffer.of(1), u32(0), Buffer.of(0)],
+    [Buffer.of(1, 0), filled(6, 0), Buffer.of(1), u32(0), Buffer.of(0, 0)],
   ],
   [
     'everything',
@@ -372,6 +468,7 @@ const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, a
       refundGraceSeconds: 4,
       maxTimeoutSeconds: 5,
       exposureMultiple: 6,
+      adminDelaySeconds: 7,
       tiers: [
         { maxPrice: 7n, deposit: 8n },
         { maxPrice: 9n, deposit: 10n },
@@ -379,7 +476,7 @@ const UPDATES: [what: string, input: Omit<program.UpdateConfigInput, 'admin'>, a
     },
     [
       Buffer.of(1, 1),
-      ...[u16(100), u64(2n), u64(MAX), ...[3, 4, 5, 6].map(u32)].flatMap((value) => [Buffer.of(1), value]),
+      ...[u16(100), u64(2n), u64(MAX), ...[3, 4, 5, 6, 7].map(u32)].flatMap((value) => [Buffer.of(1), value]),
       Buffer.of(1),
       u32(2),
       ...[7n, 8n, 9n, 10n].map(u64),

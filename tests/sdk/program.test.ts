@@ -155,16 +155,18 @@ describe('decodeAccount', () => {
       Buffer.of(2, 3),
       filled(32, 4),
       filled(32, 5),
+      filled(32, 6),
       filled(32, 7),
       u64(10_000n),
       u64(9n),
-      ...[259_200, 600, 3_600, 263_400, 0].map(u32),
+      ...[259_200, 600, 3_600, 263_400, 0, 8].map(u32),
       ...numbers.map(u64),
       ...[11, 12, 13, 0, 0, 0, 0, 0].map((fill) => filled(32, fill)),
       filled(64, 0),
     ]);
     const decoded = program.decodeAccount('Config', config);
     expect(decoded).to.deep.include({ opensPaused: true, feeBps: 100, tierCount: 2, pendingAdmin: key(5) });
+    expect(decoded).to.deep.include({ guardian: key(6), adminDelaySeconds: 8 });
     expect(program.relayAuthoritiesOf(decoded)).to.deep.equal([11, 12, 13].map(key));
     expect(decoded.tiers).to.deep.equal([
       { maxPrice: 10_000n, deposit: 1n },
@@ -394,6 +396,7 @@ describe('instruction builders', () => {
       payer: key(2),
       usdcMint: key(3),
       admin: key(4),
+      guardian: key(9),
       relayAuthorities: [key(5), key(8)],
       feeBps: 100,
       minPrice: 10_000n,
@@ -402,10 +405,12 @@ describe('instruction builders', () => {
       refundGraceSeconds: 3,
       maxTimeoutSeconds: 4,
       exposureMultiple: 5,
+      adminDelaySeconds: 10,
       tiers: [{ maxPrice: 6n, deposit: 7n }],
     });
-    const numbers = [u16(100), u64(10_000n), u64(1n), ...[2, 3, 4, 5, 1].map(u32), u64(6n), u64(7n)];
-    const expected = Buffer.concat([key(4).toBytes(), u32(2), key(5).toBytes(), key(8).toBytes(), ...numbers]);
+    const numbers = [u16(100), u64(10_000n), u64(1n), ...[2, 3, 4, 5, 10, 1].map(u32), u64(6n), u64(7n)];
+    const keys = [key(4).toBytes(), key(9).toBytes(), u32(2), key(5).toBytes(), key(8).toBytes()];
+    const expected = Buffer.concat([...keys, ...numbers]);
     expect(instruction.data.subarray(8)).to.deep.equal(expected);
   });
 

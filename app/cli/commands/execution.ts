@@ -46,6 +46,7 @@ export function executionCommands(): Command {
   addVerify(group);
   addRefund(group);
   addClose(group);
+  addCloseEscrow(group);
   return group;
 }
 
@@ -112,6 +113,8 @@ function addShow(group: Command): void {
     });
 }
 
+type RefundOptions = CommonOptions & { destination?: Address; handOver?: boolean };
+
 function addRefund(group: Command): void {
   withWallet(group.command('refund'))
     .description(
@@ -119,9 +122,17 @@ function addRefund(group: Command): void {
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
-    .action(async (executionId: Uint8Array, options: CommonOptions & { destination?: Address }) => {
-      const { refund } = await import('../../sdk/wallet/executions.ts');
+    .option(
+      '--hand-over',
+      "where the caller's account cannot receive: make the escrow account itself the caller's, 7 days after refund_at",
+    )
+    .action(async (executionId: Uint8Array, options: RefundOptions) => {
+      const { handOver, refund } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
+      if (options.handOver) {
+        printResult(await handOver(await openOnChain(options), { wallet, executionId }), options.json);
+        return;
+      }
       const { destination } = options;
       const ended = { wallet, executionId, ...(destination && { destination: await publicKeyOf(destination) }) };
       printResult(await refund(await openOnChain(options), ended), options.json);
@@ -138,6 +149,22 @@ function addClose(group: Command): void {
       const { closeRecord } = await import('../../sdk/wallet/executions.ts');
       const wallet = await readWallet(options);
       printResult(await closeRecord(await openOnChain(options), { wallet, executionId }), options.json);
+    });
+}
+
+function addCloseEscrow(group: Command): void {
+  withWallet(group.command('close-escrow'))
+    .description(
+      'close an escrow account that was handed over and that its owner has emptied; its deposit goes to whoever paid it; anyone can do this',
+    )
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .option('--rent-sponsor <address>', "who paid the deposit, if the execution's record is gone", toAddress)
+    .action(async (executionId: Uint8Array, options: CommonOptions & { rentSponsor?: Address }) => {
+      const { closeHandedOver } = await import('../../sdk/wallet/executions.ts');
+      const wallet = await readWallet(options);
+      const { rentSponsor } = options;
+      const closed = { wallet, executionId, ...(rentSponsor && { rentSponsor: await publicKeyOf(rentSponsor) }) };
+      printResult(await closeHandedOver(await openOnChain(options), closed), options.json);
     });
 }
 

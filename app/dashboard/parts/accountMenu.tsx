@@ -1,9 +1,9 @@
 /** The signed-in wallet, and signing out. */
-import { signOut } from '../wallet/session.ts';
+import { signOut, useBalance } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
 import { Menu, MenuItem } from './menu.tsx';
-import { Badge } from './ui.tsx';
-import { shorten } from './values.tsx';
+import { Badge, cx } from './ui.tsx';
+import { formatAmount, shorten } from './values.tsx';
 
 interface AccountMenuProps {
   wallet: string;
@@ -13,12 +13,17 @@ interface AccountMenuProps {
 }
 
 export default function AccountMenu({ wallet, isAdmin, connected, environment }: AccountMenuProps) {
+  const balance = useBalance();
   return (
     <Menu
       button={
         <>
           <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
-          <span className="font-mono text-[0.8125rem]">{shorten(wallet)}</span>
+          {/* A phone has room for one of them. */}
+          <span className={cx('font-mono text-[0.8125rem]', balance !== undefined && 'max-sm:sr-only')}>
+            {shorten(wallet)}
+          </span>
+          {balance !== undefined && <span className="tabular-nums">{formatAmount(balance)}</span>}
           {isAdmin && <Badge tone="accent">admin</Badge>}
         </>
       }

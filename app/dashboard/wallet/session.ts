@@ -1,7 +1,7 @@
 /** The signed-in wallet, whose signature created this browser's session cookie. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import bs58 from 'bs58';
-import { call, queryClient } from '../service.ts';
+import { call, configQuery, queryClient } from '../service.ts';
 import { type Connected, connect, disconnect, type SolanaWallet } from './wallets.ts';
 
 export const sessionQuery = queryOptions({
@@ -14,6 +14,39 @@ export const sessionQuery = queryOptions({
 export function useSession() {
   const { data } = useQuery(sessionQuery);
   return { wallet: data?.wallet, isAdmin: data?.is_admin ?? false, isKnown: data !== undefined };
+}
+
+/** USDC that the wallet can spend, straight from the node; undefined until it is known. */
+export function useBalance(): number | undefined {
+  const { data: session } = useQuery(sessionQuery);
+  const { data: config } = useQuery(configQuery);
+  const account = session?.usdc_account;
+  const { data } = useQuery({
+    queryKey: ['balance', account],
+    queryFn: () => readBalance(config!.rpc_url, account!),
+    enabled: Boolean(account && config),
+    refetchInterval: BALANCE_MS,
+    retry: false,
+  });
+  return data;
+}
+
+const BALANCE_MS = 30_000;
+/** JSON-RPC: there is no such account, so it holds nothing. */
+const NO_ACCOUNT = -32602;
+
+/** Without web3.js, which is too heavy for the head of every view. */
+async function readBalance(rpcUrl: string, account: string): Promise<number> {
+  const params = [account, { commitment: 'confirmed' }];
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getTokenAccountBalance', params }),
+  });
+  const { result, error } = await response.json();
+  if (error?.code === NO_ACCOUNT) return 0;
+  if (typeof result?.value?.uiAmountString !== 'string') throw new Error('The node did not tell the balance.');
+  return Number(result.value.uiAmountString);
 }
 
 /** Connects the wallet and signs in with one signature, which is not a transaction. */

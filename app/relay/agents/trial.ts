@@ -18,6 +18,7 @@ import { judgeAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
 import { ownWork } from '../workers.ts';
 import type { Documents } from './documents.ts';
+import { keepExample } from './examples.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
 /** For a document without a listing, unless the request gives another. */
@@ -37,6 +38,7 @@ interface TrialInput {
   task: string;
   parameters: Record<string, unknown>;
   timeout_seconds?: number | undefined;
+  publish: boolean;
 }
 
 /** One call to a creator's server, without retries; `deadlineMs` is on performance.now()'s clock. */
@@ -44,7 +46,7 @@ export type CallOnce = (
   call: Pick<CreatorCall, 'endpoint' | 'request' | 'purpose' | 'signingKey' | 'deadlineMs'>,
 ) => Promise<CreatorAnswer>;
 
-export interface TrialDeps extends Pick<PendingDeps, 'views'> {
+export interface TrialDeps extends Pick<PendingDeps, 'views' | 'ledger' | 'now'> {
   config: {
     /** Bytes of a result for each cent of its price. */
     results: { bytesPerCent: number };
@@ -169,6 +171,7 @@ export async function tryListing(
   const verdictText =
     verdict.kind === 'completed' ? 'is the signature of the signing key over result_hash' : verdict.message;
   check('signature', passed, signed ? verdictText : signatureRule);
+  if (passed && input.publish) await keepExample(deps, wallet, input, verdict.result);
   return end();
 }
 

@@ -33,6 +33,8 @@ export interface ExecutionView {
   /** From the journal; null if only the chain has it. */
   state: ExecutionState | null;
   refund_state: RefundState | null;
+  /** By the chain: 1 if the refund was handed over, 2 once its account is closed; null if the index does not have it. */
+  handed_over: bigint | null;
   error_code: string | null;
   error_message: string | null;
   content_deleted_ms: bigint | null;
@@ -79,6 +81,7 @@ const COLUMNS = sql.raw(`
   (SELECT signature FROM chain.archive_leaves AS l WHERE l.execution_id = c.execution_id) AS archived_by,
   j.state AS state,
   j.refund_state AS refund_state,
+  c.handed_over AS handed_over,
   j.error_code AS error_code,
   j.error_message AS error_message,
   j.content_deleted_ms AS content_deleted_ms`);

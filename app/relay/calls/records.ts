@@ -159,7 +159,7 @@ function isErrorCode(code: string): code is ErrorCode {
 
 /** Null if no money ever moved. */
 function refundOf(row: ExecutionView): ExecutionFull['refund'] {
-  if (isRefunded(row)) return 'done';
+  if (isRefunded(row)) return row.handed_over || row.refund_state === 'handed_over' ? 'handed_over' : 'done';
   if (row.state === 'void') return null;
   return row.refund_state === 'claimable' || row.refund_state === 'blocked' ? row.refund_state : null;
 }

@@ -8,7 +8,7 @@ import { feeOf } from '../chain/networkFee.ts';
 import { burnableBy } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
-import { readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
+import { isHandedOver, readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
 /** A transaction is signed again at most this often. Then the row is parked for a person. */
@@ -44,8 +44,10 @@ export function createEnding(
   async function followRecord(row: JournalRow, snapshot: Snapshot): Promise<boolean> {
     const { record } = snapshot;
     if (!record || record.status === 'open') return false;
-    if (record.status === 'refunded') await journal.refunded(row, record.settledAt, await unpaidFees(row, record));
-    else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
+    if (record.status === 'refunded') {
+      const handedOver = await isHandedOver(chain, record);
+      await journal.refunded(row, record.settledAt, await unpaidFees(row, record), handedOver ? 'handed_over' : 'done');
+    } else await journal.settled(row, { settledAt: record.settledAt, ...splitOf(record) });
     return true;
   }
 
@@ -64,15 +66,16 @@ export function createEnding(
 
   /**
    * True if the daily budgets allow one more failed transaction of this row. The row's amount at risk stays reserved,
-   * besides the amount that it has burnt.
+   * besides the amount that it has burnt; a waiting refund has none reserved.
    */
   async function mayBurn(row: JournalRow): Promise<boolean> {
     const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());
+    const own = row.is_waiting === 1n ? row.gas_lamports + row.house_lamports : 0n;
     const { wallet, listing, total } = burnableBy(budgets, row.may_burn_lamports === 0n);
     return (
-      sums.burnt_wallet + sums.risk_wallet <= wallet &&
-      sums.burnt_listing + sums.risk_listing <= listing &&
-      sums.burnt_total + sums.risk_total <= total
+      sums.burnt_wallet + sums.risk_wallet + own <= wallet &&
+      sums.burnt_listing + sums.risk_listing + own <= listing &&
+      sums.burnt_total + sums.risk_total + own <= total
     );
   }
 

@@ -3,7 +3,13 @@
  * more, when none of their bytes can land any longer. An execution continues if its record does not show its end.
  */
 import type { Logger } from 'pino';
-import { decodeAccount, findExecution, RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../sdk/program/program.ts';
+import {
+  decodeAccount,
+  findEscrow,
+  findExecution,
+  RECORD_OFFSETS,
+  RECORD_STATUS_BYTE,
+} from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Journal } from '../ledger/journal.ts';
@@ -49,22 +55,31 @@ export async function proveEnds(
 }
 
 /**
- * Finds which of the lent rents have come back. A closed or archived record has returned its rent to its sponsor.
- * Throws if the node does not answer.
+ * Finds which of the lent rents have come back. A closed or archived record has returned its rent to its sponsor, and so has
+ * a closed escrow account. Throws if the node does not answer.
  */
 export async function countRents(
   chain: Pick<RelayChain, 'finalized' | 'readFinalized'>,
-  journal: Pick<Journal, 'lent' | 'rentReturned'>,
+  journal: Pick<Journal, 'lent' | 'rentReturned' | 'handedOver' | 'escrowsClosed'>,
 ): Promise<void> {
   const { slot } = await chain.finalized();
   const { now } = await chain.readFinalized([], slot);
   for (let after = ''; ; ) {
     const rows = await journal.lent(now - ENDED_RECORD_SECONDS, BATCH, after);
     const last = rows.at(-1);
-    if (!last) return;
+    if (!last) break;
     after = last.execution_id;
     const { accounts } = await chain.readFinalized(rows.map(addressOf), slot);
     await journal.rentReturned(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
+  }
+  for (let after = ''; ; ) {
+    const rows = await journal.handedOver(BATCH, after);
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.execution_id;
+    const escrows = rows.map((row) => findEscrow(addressOf(row)));
+    const { accounts } = await chain.readFinalized(escrows, slot);
+    await journal.escrowsClosed(rows.filter((_, index) => !accounts[index]).map((row) => row.execution_id));
   }
 }
 

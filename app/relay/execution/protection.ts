@@ -117,8 +117,9 @@ function tooManyOpen(limit: number): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
 }
 
-/** True if the budgets have room for the rent of one more call. */
-function lendsRent(rents: Rents, sums: Sums, lent: Budgets['lent']): boolean {
+/** True if the budgets have room for the rent of one more call, and none of the wallet's own waits for its account. */
+function lendsRent(rents: Rents, sums: Sums, { lent, waiting }: Pick<Budgets, 'lent' | 'waiting'>): boolean {
+  if (sums.waits === 1n || (sums.is_proven === 0n && sums.lent_waiting > waiting)) return false;
   const rent = rents.record + rents.escrow;
   const { lent_wallet, lent_listing, lent_total } = sums;
   return lent_wallet + rent <= lent.wallet && lent_listing + rent <= lent.listing && lent_total + rent <= lent.total;
@@ -135,7 +136,7 @@ export function whatHolds(
   budgets: Budgets,
 ): 'passed' | 'tank' | null {
   const { sponsorsAll, trial } = budgets;
-  const isLent = sponsorsAll || lendsRent(means.rents, sums, budgets.lent);
+  const isLent = sponsorsAll || lendsRent(means.rents, sums, budgets);
   const isGiven = (house: bigint) =>
     house === 0n || sponsorsAll || (sums.trials < BigInt(trial.calls) && sums.given + house <= trial.lamportsPerDay);
   const within = ways.filter((way) => (way.recordRent === 0n || isLent) && isGiven(way.house));
@@ -144,7 +145,7 @@ export function whatHolds(
 }
 
 /** The 402 for a gas balance that cannot pay the part that the budgets leave to it. */
-export function gasShortage(wallet: string, means: Means, sums: Sums & Held, { lent }: Budgets): ApiError {
+export function gasShortage(wallet: string, means: Means, sums: Sums & Held, budgets: Budgets): ApiError {
   const tank = findSpender(parseAddress(wallet)).toBase58();
   const fail = (have: bigint, need: bigint, message: string) =>
     new ApiError('insufficient_balance', message, {
@@ -155,7 +156,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held, { l
     return fail(means.maxGas, LEAST_FEES, message);
   }
   const { rents } = means;
-  const isLent = lendsRent(rents, sums, lent);
+  const isLent = lendsRent(rents, sums, budgets);
   const need = mostFromTank(means, !isLent) + rents.empty;
   const left = means.tank - sums.held_tank;
   const have = left > 0n ? left : 0n;

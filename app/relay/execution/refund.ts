@@ -2,15 +2,18 @@
 import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
+import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
-import { signRefund, storedRefund } from './sign.ts';
-import { readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
+import { signHandOver, signRefund, storedRefund } from './sign.ts';
+import { handOverFrom, readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
 
 /** Relays stop settling this long before refund_at, seconds. */
 export const SETTLE_MARGIN_SECONDS = 60n;
+
+const UNSERVED = REFUND_REASONS.indexOf('unserved');
 
 /** The error code for each reason. All others are `execution_failed`. */
 const CODES: Partial<Record<RefundReason, string>> = {
@@ -61,15 +64,29 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
 
   async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
     if (!fresh.record) throw new Error('the record of a refund does not exist any more');
-    const reason = REFUND_REASONS[Number(row.refund_reason ?? 4n)] ?? 'unserved';
-    const signed = await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds));
-    await journal.refunding(row, signed, {
-      reason: REFUND_REASONS.indexOf(reason),
+    const reason = REFUND_REASONS[Number(row.refund_reason ?? UNSERVED)] ?? 'unserved';
+    await storeRefund(row, await signRefund(chain, row, fresh.record, usdcMint, reason, Number(rebuilds)), rebuilds);
+    return 'next';
+  }
+
+  /** Stores another transaction that refunds; the reason that callers see stays. */
+  function storeRefund(row: JournalRow, signed: NewTransaction, rebuilds: bigint): Promise<void> {
+    return journal.refunding(row, signed, {
+      reason: Number(row.refund_reason ?? UNSERVED),
       code: row.error_code ?? 'service_unavailable',
       message: row.error_message ?? '',
       rebuilds,
     });
-    return 'next';
+  }
+
+  /** Signs and stores the hand-over of a refund that has waited long enough. False if it is not due, or would fail. */
+  async function handOver(row: JournalRow, { record, now }: Snapshot): Promise<boolean> {
+    if (!record || now < handOverFrom(record)) return false;
+    const signed = await signHandOver(chain, row, record, usdcMint);
+    const problem = await chain.simulate(signed.bytes);
+    if (problem) return false;
+    await storeRefund(row, signed, row.rebuilds);
+    return true;
   }
 
   /**
@@ -83,7 +100,9 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
     if (isWaiting(row) || row.rebuilds > 0n) {
       const signed = await signRefund(chain, row, snapshot.record!, usdcMint, 'unserved');
       const problem = await chain.simulate(signed.bytes);
-      if (problem?.error === 'RefundDestinationUnusable') return waitForAccount(row);
+      if (problem?.error === 'RefundDestinationUnusable') {
+        return (await handOver(row, snapshot)) ? refund(row) : waitForAccount(row);
+      }
       if (isWaiting(row)) await resignRefund(row, snapshot, row.rebuilds);
     }
     return refund(row);

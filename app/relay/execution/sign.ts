@@ -4,6 +4,7 @@ import {
   type ExecutionRecord,
   findSpender,
   findTokenAccount,
+  handOverRefund,
   openExecutionWithGrant,
   parseAddress,
   type RefundReason,
@@ -36,7 +37,7 @@ function openPriority(chain: Signing, row: JournalRow): bigint {
 }
 
 /** The rest that the open left. */
-function endPriority(record: ExecutionRecord, row: JournalRow): bigint {
+function endPriority(record: Pick<ExecutionRecord, 'gasLamports'>, row: JournalRow): bigint {
   const paid = row.open_fee > LAMPORTS_PER_SIGNATURE ? row.open_fee - LAMPORTS_PER_SIGNATURE : 0n;
   return spareOf(BigInt(record.gasLamports), row) + (row.open_fee === 0n ? LAMPORTS_PER_SIGNATURE : 0n) - paid;
 }
@@ -131,6 +132,18 @@ export function signRefund(
     endPriority(record, row),
     attempt,
   );
+}
+
+/** Signs the transaction that makes the escrow account of a record its caller's. */
+export function signHandOver(
+  chain: Signing,
+  row: JournalRow,
+  { executionId, listing, caller, keyId, rentSponsor, ...record }: ExecutionRecord,
+  usdcMint: PublicKey,
+): Promise<NewTransaction> {
+  const accounts = { authority: chain.authority, executionId, listing, caller, keyId, rentSponsor };
+  const instruction = handOverRefund({ ...accounts, destination: findTokenAccount(caller, usdcMint) });
+  return chain.sign([instruction], endPriority(record, row));
 }
 
 function stored(bytes: Buffer | null, signature: string | null, height: bigint | null): SignedTransaction {

@@ -2,8 +2,10 @@
 import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
+  constants,
   decodeAccount,
   type ExecutionRecord,
+  findEscrow,
   findExecution,
   findTokenAccount,
   parseAddress,
@@ -45,6 +47,26 @@ export async function readSnapshotPast(
 export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platformAmount: bigint } {
   const platformAmount = (record.price * BigInt(record.feeBps)) / 10_000n;
   return { creatorAmount: record.price - platformAmount, platformAmount };
+}
+
+/** Offset of the owner in a token account. */
+const TOKEN_OWNER_AT = 32;
+
+/** Unix seconds from which a refund that cannot arrive can be handed over. */
+export const handOverFrom = ({ refundAt }: ExecutionRecord): bigint => refundAt + BigInt(constants.handOverSeconds);
+
+/** True if a refunded record's escrow account became its caller's, and still exists. */
+export async function isHandedOver(chain: Pick<RelayChain, 'read'>, record: ExecutionRecord): Promise<boolean> {
+  if (record.settledAt < handOverFrom(record)) return false;
+  const address = findExecution(record.executionId);
+  const { accounts } = await chain.read([findEscrow(address)]);
+  const escrow = accounts[0];
+  // An escrow that stayed because nobody could take its rent is the record's.
+  return (
+    escrow != null &&
+    escrow.data.length > 0 &&
+    !escrow.data.subarray(TOKEN_OWNER_AT, TOKEN_OWNER_AT + 32).equals(address.toBuffer())
+  );
 }
 
 /** Why a refund cannot arrive: `claimable` if the caller's account is missing, `blocked` if it is unusable. */

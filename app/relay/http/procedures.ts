@@ -1,7 +1,8 @@
 /** Maps each procedure of /trpc to its function, with the wallet that admit.ts has found. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
-import { findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import { findTokenAccount, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
 import type { MarketplaceConfig, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -12,6 +13,7 @@ import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts
 import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
 import type { Session } from '../access/sessions.ts';
 import { listCreators } from '../agents/creators.ts';
+import { readExample, readInputs } from '../agents/examples.ts';
 import { listOwn } from '../agents/ownListings.ts';
 import { readOutcomes, readStatistics } from '../agents/statistics.ts';
 import { type TrialLimits, tryListing } from '../agents/trial.ts';
@@ -63,9 +65,15 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     },
     async 'auth.session'({ request }) {
       const session = await peekSession(deps, request);
-      if (!session) return { wallet: null, is_admin: false, expires_at: null };
+      if (!session) return { wallet: null, is_admin: false, expires_at: null, usdc_account: null };
       const { wallet, expiresMs } = session;
-      return { wallet, is_admin: await isAdmin(wallet), expires_at: new Date(expiresMs).toISOString() };
+      const config = await admin.readConfig().catch(() => null);
+      return {
+        wallet,
+        is_admin: await isAdmin(wallet),
+        expires_at: new Date(expiresMs).toISOString(),
+        usdc_account: config && findTokenAccount(new PublicKey(wallet), config.usdcMint).toBase58(),
+      };
     },
     async 'auth.signOut'({ request, response }) {
       const token = readBearer(request.headers.authorization);
@@ -80,6 +88,8 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'keys.revoke': ({ session }, input) => revokeKey(deps, session.wallet, input.key_id),
 
     'agents.outcomes': (_call, input) => readOutcomes(deps, input.agent_id),
+    'agents.example': (_call, input) => readExample(deps, input.agent_id),
+    'agents.lastInputs': ({ session }, input) => readInputs(deps, session.wallet, input.agent_id),
     'listings.mine': ({ session }) => listOwn(deps, session.wallet),
     'listings.statistics': ({ session }, input) => readStatistics(deps, session.wallet, input),
     'listings.test': ({ session }, input) => tryListing(deps, trialLimits, session.wallet, input),

@@ -84,6 +84,26 @@ export function createOutcomeReader(
   };
 }
 
+const MAX_INPUTS = 5;
+/** Longer inputs are not offered again, characters. */
+const MAX_INPUT_LENGTH = 20_000;
+
+/** What a wallet asked of a listing in its newest executions, by the index of the chain. */
+export async function readLastInputs(views: Kysely<LedgerDatabase>, wallet: string, listing: string) {
+  const ranges = ['open', 'completed', 'refunded', 'disputed', 'dispute_upheld'].map(
+    (status) => sql`SELECT * FROM (
+      SELECT execution_id, opened_at FROM chain.executions
+      WHERE listing = ${listing} AND caller = ${wallet} AND status = ${sql.lit(status)}
+      ORDER BY opened_at DESC LIMIT ${MAX_INPUTS}) AS ${sql.ref(status)}`,
+  );
+  const { rows } = await sql<{ execution_id: string; task: string; parameters: string; asked_at: bigint }>`
+    SELECT c.execution_id, j.task, j.parameters, c.opened_at AS asked_at
+    FROM (${sql.join(ranges, sql` UNION ALL `)}) AS c JOIN executions AS j ON j.execution_id = c.execution_id
+    WHERE j.metadata_hash <> '' AND length(j.task) + length(j.parameters) <= ${MAX_INPUT_LENGTH}
+    ORDER BY c.opened_at DESC LIMIT ${MAX_INPUTS}`.execute(views);
+  return rows;
+}
+
 /** Maximum kinds of failure in one answer. */
 const MAX_FAILURES = 50;
 

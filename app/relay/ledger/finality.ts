@@ -51,6 +51,26 @@ export function createFinality({ writes, db, owner }: Writing) {
         .where('execution_id', 'in', textsOf(db, ids))
         .execute();
     },
+    /** Rows whose escrow account was handed over and still existed when last read, in order of their ids. */
+    handedOver(limit: number, after: string) {
+      return db
+        .selectFrom('executions')
+        .select('execution_id')
+        .where(sql<boolean>`refund_state = 'handed_over'`)
+        .where('execution_id', '>', after)
+        .orderBy('execution_id')
+        .limit(limit)
+        .execute();
+    },
+    /** The escrow accounts of these rows are gone, so their rent is back. */
+    async escrowsClosed(ids: string[]): Promise<void> {
+      await db
+        .updateTable('executions')
+        .set({ refund_state: 'done' })
+        .where('execution_id', 'in', textsOf(db, ids))
+        .where('refund_state', '=', 'handed_over')
+        .execute();
+    },
     /**
      * The chain shows for good how these rows ended before this moment, unix seconds. A row that continued since, as a
      * void row does with a new call, is left to its next end.

@@ -20,6 +20,11 @@ export interface Budgets {
   sponsorsAll: boolean;
   /** Rent lent at the same time. */
   lent: Budget;
+  /**
+   * Rent lent to refunds that wait for their caller's account, beside `lent`. Beyond it unproven wallets bring their
+   * own.
+   */
+  waiting: bigint;
   /** Unpaid network fees within 24 hours. */
   burnt: Budget;
   /** Free calls of one wallet in its lifetime, and the cost of all free calls within 24 hours. */
@@ -72,10 +77,14 @@ const ANY = 2n ** 53n;
 /**
  * Must match the partial index. For a proven wallet only transactions on their way to the chain count: they burn their
  * fee if the wallet withdraws its money or the creator's account becomes unusable. New wallets cost nothing, so every
- * unfinished call of an unproven wallet counts.
+ * unfinished call of an unproven wallet counts. A refund that waits for its caller's account burns nothing: it counts
+ * again once it is signed anew.
  */
 const AT_RISK = `state NOT IN ('settled', 'refunded', 'void')
-  AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))`;
+  AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
+  AND is_waiting = 0`;
+/** Must match the partial index and the triggers: what of a wallet waits for its own account. */
+const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over') AND state IN ('refunding', 'refunded')`;
 /**
  * The amount that such a row may burn. A row to be refunded may burn that refund, and its open if a stranger gives the
  * gas away.
@@ -159,6 +168,8 @@ sums AS MATERIALIZED (SELECT
   ${lentOf('wallet', 'me.wallet')} AS lent_wallet,
   ${lentOf('listing', 'me.listing')} AS lent_listing,
   ${lentOf('total', "''")} AS lent_total,
+  ${lentOf('waiting', "''")} AS lent_waiting,
+  CASE WHEN EXISTS (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${WAITS}) THEN 1 ELSE 0 END AS waits,
   ${one('sum(trials)', 'e.wallet = me.wallet AND trials > 0')} AS trials,
   ${one('sum(given_lamports)', 'given_lamports > 0 AND created_ms > since_ms')} AS given,
   ${HELD}
@@ -186,6 +197,10 @@ export interface Sums {
   lent_wallet: bigint;
   lent_listing: bigint;
   lent_total: bigint;
+  /** Lent to all refunds that wait for their callers' accounts, not counted in the sums above. */
+  lent_waiting: bigint;
+  /** 1 if such a refund is the wallet's. */
+  waits: bigint;
   /** Free calls of the wallet in its lifetime, and the cost of all free calls within a day. */
   trials: bigint;
   given: bigint;
@@ -218,7 +233,7 @@ export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, isProven: boolean)
 
 /** The limits of a claim, as its statement takes them. */
 export function limitsOf(budgets: Budgets, isOpen: boolean) {
-  const { burnt, lent, trial, sponsorsAll } = budgets;
+  const { burnt, lent, waiting, trial, sponsorsAll } = budgets;
   const unbounded = (amount: bigint) => (sponsorsAll ? ANY : amount);
   return {
     isOpen: isOpen && !sponsorsAll ? 1n : 0n,
@@ -229,6 +244,8 @@ export function limitsOf(budgets: Budgets, isOpen: boolean) {
     lentWallet: unbounded(lent.wallet),
     lentListing: unbounded(lent.listing),
     lentTotal: unbounded(lent.total),
+    waits: sponsorsAll ? 1n : 0n,
+    lentWaiting: unbounded(waiting),
     trialCalls: unbounded(BigInt(trial.calls)),
     trialLamports: unbounded(trial.lamportsPerDay),
   };
@@ -254,7 +271,8 @@ export function fits(limits: Limits): RawBuilder<boolean> {
     AND burnt_total + risk_total + ${ADDED} <= ${at(l.burntTotal)} / ${SHARE}
     AND (record_rent = 0 OR (lent_wallet + record_rent + escrow_rent <= ${at(l.lentWallet)}
       AND lent_listing + record_rent + escrow_rent <= ${at(l.lentListing)}
-      AND lent_total + record_rent + escrow_rent <= ${at(l.lentTotal)}))
+      AND lent_total + record_rent + escrow_rent <= ${at(l.lentTotal)}
+      AND waits <= ${at(l.waits)} AND (is_proven = 1 OR lent_waiting <= ${at(l.lentWaiting)})))
     AND (house = 0 OR (trials < ${at(l.trialCalls)} AND given + house <= ${at(l.trialLamports)}))`;
 }
 
@@ -319,9 +337,9 @@ export async function readHeld(
   return (await db.executeQuery(query)).rows[0]!;
 }
 
-/** Lent rent in total, lamports. */
+/** Lent rent in total, lamports, including that of waiting refunds. */
 export async function readLent(views: Kysely<LedgerDatabase>): Promise<bigint> {
-  const lent = sql.raw(`SELECT ${lentOf('total', "''")} AS lent`);
+  const lent = sql.raw(`SELECT ${lentOf('total', "''")} + ${lentOf('waiting', "''")} AS lent`);
   const { rows } = await sql<{ lent: bigint }>`${lent}`.execute(views);
   return rows[0]!.lent;
 }

@@ -58,6 +58,7 @@ export function createIntents({ intend }: Mover) {
           refund_last_valid_height: signed.lastValidHeight,
           refund_reason: BigInt(why.reason),
           refund_state: isWaiting(row) ? row.refund_state : 'pending',
+          is_waiting: 0n,
           error_code: why.code,
           error_message: why.message,
           rebuilds: why.rebuilds,

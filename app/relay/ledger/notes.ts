@@ -61,9 +61,10 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports'>,
       settledAt: bigint,
       burnt = 0n,
+      refund_state: 'handed_over' | 'done' = 'done',
     ): Promise<void> {
       const lost_fees = row.lost_fees + burnt;
-      return note(row, 'refunded', { settled_at: settledAt, refund_state: 'done', lost_fees });
+      return note(row, 'refunded', { settled_at: settledAt, refund_state, lost_fees, is_waiting: 0n });
     },
     /** The chain took the fee of a transaction that it refused. The fee stays unpaid; lamports. */
     async burnt(row: Pick<JournalRow, 'execution_id' | 'lost_fees'>, lamports: bigint): Promise<void> {
@@ -74,11 +75,11 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         .execute();
       row.lost_fees += lamports;
     },
-    /** Notes that a certain refund waits for the caller's account. */
+    /** Notes that a certain refund waits for the caller's account; none of its transactions can land any more. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
       await db
         .updateTable('executions')
-        .set({ refund_state: state })
+        .set({ refund_state: state, is_waiting: 1n })
         .where('execution_id', '=', id)
         .where('state', '=', 'refunding')
         .execute();

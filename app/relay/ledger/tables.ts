@@ -20,8 +20,11 @@ export type ExecutionState =
  */
 export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'void')`;
 
-/** The state of a refund: `claimable` waits for a missing account, `blocked` for a frozen one. */
-export type RefundState = 'pending' | 'claimable' | 'blocked' | 'done';
+/**
+ * The state of a refund: `claimable` waits for a missing account, `blocked` for a frozen one. `handed_over`: the escrow
+ * account became the caller's, and still exists.
+ */
+export type RefundState = 'pending' | 'claimable' | 'blocked' | 'handed_over' | 'done';
 
 /** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
 export function isWaiting({ refund_state }: { refund_state: RefundState | null }): boolean {
@@ -110,6 +113,8 @@ export interface ExecutionsTable {
   opened_slot: Generated<bigint | null>;
   /** When the caller deleted task, parameters and result, unix ms; null while they are kept. */
   content_deleted_ms: Generated<bigint | null>;
+  /** 1 while the refund waits for the caller's account, and no transaction of it is signed or sent. */
+  is_waiting: Generated<bigint>;
 }
 
 /** Every column of the table. */
@@ -173,6 +178,7 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   tank_lamports: true,
   opened_slot: true,
   content_deleted_ms: true,
+  is_waiting: true,
 };
 export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];
 
@@ -345,6 +351,14 @@ export interface DisputeRepliesTable {
   received_ms: bigint;
 }
 
+/** Passed tests that agents' pages show; their migration documents the columns. */
+export interface AgentExamplesTable {
+  metadata_hash: string;
+  wallet: string;
+  example: string;
+  tested_ms: bigint;
+}
+
 export interface DisputeReasonsTable {
   execution_id: string;
   reason_hash: string;
@@ -420,6 +434,7 @@ export interface LedgerTables {
   revocations: RevocationsTable;
   metadata: MetadataTable;
   agents: AgentsTable;
+  agent_examples: AgentExamplesTable;
   agent_texts: AgentTextsTable;
   agents_cursor: AgentsCursorTable;
   pending_metadata: PendingMetadataTable;

@@ -117,8 +117,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
         count('fees', row.fees);
         count('collected', row.gas_lamports);
       },
-      async refunded(row, settledAt, burnt = 0n) {
-        await journal.refunded(row, settledAt, burnt);
+      async refunded(row, settledAt, burnt = 0n, state = 'done') {
+        await journal.refunded(row, settledAt, burnt, state);
         ended.inc({ outcome: refundOutcome(row.error_code) });
         count('fees', row.fees);
         count('burnt', burnt);

@@ -72,7 +72,7 @@ export interface ExecuteOptions {
 /** Also accepts answers of older relays: a pending refund shown as failed, no signatures of the creator, no archive, no deletion. */
 const ReadExecution = z.strictObject({
   ...ExecutionFull.shape,
-  refund: z.enum(['pending', 'claimable', 'blocked', 'done']).nullable(),
+  refund: z.enum(['pending', 'claimable', 'blocked', 'handed_over', 'done']).nullable(),
   signature: ExecutionFull.shape.signature.default(null),
   execution_signature: ExecutionFull.shape.execution_signature.default(null),
   archive: ExecutionFull.shape.archive.default(null),

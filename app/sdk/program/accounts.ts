@@ -27,8 +27,11 @@ export type KeyGrant = Accounts['KeyGrant'];
 export type ExecutionRecord = Accounts['ExecutionRecord'];
 export type Dispute = Accounts['Dispute'];
 export type Archive = Accounts['Archive'];
+export type PendingChange = Accounts['PendingChange'];
 
 export type CollateralTier = StructOf<'CollateralTier'>;
+/** All that a proposed change can do; null or empty stays as it is. */
+export type ConfigChange = StructOf<'ConfigChange'>;
 export type ListingStatus = EnumOf<'ListingStatus'>;
 /** Status of an ExecutionRecord. The `ExecutionStatus` of the REST API differs. */
 export type RecordStatus = EnumOf<'ExecutionStatus'>;

@@ -6,7 +6,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import { PROGRAM_ID } from './accounts.ts';
-import { u16 } from './borsh.ts';
+import { u16, u64 } from './borsh.ts';
 import { constantBytes } from './constants.ts';
 import { deriveAddress } from './programAddress.ts';
 import { KeptAddress } from './pubkey.ts';
@@ -19,6 +19,7 @@ const BPF_LOADER_UPGRADEABLE = new PublicKey('BPFLoaderUpgradeab1e11111111111111
 const SEEDS = {
   config: constantBytes('CONFIG_SEED'),
   treasury: constantBytes('TREASURY_SEED'),
+  change: constantBytes('CHANGE_SEED'),
   creator: constantBytes('CREATOR_SEED'),
   listing: constantBytes('LISTING_SEED'),
   key: constantBytes('KEY_SEED'),
@@ -28,6 +29,7 @@ const SEEDS = {
   spender: constantBytes('SPENDER_SEED'),
   execution: constantBytes('EXECUTION_SEED'),
   escrow: constantBytes('ESCROW_SEED'),
+  closer: constantBytes('CLOSER_SEED'),
   dispute: constantBytes('DISPUTE_SEED'),
   archive: constantBytes('ARCHIVE_SEED'),
   /** Anchor's own: the signer of the program's calls to itself. */
@@ -68,6 +70,8 @@ function find(...seeds: Uint8Array[]): PublicKey {
 }
 
 export const findConfig = (): PublicKey => find(SEEDS.config);
+/** The pending change with this id. */
+export const findChange = (changeId: bigint): PublicKey => find(SEEDS.change, u64.write(changeId));
 export const findTreasury = (): PublicKey => find(SEEDS.treasury);
 export const findCreator = (wallet: PublicKey): PublicKey => find(SEEDS.creator, wallet.toBytes());
 export const findListing = (creator: PublicKey, listingId: Uint8Array): PublicKey =>
@@ -81,6 +85,8 @@ export const findGrant = (wallet: PublicKey, keyId: Uint8Array): PublicKey =>
 export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender, wallet.toBytes());
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
+/** Keeps the right to close an escrow account that was handed over. It names who lent the account's rent. */
+export const findCloser = (rentSponsor: PublicKey): PublicKey => find(SEEDS.closer, rentSponsor.toBytes());
 /** The bumps of an execution's record and of its escrow. */
 export function findExecutionBumps(executionId: Uint8Array): { bump: number; escrowBump: number } {
   const [record, bump] = findProgramAddress([SEEDS.execution, executionId], PROGRAM_ID);

@@ -1,7 +1,7 @@
 /** Instructions of the marketplace's owner: settings, authorities, treasury, creators' badges. Part of program.ts. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { CollateralTier } from './accounts.ts';
-import { findCreator } from './addresses.ts';
+import { findChange, findCreator } from './addresses.ts';
 import { buildInstruction } from './instruction.ts';
 
 export interface InitializeConfigInput {
@@ -10,6 +10,8 @@ export interface InitializeConfigInput {
   payer: PublicKey;
   usdcMint: PublicKey;
   admin: PublicKey;
+  /** Pauses opens, removes relay authorities and cancels changes; the default (zero) key for nobody. */
+  guardian: PublicKey;
   /** 1 to 8 distinct keys. */
   relayAuthorities: PublicKey[];
   feeBps: number;
@@ -19,6 +21,8 @@ export interface InitializeConfigInput {
   refundGraceSeconds: number;
   maxTimeoutSeconds: number;
   exposureMultiple: number;
+  /** How long a change that widens power waits; 0 only for a local network. */
+  adminDelaySeconds: number;
   tiers: CollateralTier[];
 }
 
@@ -28,8 +32,8 @@ export function initializeConfig(input: InitializeConfigInput): TransactionInstr
   return buildInstruction('initialize_config', { authority, payer, usdc_mint: usdcMint }, args);
 }
 
-export interface UpdateConfigInput {
-  admin: PublicKey;
+/** New values of settings; what is absent stays as it is. */
+export interface SettingsChange {
   /** Stops every new open; settling and refunding continue. */
   opensPaused?: boolean;
   feeBps?: number;
@@ -40,13 +44,18 @@ export interface UpdateConfigInput {
   maxTimeoutSeconds?: number;
   /** 0 for no limit. */
   exposureMultiple?: number;
+  /** Can only be raised, to at most 30 days. */
+  adminDelaySeconds?: number;
   /** Replaces all tiers. */
   tiers?: CollateralTier[];
 }
 
-/** Changes the given settings and keeps the others. Signs: admin. */
-export function updateConfig(input: UpdateConfigInput): TransactionInstruction {
-  const args = {
+export interface UpdateConfigInput extends SettingsChange {
+  admin: PublicKey;
+}
+
+function settingsArgs(input: SettingsChange) {
+  return {
     opensPaused: input.opensPaused ?? null,
     feeBps: input.feeBps ?? null,
     minPrice: input.minPrice ?? null,
@@ -55,9 +64,75 @@ export function updateConfig(input: UpdateConfigInput): TransactionInstruction {
     refundGraceSeconds: input.refundGraceSeconds ?? null,
     maxTimeoutSeconds: input.maxTimeoutSeconds ?? null,
     exposureMultiple: input.exposureMultiple ?? null,
+    adminDelaySeconds: input.adminDelaySeconds ?? null,
     tiers: input.tiers ?? null,
   };
-  return buildInstruction('update_config', { admin: input.admin }, args);
+}
+
+/**
+ * Changes the given settings at once and keeps the others. Fails with `ChangeMustWait` where the change widens power and
+ * `Config.adminDelaySeconds` is not 0. Signs: admin.
+ */
+export function updateConfig(input: UpdateConfigInput): TransactionInstruction {
+  return buildInstruction('update_config', { admin: input.admin }, settingsArgs(input));
+}
+
+export interface ProposeChangeInput {
+  admin: PublicKey;
+  payer: PublicKey;
+  /** Any u64 that no pending change has. */
+  changeId: bigint;
+  settings?: SettingsChange;
+  addedRelayAuthorities?: PublicKey[];
+  /** The default (zero) key for nobody. */
+  guardian?: PublicKey;
+  /** Who may accept to become admin; the default (zero) key for nobody. */
+  pendingAdmin?: PublicKey;
+}
+
+/** Announces a change that anyone can apply `Config.adminDelaySeconds` later. Signs: admin, payer. */
+export function proposeChange(input: ProposeChangeInput): TransactionInstruction {
+  const { admin, payer, changeId } = input;
+  const details = {
+    settings: settingsArgs(input.settings ?? {}),
+    addedRelayAuthorities: input.addedRelayAuthorities ?? [],
+    guardian: input.guardian ?? null,
+    pendingAdmin: input.pendingAdmin ?? null,
+  };
+  return buildInstruction('propose_change', { admin, payer, change: findChange(changeId) }, { changeId, details });
+}
+
+export interface ApplyChangeInput {
+  changeId: bigint;
+  /** As the pending change has it. */
+  rentSponsor: PublicKey;
+}
+
+/** Applies a change that is due. Signs: nobody. */
+export function applyChange({ changeId, rentSponsor }: ApplyChangeInput): TransactionInstruction {
+  return buildInstruction('apply_change', { change: findChange(changeId), rent_sponsor: rentSponsor }, {});
+}
+
+/** Cancels a pending change. Signs: authority, which is the admin or the guardian. */
+export function cancelChange(input: ApplyChangeInput & { authority: PublicKey }): TransactionInstruction {
+  const { authority, changeId, rentSponsor } = input;
+  return buildInstruction('cancel_change', { authority, change: findChange(changeId), rent_sponsor: rentSponsor }, {});
+}
+
+/** Stops every new open at once. Signs: authority, which is the admin or the guardian. */
+export function pauseOpens({ authority }: { authority: PublicKey }): TransactionInstruction {
+  return buildInstruction('pause_opens', { authority }, {});
+}
+
+export interface RemoveRelayAuthorityInput {
+  authority: PublicKey;
+  relayAuthority: PublicKey;
+}
+
+/** Removes one relay authority at once, even the last. Signs: authority, which is the admin or the guardian. */
+export function removeRelayAuthority(input: RemoveRelayAuthorityInput): TransactionInstruction {
+  const { authority, relayAuthority } = input;
+  return buildInstruction('remove_relay_authority', { authority }, { relayAuthority });
 }
 
 export interface ProposeAdminInput {
@@ -66,7 +141,10 @@ export interface ProposeAdminInput {
   pendingAdmin: PublicKey;
 }
 
-/** Proposes an admin, who must accept. Signs: admin. */
+/**
+ * Proposes an admin, who must accept. Where `Config.adminDelaySeconds` is not 0, it can only withdraw a proposal. Signs:
+ * admin.
+ */
 export function proposeAdmin({ admin, pendingAdmin }: ProposeAdminInput): TransactionInstruction {
   return buildInstruction('propose_admin', { admin }, { pendingAdmin });
 }
@@ -82,7 +160,10 @@ export interface SetRelayAuthoritiesInput {
   relayAuthorities: PublicKey[];
 }
 
-/** Replaces the keys that settle and that open for API keys, also for executions that are open now. Signs: admin. */
+/**
+ * Replaces the keys that settle and that open for API keys, also for executions that are open now. Where
+ * `Config.adminDelaySeconds` is not 0, none may be new. Signs: admin.
+ */
 export function setRelayAuthorities({ admin, relayAuthorities }: SetRelayAuthoritiesInput): TransactionInstruction {
   return buildInstruction('set_relay_authorities', { admin }, { relayAuthorities });
 }

@@ -46,6 +46,7 @@ export const constants = {
   maxGasLamports: Number(constantText('MAX_GAS_LAMPORTS')),
   defaultMaxGasLamports: Number(constantText('DEFAULT_MAX_GAS_LAMPORTS')),
   endedRecordSeconds: Number(constantText('ENDED_RECORD_SECONDS')),
+  handOverSeconds: Number(constantText('HAND_OVER_SECONDS')),
   unarchivedRecordSeconds: Number(constantText('UNARCHIVED_RECORD_SECONDS')),
   disputeLapseSeconds: Number(constantText('DISPUTE_LAPSE_SECONDS')),
   endedDisputeSeconds: Number(constantText('ENDED_DISPUTE_SECONDS')),

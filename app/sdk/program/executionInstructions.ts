@@ -1,6 +1,14 @@
 /** Instructions of an execution: open, settle, refund, close. Part of program.ts. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { findCollateral, findEscrow, findExecution, findGrant, findSpender, findTokenAccount } from './addresses.ts';
+import {
+  findCloser,
+  findCollateral,
+  findEscrow,
+  findExecution,
+  findGrant,
+  findSpender,
+  findTokenAccount,
+} from './addresses.ts';
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
@@ -132,9 +140,39 @@ export interface RefundExecutionInput {
 
 /** Returns an escrow to its caller. Signs: authority. */
 export function refundExecution(input: RefundExecutionInput): TransactionInstruction {
-  const { authority, executionId, listing, caller, keyId, destination, rentSponsor, reason } = input;
+  return buildInstruction('refund_execution', refundAccounts(input), { reason: input.reason });
+}
+
+export interface HandOverRefundInput extends Omit<RefundExecutionInput, 'reason'> {
+  /** The caller's associated token account, which cannot receive. */
+  destination: PublicKey;
+}
+
+/**
+ * Makes the escrow account itself the caller's, from `constants.handOverSeconds` after `refund_at`, if the caller's
+ * associated token account cannot receive. Signs: authority, anyone.
+ */
+export function handOverRefund(input: HandOverRefundInput): TransactionInstruction {
+  return buildInstruction('hand_over_refund', refundAccounts(input), {});
+}
+
+export interface CloseEscrowInput {
+  executionId: Uint8Array;
+  /** As in the record, which may be closed by then. */
+  rentSponsor: PublicKey;
+}
+
+/** Closes an escrow account that was handed over and is empty. Its rent goes to its lender. Nobody signs. */
+export function closeEscrow({ executionId, rentSponsor }: CloseEscrowInput): TransactionInstruction {
   const record = findExecution(executionId);
-  const accounts = {
+  const accounts = { record, escrow: findEscrow(record), closer: findCloser(rentSponsor), rent_sponsor: rentSponsor };
+  return buildInstruction('close_escrow', accounts, {});
+}
+
+function refundAccounts(input: Omit<RefundExecutionInput, 'reason'>): AccountValues {
+  const { authority, executionId, listing, caller, keyId, destination, rentSponsor } = input;
+  const record = findExecution(executionId);
+  return {
     authority,
     record,
     collateral: findCollateral(listing),
@@ -144,7 +182,6 @@ export function refundExecution(input: RefundExecutionInput): TransactionInstruc
     spender: findSpender(caller),
     rent_sponsor: rentSponsor,
   };
-  return buildInstruction('refund_execution', accounts, { reason });
 }
 
 export interface CloseExecutionInput {

@@ -14,7 +14,8 @@ import { formatResultHash, formatSignature, verifyResultSignature } from './rece
 
 const OPENS = ['open_execution', 'open_execution_with_grant'];
 const SETTLES = ['settle_execution'];
-const REFUNDS = ['refund_execution'];
+const HAND_OVER = 'hand_over_refund';
+const REFUNDS = ['refund_execution', HAND_OVER];
 
 /** An instruction of the program with its named arguments and accounts. */
 interface Call {
@@ -89,13 +90,18 @@ export async function checkSettlement(node: SolanaNode, claim: Claim, known: Kno
   return { check: check.end(), refund: null };
 }
 
-/** Compares what the escrow held with what the caller's account received. Returns it; null if the node has no balances. */
+/**
+ * Compares what the escrow held with what the caller's account received; in a refund that was handed over, that account
+ * is the escrow itself. Returns it; null if the node has no balances.
+ */
 function compareRefund(
   check: OpenCheck,
   { transaction: { holdings }, call }: { transaction: NodeTransaction; call: Call },
   { fields, caller }: Known,
 ): bigint | null {
-  const { escrow = '', destination = '', record = '' } = call.accounts;
+  const { escrow = '', record = '' } = call.accounts;
+  const isHandedOver = call.name === HAND_OVER;
+  const destination = isHandedOver ? escrow : (call.accounts.destination ?? '');
   check.equal('status', 'refunded', fields?.status);
   check.equal('escrow', escrow, escrowAddress(record));
   const held = holdings?.get(escrow);
@@ -104,10 +110,10 @@ function compareRefund(
     check.lacks('The node does not report the token balances.');
     return null;
   }
-  const amount = returned.after - returned.before;
+  const amount = isHandedOver ? returned.after : returned.after - returned.before;
   if (fields) check.equal('escrow held at least the price', `${held.before >= fields.price}`, 'true');
   check.equal('base units back to the caller', `${amount}`, `${held.before}`);
-  check.equal('base units left in the escrow', `${held.after}`, '0');
+  if (!isHandedOver) check.equal('base units left in the escrow', `${held.after}`, '0');
   if (caller === null || returned.owner === null)
     check.notes("The owner of the caller's account was not compared: the node does not report it.");
   else check.equal("owner of the caller's account", returned.owner, caller);

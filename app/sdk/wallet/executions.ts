@@ -7,12 +7,14 @@ import type { Connection, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { ExecuteAnswer } from '../client/client.ts';
 import {
+  closeEscrow,
   closeExecution,
   constants,
   type ExecutionRecord,
   findEscrow,
   findExecution,
   findTokenAccount,
+  handOverRefund,
   openExecution,
   refundExecution,
 } from '../program/program.ts';
@@ -164,22 +166,14 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
   const amount = await readTokens(connection, findEscrow(findExecution(executionId)));
   const destination = options.destination ?? findTokenAccount(caller, config.usdcMint);
   const now = formatTime(await readClock(connection));
-  const instruction = refundExecution({
-    authority: wallet.publicKey,
-    executionId,
-    listing,
-    caller,
-    keyId,
-    destination,
-    rentSponsor,
-    // The reason counts only for a relay authority, who refunds here when the relay cannot serve.
-    reason: 'unserved',
-  });
+  const accounts = { authority: wallet.publicKey, executionId, listing, caller, keyId, destination, rentSponsor };
+  // The reason counts only for a relay authority, who refunds here when the relay cannot serve.
+  const instruction = refundExecution({ ...accounts, reason: 'unserved' });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     ExecutionNotOpen: `It is ${status}.`,
     RefundTooEarly: `refund_at is ${formatTime(refundAt)}; the chain's clock shows ${now}.`,
     WrongRefundDestination: `The caller is ${caller}; this wallet is ${wallet.publicKey}.`,
-    RefundDestinationUnusable: `The account is ${destination}, of caller ${caller}.`,
+    RefundDestinationUnusable: `The account is ${destination}, of caller ${caller}. From ${formatTime(handOverFrom(refundAt))} on the refund can be handed over.`,
   });
   return {
     execution_id: formatUuid(executionId),
@@ -187,6 +181,57 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
     amount_usdc: formatUsdc(amount ?? 0n),
     signature,
   };
+}
+
+/**
+ * Makes the escrow account itself the caller's, a week after `refund_at`, if the caller's associated token account
+ * cannot receive the refund. Any wallet can do this.
+ */
+export async function handOver(
+  { connection, config }: MarketplaceChain,
+  { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
+) {
+  const record = await readRecord(connection, executionId);
+  const { caller, keyId, listing, rentSponsor, refundAt, status } = record;
+  const escrow = findEscrow(findExecution(executionId));
+  const amount = await readTokens(connection, escrow);
+  const destination = findTokenAccount(caller, config.usdcMint);
+  const now = formatTime(await readClock(connection));
+  const accounts = { authority: wallet.publicKey, executionId, listing, caller, keyId, destination, rentSponsor };
+  const signature = await sendTransaction(connection, [handOverRefund(accounts)], wallet, {
+    ExecutionNotOpen: `It is ${status}.`,
+    HandOverTooEarly: `It can be handed over at ${formatTime(handOverFrom(refundAt))}; the chain's clock shows ${now}.`,
+    RefundDeliverable: `The account is ${destination}. Send the refund to it instead.`,
+  });
+  return {
+    execution_id: formatUuid(executionId),
+    /** The token account that is the caller's now. */
+    account: escrow.toBase58(),
+    owner: caller.toBase58(),
+    amount_usdc: formatUsdc(amount ?? 0n),
+    signature,
+  };
+}
+
+/** Closes an escrow account that was handed over and is empty. Its rent goes to the wallet that lent it. */
+export async function closeHandedOver(
+  { connection }: MarketplaceChain,
+  options: {
+    wallet: Signer;
+    executionId: Uint8Array;
+    /** Default: as in the record, which may be closed. */
+    rentSponsor?: PublicKey;
+  },
+) {
+  const { wallet, executionId } = options;
+  const rentSponsor = options.rentSponsor ?? (await readRecord(connection, executionId)).rentSponsor;
+  const signature = await sendTransaction(connection, [closeEscrow({ executionId, rentSponsor })], wallet);
+  return { execution_id: formatUuid(executionId), rent_sponsor: rentSponsor.toBase58(), signature };
+}
+
+/** Unix seconds from which a refund that cannot arrive can be handed over. */
+function handOverFrom(refundAt: bigint): bigint {
+  return refundAt + BigInt(constants.handOverSeconds);
 }
 
 /** Removes the record of an ended execution. Its rent goes to the wallet that lent it. */

@@ -39,9 +39,13 @@ const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
    * unchanged.
    */
   signing_key: z.string().optional(),
-  /** A request that the agent completes, for the test before listing. */
+  /** A request that the agent completes, for the test before listing. `publish` shows it with its result to everybody. */
   test: z
-    .strictObject({ task: z.string().min(1), parameters: z.record(z.string(), z.unknown()).default({}) })
+    .strictObject({
+      task: z.string().min(1),
+      parameters: z.record(z.string(), z.unknown()).default({}),
+      publish: z.boolean().default(false),
+    })
     .optional(),
 });
 
@@ -60,7 +64,7 @@ export interface ListingDraft {
   /** As written; null if absent. */
   signingKeyPath: string | null;
   /** Null if absent. */
-  test: { task: string; parameters: Record<string, unknown> } | null;
+  test: { task: string; parameters: Record<string, unknown>; publish: boolean } | null;
 }
 
 /** Checks a description. Throws Refusal, which names every wrong field; `what` names the description. */

@@ -93,7 +93,13 @@ export const accessProcedures = {
     kind: 'query',
     access: 'public',
     input: z.void(),
-    output: z.strictObject({ wallet: z.string().nullable(), is_admin: z.boolean(), expires_at: Time.nullable() }),
+    output: z.strictObject({
+      wallet: z.string().nullable(),
+      is_admin: z.boolean(),
+      expires_at: Time.nullable(),
+      /** The token account that pays for the wallet's calls; null while the chain cannot be read. */
+      usdc_account: z.string().nullable(),
+    }),
   },
   /** Ends the session of the token in `Authorization`, else the cookie's. Without one it changes nothing. */
   'auth.signOut': {

@@ -19,6 +19,26 @@ export const AgentOutcome = z.strictObject({
 });
 export type AgentOutcome = z.infer<typeof AgentOutcome>;
 
+/** A test that the agent's server passed, which its creator shows to everybody. */
+export const AgentExample = z.strictObject({
+  task: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  /** The beginning of the result, up to 4,000 characters. */
+  result: z.string(),
+  is_cut: z.boolean(),
+  tested_at: Time,
+});
+export type AgentExample = z.infer<typeof AgentExample>;
+
+/** What the session's wallet asked of an agent before. */
+export const AgentInput = z.strictObject({
+  execution_id: z.string(),
+  task: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  asked_at: Time,
+});
+export type AgentInput = z.infer<typeof AgentInput>;
+
 /** A listing as its creator sees it. */
 export const OwnListing = z.strictObject({
   agent_id: z.string(),
@@ -89,6 +109,20 @@ export const listingProcedures = {
     input: z.strictObject({ agent_id: Address }),
     output: z.strictObject({ outcomes: z.array(AgentOutcome) }),
   },
+  /** The creator's example for the agent's present description; null without one. */
+  'agents.example': {
+    kind: 'query',
+    access: 'public',
+    input: z.strictObject({ agent_id: Address }),
+    output: z.strictObject({ example: AgentExample.nullable() }),
+  },
+  /** The last inputs of the session's own executions of an agent, newest first; at most 5, without very long ones. */
+  'agents.lastInputs': {
+    kind: 'query',
+    access: 'session',
+    input: z.strictObject({ agent_id: Address }),
+    output: z.strictObject({ inputs: z.array(AgentInput) }),
+  },
   /** Listings of the session's wallet, including delisted ones, newest first. */
   'listings.mine': {
     kind: 'query',
@@ -119,6 +153,8 @@ export const listingProcedures = {
       parameters: z.record(z.string(), z.unknown()).default({}),
       /** Seconds to wait, up to `max_timeout_seconds`. Default: the listing's own timeout, or 30 before listing. */
       timeout_seconds: z.int().min(1).optional(),
+      /** Shows task, parameters and result to everybody as the agent's example, if the test passes. */
+      publish: z.boolean().default(false),
     }),
     output: z.strictObject({
       ok: z.boolean(),

@@ -21,6 +21,9 @@ pub const TREASURY_BUMP: u8 = TREASURY.1;
 /// Seed of the one `Config`.
 #[constant]
 pub const CONFIG_SEED: &[u8] = b"config";
+/// Seed of a `PendingChange`, followed by its id, u64 little-endian.
+#[constant]
+pub const CHANGE_SEED: &[u8] = b"change";
 /// Seed of the marketplace's own USDC token account, which collects fees.
 #[constant]
 pub const TREASURY_SEED: &[u8] = b"treasury";
@@ -52,6 +55,10 @@ pub const EXECUTION_SEED: &[u8] = b"execution";
 /// Seed of the token account that holds one execution's price, followed by the record's address.
 #[constant]
 pub const ESCROW_SEED: &[u8] = b"escrow";
+/// Seed of the address without data that keeps the right to close an escrow that was handed over, followed by who lent
+/// its rent: so the lender is known when the record is gone.
+#[constant]
+pub const CLOSER_SEED: &[u8] = b"closer";
 /// Seed of a `Dispute`, followed by the record's address.
 #[constant]
 pub const DISPUTE_SEED: &[u8] = b"dispute";
@@ -112,6 +119,9 @@ pub const TIER_DEPOSIT_MAX: u64 = 100_000_000_000_u64;
 /// Most that one dispute can take from a listing's collateral, as a multiple of the disputed price.
 #[constant]
 pub const SLASH_MULTIPLE: u64 = 20;
+/// Longest time that a change of what widens power can be made to wait, seconds: 30 days.
+#[constant]
+pub const ADMIN_DELAY_SECONDS_MAX: u32 = 2_592_000;
 /// How many collateral tiers a config can hold.
 #[constant]
 pub const MAX_COLLATERAL_TIERS: u8 = 4;
@@ -140,6 +150,9 @@ pub const MAX_GAS_LAMPORTS: u32 = 100_000;
 /// What a grant allows where its wallet says nothing, lamports: two transactions, and as much again for priority.
 #[constant]
 pub const DEFAULT_MAX_GAS_LAMPORTS: u32 = 20_000;
+/// How long after `refund_at` a refund that the caller's account cannot receive may be handed over, seconds: 7 days.
+#[constant]
+pub const HAND_OVER_SECONDS: i64 = 604_800;
 /// How long an ended record stays at least, seconds: longer than a nonce's day can be used, so that an id never recurs.
 #[constant]
 pub const ENDED_RECORD_SECONDS: i64 = 259_200;

@@ -231,4 +231,27 @@ pub enum MarketplaceError {
     DestinationUnusable,
     #[msg("This is not the account that the money belongs to")]
     WrongDestination,
+
+    // Config, PendingChange
+    #[msg("Only the guardian or the admin may do this")]
+    NotGuardianOrAdmin,
+    #[msg("This change widens what a key can do, so it must be proposed and wait for admin_delay_seconds")]
+    ChangeMustWait,
+    #[msg("The change is not due yet")]
+    ChangeNotDue,
+    #[msg("admin_delay_seconds can only be raised, to at most 2592000")]
+    AdminDelayOutOfBounds,
+    #[msg("This key is not a relay authority")]
+    UnknownRelayAuthority,
+    // Refunds that are handed over
+    #[msg(
+        "A refund that the caller's account cannot receive is handed over 7 days after refund_at"
+    )]
+    HandOverTooEarly,
+    #[msg("The caller's associated USDC account can receive this refund")]
+    RefundDeliverable,
+    #[msg("This escrow was not handed over")]
+    EscrowNotHandedOver,
+    #[msg("The caller has not moved all USDC out of this account yet")]
+    EscrowNotEmpty,
 }

@@ -3,13 +3,15 @@
 
 use anchor_lang::prelude::*;
 
-use crate::state::{CollateralTier, Config, ExecutionRecord};
+use crate::state::{CollateralTier, Config, ConfigChange, ExecutionRecord};
 
 /// The marketplace was created.
 #[event]
 pub struct ConfigInitialized {
     pub config: Pubkey,
     pub admin: Pubkey,
+    /// The zero key when there is none.
+    pub guardian: Pubkey,
     pub relay_authorities: Vec<Pubkey>,
     pub usdc_mint: Pubkey,
     pub treasury: Pubkey,
@@ -29,6 +31,7 @@ pub struct ConfigSettings {
     pub max_timeout_seconds: u32,
     pub longest_span_seconds: u32,
     pub exposure_multiple: u32,
+    pub admin_delay_seconds: u32,
     /// Those in use, lowest first.
     pub tiers: Vec<CollateralTier>,
 }
@@ -46,6 +49,7 @@ impl ConfigSettings {
             max_timeout_seconds: config.max_timeout_seconds,
             longest_span_seconds: config.longest_span_seconds,
             exposure_multiple: config.exposure_multiple,
+            admin_delay_seconds: config.admin_delay_seconds,
             tiers: config.used_tiers().to_vec(),
         }
     }
@@ -210,6 +214,8 @@ pub struct ExecutionRefunded {
     /// Who got the gas that was parked, and how many lamports of it.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,
+    /// True when the caller's account could not receive, and the escrow account itself became the caller's.
+    pub handed_over: bool,
 }
 
 /// The admin changed settings; all of them after the change.
@@ -217,6 +223,41 @@ pub struct ExecutionRefunded {
 pub struct ConfigUpdated {
     pub config: Pubkey,
     pub settings: ConfigSettings,
+}
+
+/// The admin announced a change that waits until it is due.
+#[event]
+pub struct ChangeProposed {
+    pub change: Pubkey,
+    pub change_id: u64,
+    /// Who paid the change's rent.
+    pub rent_sponsor: Pubkey,
+    /// Unix seconds.
+    pub proposed_at: i64,
+    /// From when anyone can apply it, unix seconds.
+    pub due_at: i64,
+    pub details: ConfigChange,
+}
+
+/// A change that was due took effect; everything that such a change can reach, after it.
+#[event]
+pub struct ChangeApplied {
+    pub change: Pubkey,
+    pub config: Pubkey,
+    pub settings: ConfigSettings,
+    pub relay_authorities: Vec<Pubkey>,
+    /// The zero key when there is none.
+    pub guardian: Pubkey,
+    /// Who may become admin by accepting; the zero key when nobody.
+    pub pending_admin: Pubkey,
+}
+
+/// The admin or the guardian dropped a change that waited.
+#[event]
+pub struct ChangeCancelled {
+    pub change: Pubkey,
+    /// Who dropped it.
+    pub authority: Pubkey,
 }
 
 /// The admin proposed a successor, or with the zero key withdrew the proposal.
@@ -332,6 +373,15 @@ pub struct ExecutionClosed {
     pub execution_id: [u8; 16],
     pub listing: Pubkey,
     pub caller: Pubkey,
+}
+
+/// An escrow account that was handed over is gone, emptied by its caller.
+#[event]
+pub struct EscrowClosed {
+    pub record: Pubkey,
+    /// Who lent its rent and got it back.
+    pub rent_sponsor: Pubkey,
+    pub lamports: u64,
 }
 
 /// A caller disputes a result.

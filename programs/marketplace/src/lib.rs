@@ -5,7 +5,8 @@
 //! whose wallet gave it a capped right with `create_grant`). It leaves that account in one of two ways only:
 //! to creator and marketplace, in a transaction that carries the creator's Ed25519 signature over the
 //! result's hash (`settle_execution`), or back to the caller (`refund_execution`), which from `refund_at` on
-//! anyone can trigger. The `ExecutionRecord` stays as proof of what was asked, answered and paid. Within its
+//! anyone can trigger; where the caller's account cannot receive, the escrow account itself becomes the caller's in
+//! the end (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` stays as proof of what was asked, answered and paid. Within its
 //! dispute window the caller can dispute it (`open_dispute`); the admin's answer may take from the creator's
 //! collateral (`resolve_dispute`), which goes back when the listing is gone and every window has closed
 //! (`delist_agent`, `return_collateral`). When nothing can change a record any more, it becomes a leaf of a Merkle
@@ -67,18 +68,54 @@ pub mod marketplace {
         initialize_config_handler(ctx, args)
     }
 
-    /// Change settings; what is absent stays. Executions that are open keep what they were opened with.
+    /// Change settings at once; what is absent stays. Executions that are open keep what they were opened with. Where
+    /// `admin_delay_seconds` is not 0, another fee, bond, minimum price or other tiers, a shorter dispute window, and a
+    /// higher or no exposure limit must be proposed instead.
     ///
-    /// Authority: the admin. Emits `ConfigUpdated`. Errors: NotAdmin, the OutOfBounds errors, InvalidTiers.
-    #[access_control(ctx.accounts.validate(&args))]
-    pub fn update_config(ctx: Context<UpdateConfig>, args: UpdateConfigArgs) -> Result<()> {
+    /// Authority: the admin. Emits `ConfigUpdated`.
+    /// Errors: NotAdmin, ChangeMustWait, the OutOfBounds errors, InvalidTiers.
+    pub fn update_config(ctx: Context<UpdateConfig>, args: SettingsChange) -> Result<()> {
         update_config_handler(ctx, args)
     }
 
-    /// Name who may become admin, or with the zero key nobody.
+    /// Announce a change that anyone can apply `admin_delay_seconds` later. Several can wait.
     ///
-    /// Authority: the admin. Emits `AdminProposed`. Errors: NotAdmin.
+    /// Authority: the admin. Emits `ChangeProposed`.
+    /// Errors: NotAdmin, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
+    pub fn propose_change(ctx: Context<ProposeChange>, args: ProposeChangeArgs) -> Result<()> {
+        propose_change_handler(ctx, args)
+    }
+
+    /// Let a change take effect that is due. Its rent goes back to who paid it.
+    ///
+    /// Authority: anyone. Emits `ChangeApplied`.
+    /// Errors: ChangeNotDue, WrongRentSponsor, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities.
+    #[access_control(ctx.accounts.validate())]
+    pub fn apply_change(ctx: Context<ApplyChange>) -> Result<()> {
+        apply_change_handler(ctx)
+    }
+
+    /// Drop a change that waits. Its rent goes back to who paid it.
+    ///
+    /// Authority: the admin or the guardian. Emits `ChangeCancelled`. Errors: NotGuardianOrAdmin, WrongRentSponsor.
+    #[access_control(ctx.accounts.validate())]
+    pub fn cancel_change(ctx: Context<CancelChange>) -> Result<()> {
+        cancel_change_handler(ctx)
+    }
+
+    /// Stop every new execution at once; only the admin resumes, by `update_config`.
+    ///
+    /// Authority: the admin or the guardian. Emits `ConfigUpdated`. Errors: NotGuardianOrAdmin.
+    #[access_control(ctx.accounts.validate())]
+    pub fn pause_opens(ctx: Context<PauseOpens>) -> Result<()> {
+        pause_opens_handler(ctx)
+    }
+
+    /// Name who may become admin, or with the zero key nobody. Where `admin_delay_seconds` is not 0, only nobody: others
+    /// are proposed by `propose_change`.
+    ///
+    /// Authority: the admin. Emits `AdminProposed`. Errors: NotAdmin, ChangeMustWait.
     pub fn propose_admin(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
         propose_admin_handler(ctx, args)
     }
@@ -86,20 +123,31 @@ pub mod marketplace {
     /// Become admin.
     ///
     /// Authority: the proposed admin. Emits `AdminChanged`. Errors: NotPendingAdmin.
-    #[access_control(ctx.accounts.validate())]
     pub fn accept_admin(ctx: Context<AcceptAdmin>) -> Result<()> {
         accept_admin_handler(ctx)
     }
 
-    /// Say which keys have the relay's part, at once; they replace those before.
+    /// Say which keys have the relay's part, at once; they replace those before. Where `admin_delay_seconds` is not 0,
+    /// none that is new: those are added by `propose_change`.
     ///
-    /// Authority: the admin. Emits `RelayAuthoritiesChanged`. Errors: NotAdmin, InvalidRelayAuthorities.
-    #[access_control(ctx.accounts.validate(&args))]
+    /// Authority: the admin. Emits `RelayAuthoritiesChanged`. Errors: NotAdmin, ChangeMustWait, InvalidRelayAuthorities.
     pub fn set_relay_authorities(
         ctx: Context<SetRelayAuthorities>,
         args: SetRelayAuthoritiesArgs,
     ) -> Result<()> {
         set_relay_authorities_handler(ctx, args)
+    }
+
+    /// Take the relay's part from one key at once, even from the last.
+    ///
+    /// Authority: the admin or the guardian. Emits `RelayAuthoritiesChanged`.
+    /// Errors: NotGuardianOrAdmin, UnknownRelayAuthority.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn remove_relay_authority(
+        ctx: Context<RemoveRelayAuthority>,
+        args: RemoveRelayAuthorityArgs,
+    ) -> Result<()> {
+        remove_relay_authority_handler(ctx, args)
     }
 
     /// Take collected fees out.
@@ -116,7 +164,6 @@ pub mod marketplace {
     /// Give or take a creator's verification badge.
     ///
     /// Authority: the admin. Emits `CreatorVerificationChanged`. Errors: NotAdmin.
-    #[access_control(ctx.accounts.validate(&args))]
     pub fn set_creator_verified(
         ctx: Context<SetCreatorVerified>,
         args: SetCreatorVerifiedArgs,
@@ -185,7 +232,6 @@ pub mod marketplace {
     /// Take a listing off for good. Its collateral can go back once every window that could be open has closed.
     ///
     /// Authority: the creator. Emits `AgentDelisted`. Errors: NotCreator, InvalidListingTransition.
-    #[access_control(ctx.accounts.validate())]
     pub fn delist_agent(ctx: Context<DelistAgent>) -> Result<()> {
         delist_agent_handler(ctx)
     }
@@ -302,6 +348,26 @@ pub mod marketplace {
         refund_execution_handler(ctx, args)
     }
 
+    /// End a refund that the caller's associated token account cannot receive, 7 days after `refund_at`: the escrow
+    /// account itself becomes the caller's, with all that it holds; the right to close it stays with the program. The
+    /// record ends as by `refund_execution`, whose accounts it takes.
+    ///
+    /// Authority: anyone. Emits `ExecutionRefunded`, whose `handed_over` is true.
+    /// Errors: ExecutionNotOpen, HandOverTooEarly, WrongRefundDestination, RefundDeliverable, WrongListing,
+    /// WrongRentSponsor, WrongGrant, WrongAddress.
+    #[access_control(ctx.accounts.validate_hand_over())]
+    pub fn hand_over_refund(ctx: Context<RefundExecution>) -> Result<()> {
+        hand_over_refund_handler(ctx)
+    }
+
+    /// Close an escrow account that was handed over and that its caller has emptied; its rent goes to who lent it.
+    ///
+    /// Authority: anyone. Emits `EscrowClosed`. Errors: EscrowNotHandedOver, WrongRentSponsor, EscrowNotEmpty.
+    #[access_control(ctx.accounts.validate())]
+    pub fn close_escrow(ctx: Context<CloseEscrow>) -> Result<()> {
+        close_escrow_handler(ctx)
+    }
+
     /// Give the rent of an ended execution back to who lent it: three days after a refund, and where nobody archived
     /// a paid one, a year after its dispute window.
     ///
@@ -346,7 +412,6 @@ pub mod marketplace {
     /// End a dispute that the admin left unanswered for 30 days; the bond goes back.
     ///
     /// Authority: anyone. Emits `DisputeLapsed`. Errors: DisputeNotOpen, LapseTooEarly, WrongRentSponsor.
-    #[access_control(ctx.accounts.validate())]
     pub fn lapse_dispute(ctx: Context<LapseDispute>) -> Result<()> {
         lapse_dispute_handler(ctx)
     }

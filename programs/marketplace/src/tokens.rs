@@ -8,10 +8,21 @@ use anchor_spl::token::{self, Token, TokenAccount};
 
 use crate::calls::{call, Role};
 use crate::errors::MarketplaceError;
+use crate::packing::pack;
 
 /// Numbers of the token program's instructions.
 const TRANSFER: u8 = 3;
+const SET_AUTHORITY: u8 = 6;
 const CLOSE_ACCOUNT: u8 = 9;
+
+/// What `TokenTransfer::appoint` can give away.
+#[derive(Clone, Copy)]
+pub enum Right {
+    /// To move what is in the account.
+    Owner = 2,
+    /// To close the account.
+    Close = 3,
+}
 
 /// A token account of the classic Token program, or nothing where the account is not one.
 pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
@@ -25,6 +36,13 @@ pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
 /// Base units that an account holds; none where it is no token account.
 pub fn balance(account: &AccountInfo) -> u64 {
     read(account).map_or(0, |account| account.amount)
+}
+
+/// Base units that an account holds for this owner.
+pub fn held_for(account: &AccountInfo, owner: &Pubkey) -> u64 {
+    read(account)
+        .filter(|found| found.owner == *owner)
+        .map_or(0, |found| found.amount)
 }
 
 /// The account, if it is one of this mint that is not frozen.
@@ -96,6 +114,13 @@ impl<'info> TokenTransfer<'_, 'info> {
         destination: &AccountInfo<'info>,
     ) -> Result<()> {
         self.ask(&[CLOSE_ACCOUNT], account, destination)
+    }
+
+    /// Give a right on an account to somebody else.
+    pub fn appoint(&self, account: &AccountInfo<'info>, right: Right, to: &Pubkey) -> Result<()> {
+        let data = pack::<35>(&[&[SET_AUTHORITY, right as u8, 1], to.as_ref()])?;
+        let accounts = [(account, Role::Writes), (&self.authority, Role::Asks)];
+        call(self.token_program.key, &data, accounts, [self.seeds, &[]])
     }
 
     fn ask(&self, data: &[u8], from: &AccountInfo<'info>, to: &AccountInfo<'info>) -> Result<()> {

@@ -18,6 +18,7 @@ export const CONFIG: Config = {
   tierCount: 2,
   admin: authority,
   pendingAdmin: authority,
+  guardian: authority,
   relayAuthorityCount: 1,
   relayAuthorities: Array.from({ length: 8 }, () => authority),
   reserved: new Uint8Array(64),
@@ -29,6 +30,7 @@ export const CONFIG: Config = {
   maxTimeoutSeconds: 3_600,
   longestSpanSeconds: 263_400,
   exposureMultiple: 0,
+  adminDelaySeconds: 0,
   tiers: [
     { maxPrice: 1_000_000n, deposit: 5_000_000n },
     { maxPrice: 10_000_000n, deposit: 25_000_000n },

@@ -1,8 +1,8 @@
 /** Indexers as an operator runs them on one PostgreSQL: one keeps the index, the others stand by, and whichever ends is started again. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
+import { forkSource } from '../../../app/process/typescript.ts';
 import { until } from '../edge/until.ts';
 import type { TestMarketplace } from './marketplace.ts';
 
@@ -35,8 +35,7 @@ export async function startIndexers(market: TestMarketplace, count = 2): Promise
 
   function start(): void {
     if (isOver) return;
-    const execArgv = [...TYPESCRIPT_ARGS, ...ENDS_WITH_US];
-    const child = fork(MAIN, [], { execArgv, env, stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
+    const child = forkSource(MAIN, [], { execArgv: ENDS_WITH_US, env, stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
     children.add(child);
     child.stdout?.on('data', (chunk) => {
       if (String(chunk).includes('"subscribed to the program"')) keeper = child;

@@ -3,7 +3,7 @@
  * and two callers with keys through the same code as the CLI's, and the relay in a process that can be killed.
  */
 
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ import { AccountLayout } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { openDatabase } from '../../../app/database/open.ts';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
-import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
+import { forkSource } from '../../../app/process/typescript.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import {
@@ -161,8 +161,7 @@ export async function startMarketplace(
     environment: NodeJS.ProcessEnv = {},
     hear?: (text: string) => void,
   ): Promise<RelayHandle> {
-    const child = fork(join(import.meta.dirname, 'relayProcess.ts'), [], {
-      execArgv: TYPESCRIPT_ARGS,
+    const child = forkSource(join(import.meta.dirname, 'relayProcess.ts'), [], {
       env: {
         ...process.env,
         SOLANA_RPC_URL: node.rpcUrl,

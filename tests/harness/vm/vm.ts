@@ -32,6 +32,8 @@ export interface TokenAccountInput {
   frozen?: boolean;
   delegate?: PublicKey;
   delegatedAmount?: bigint;
+  /** Who alone may close it. */
+  closer?: PublicKey;
   lamports?: bigint;
 }
 
@@ -186,8 +188,8 @@ export class Vm {
         isNativeOption: 0,
         isNative: 0n,
         delegatedAmount: input.delegatedAmount ?? 0n,
-        closeAuthorityOption: 0,
-        closeAuthority: PublicKey.default,
+        closeAuthorityOption: input.closer ? 1 : 0,
+        closeAuthority: input.closer ?? PublicKey.default,
       },
       data,
     );

@@ -121,6 +121,8 @@ export class World {
       refundGraceSeconds: GRACE,
       maxTimeoutSeconds: 3_600,
       exposureMultiple: 0,
+      guardian: PublicKey.default,
+      adminDelaySeconds: 0,
       tiers: TIERS,
       ...change,
     };

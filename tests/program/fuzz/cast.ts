@@ -18,7 +18,7 @@ const relays = people(...'ABCDEFGHI'.split('').map((letter) => `relay ${letter}`
 const [relayA, relayB] = relays as [Keypair, Keypair];
 const [creatorA, creatorB] = people('creator A', 'creator B') as [Keypair, Keypair];
 const [callerA, callerB] = people('caller A', 'caller B') as [Keypair, Keypair];
-const [stranger, sponsor] = people('stranger', 'sponsor') as [Keypair, Keypair];
+const [stranger, sponsor, guardian] = people('stranger', 'sponsor', 'guardian') as [Keypair, Keypair, Keypair];
 
 export const ADMINS: PublicKey[] = [adminA.publicKey, adminB.publicKey];
 /** One more than a config has room for. */
@@ -27,6 +27,8 @@ export const CREATORS: PublicKey[] = [creatorA.publicKey, creatorB.publicKey];
 /** An address of a program among the callers: it signs by CPI and cannot pay rent. */
 export const PDA_CALLER: PublicKey = findCallerPda();
 export const CALLERS: PublicKey[] = [callerA.publicKey, callerB.publicKey, PDA_CALLER];
+/** May pause, and remove relays. */
+export const GUARDIAN: PublicKey = guardian.publicKey;
 export const STRANGER: PublicKey = stranger.publicKey;
 /** The account of an archive's tree, made outside. */
 export const TREE: PublicKey = namedKeypair('fuzz tree').publicKey;
@@ -37,7 +39,7 @@ export const COLD: PublicKey = namedKeypair('fuzz cold').publicKey;
 
 /** Signs results; each may serve one listing of a sequence. */
 export const SIGNING_KEYS: Keypair[] = Array.from({ length: 12 }, (_, index) => namedKeypair(`fuzz key ${index}`));
-const SIGNERS = [adminA, adminB, ...relays, creatorA, creatorB, callerA, callerB, stranger, sponsor];
+const SIGNERS = [adminA, adminB, ...relays, creatorA, creatorB, callerA, callerB, stranger, sponsor, guardian];
 const KEYPAIRS = new Map(
   [...SIGNERS, ...SIGNING_KEYS, UPGRADE_AUTHORITY].map((pair) => [pair.publicKey.toBase58(), pair]),
 );
@@ -76,7 +78,7 @@ export const tank = (caller: PublicKey): Address => text(program.findSpender(cal
 export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   const token = (owner: PublicKey, amount: bigint): Entry => ({
     lamports: rentOf(TOKEN_ACCOUNT_BYTES, lamportsPerByte),
-    token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n },
+    token: { owner: text(owner), amount, frozen: false, delegate: null, delegatedAmount: 0n, closer: null },
   });
   const money = MONEY.flatMap(([owners, first, second]) =>
     owners.flatMap((owner): [Address, Entry][] => [

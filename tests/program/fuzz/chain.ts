@@ -46,6 +46,7 @@ function toEntry(account: RawAccount | null): Entry {
       frozen: raw.state === AccountState.Frozen,
       delegate: raw.delegateOption ? text(raw.delegate) : null,
       delegatedAmount: raw.delegatedAmount,
+      closer: raw.closeAuthorityOption ? text(raw.closeAuthority) : null,
     };
     return { lamports, token };
   }
@@ -135,8 +136,9 @@ export class Chain {
   async write(address: Address, entry: Entry): Promise<void> {
     const { lamports, token, state } = entry;
     if (token) {
-      const { owner, delegate, ...rest } = token;
-      const named = { owner: key(owner), ...(delegate && { delegate: key(delegate) }) };
+      const { owner, delegate, closer, ...rest } = token;
+      const others = { ...(delegate && { delegate: key(delegate) }), ...(closer && { closer: key(closer) }) };
+      const named = { owner: key(owner), ...others };
       this.vm.setTokenAccount(key(address), { mint: MINT, lamports, ...rest, ...named });
     } else if (state) {
       this.vm.setAccount(key(address), { ...(await this.vm.getAccount(key(address)))!, lamports });

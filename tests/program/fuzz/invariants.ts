@@ -69,8 +69,11 @@ function checkPlace({ chain }: Picture, address: Address, record: StateOf<'Execu
   if (chain.last(address).state) return;
   const ended = record.status !== 'open' && record.status !== 'disputed';
   const { token } = chain.last(text(program.findEscrow(key(address))));
-  holds(ended && (token?.amount ?? 0n) === 0n, 'only an ended record goes', `${address} was ${record.status}`);
+  holds(ended && heldFor(address, token) === 0n, 'only an ended record goes', `${address} was ${record.status}`);
 }
+
+/** What a token account holds for this owner; an escrow that was handed over holds nothing for its record. */
+const heldFor = (owner: Address, token: Entry['token']) => (token?.owner === owner ? token.amount : 0n);
 
 /** I2: money lies in the escrow and gas in the record while it is open, and there is none of it afterwards. */
 function checkRecord({ chain, cheapest }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
@@ -81,7 +84,7 @@ function checkRecord({ chain, cheapest }: Picture, address: Address, record: Sta
     const least = rentOf(state!.bytes, cheapest) + BigInt(record.gasLamports);
     holds(lamports >= least, 'I2, an open record holds its gas', `${address} has ${lamports} lamports`);
   } else {
-    holds((token?.amount ?? 0n) === 0n && record.settledAt > 0n, 'I2, an ended record has no money', address);
+    holds(heldFor(address, token) === 0n && record.settledAt > 0n, 'I2, an ended record has no money', address);
   }
 }
 

@@ -27,6 +27,8 @@ export interface TokenAccount {
   frozen: boolean;
   delegate: Address | null;
   delegatedAmount: bigint;
+  /** Who alone may close it; null where that is its owner. */
+  closer: Address | null;
 }
 
 /** One address: nothing but lamports, a USDC account, or an account of the program. Never changed, only replaced. */
@@ -40,7 +42,8 @@ const NOTHING: Entry = { lamports: 0n };
 
 /** Bytes of each account of the program, discriminator included. */
 export const SIZES: Record<StateName, number> = {
-  Config: 532,
+  Config: 568,
+  PendingChange: 509,
   CreatorProfile: 51,
   AgentListing: 389,
   SigningKey: 74,
@@ -199,7 +202,7 @@ export class Ledger {
   /** Make a token account likewise. */
   createToken(address: Address, payer: Address, owner: Address): void {
     this.payRent(address, payer, TOKEN_ACCOUNT_BYTES);
-    const token = { owner, amount: 0n, frozen: false, delegate: null, delegatedAmount: 0n };
+    const token = { owner, amount: 0n, frozen: false, delegate: null, delegatedAmount: 0n, closer: null };
     this.set(address, { lamports: this.get(address).lamports, token });
   }
 

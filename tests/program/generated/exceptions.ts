@@ -30,6 +30,7 @@ export interface Exception extends Changes {
 
 const MAKERS = [
   'initialize_config',
+  'propose_change',
   'set_creator_verified the first time',
   'list_agent',
   'rotate_signing_key to a new key',
@@ -59,16 +60,21 @@ const PAID_RELAYS = [
   'refund_execution of what the wallet opened itself.authority',
 ];
 /** Other signers that may be given lamports. */
-const TAKERS = ['refund_execution by anyone from refund_at on.authority', 'withdraw_gas.wallet'];
+const TAKERS = [
+  'refund_execution by anyone from refund_at on.authority',
+  'hand_over_refund.authority',
+  'withdraw_gas.wallet',
+];
 
 /** Whom an open's payer names. */
 const NAMED = ['open_execution.rent_sponsor', 'open_execution_with_grant.rent_sponsor'];
 const NAMED_REASON = 'The payer lends the rent and says who gets it back: any account that can be given lamports.';
 
 /** A grant that paid for what is refunded. */
-const GRANTS = ['by the relay', 'by anyone from refund_at on'].map((when) => `refund_execution ${when}.grant`);
+const REFUNDS = ['refund_execution by the relay', 'refund_execution by anyone from refund_at on', 'hand_over_refund'];
+const GRANTS = REFUNDS.map((title) => `${title}.grant`);
 /** Tanks that gave the gas of what is refunded. */
-const TANKS = ['by the relay', 'by anyone from refund_at on'].map((when) => `refund_execution ${when}.spender`);
+const TANKS = REFUNDS.map((title) => `${title}.spender`);
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
 const MINTS = ['list_agent.usdc_mint', 'open_execution.usdc_mint', 'open_execution_with_grant.usdc_mint'];
 const MINT_CHANGES: Changes[] = [
@@ -118,7 +124,11 @@ export const EXCEPTIONS: Exception[] = [
     reason: 'Anybody who signs may pay the rent, also who acts.',
   },
   {
-    where: ['refund_execution by anyone from refund_at on.authority', 'claim_dispute_award by anyone.authority'],
+    where: [
+      'refund_execution by anyone from refund_at on.authority',
+      'hand_over_refund.authority',
+      'claim_dispute_award by anyone.authority',
+    ],
     mutation: "another user's",
     effect: 'succeeds',
     reason: 'Anybody may send the money to its owner.',
@@ -268,6 +278,57 @@ export const EXCEPTIONS: Exception[] = [
     mutation: 'wrong owner',
     effect: 'refused below',
     reason: "A tree's account never leaves the program; the runtime lets nobody else write it.",
+  },
+  {
+    where: ['hand_over_refund.escrow'],
+    mutation: "another user's",
+    variants: ['given to a stranger'],
+    effect: 'refused below',
+    reason: 'Only the program could give it away, and the record would have ended.',
+  },
+  {
+    where: ['close_escrow.escrow'],
+    mutation: "another user's",
+    variants: ['given to a stranger'],
+    effect: 'succeeds',
+    reason: 'Its owner may give it to anybody; the right to close it stays where it is.',
+  },
+  {
+    where: ['hand_over_refund.escrow', 'close_escrow.escrow'],
+    mutation: 'other mint',
+    variants: ['of another mint'],
+    effect: 'succeeds',
+    reason: 'At this address the program makes accounts of its own mint only.',
+  },
+  {
+    where: ['hand_over_refund.destination'],
+    mutation: 'wrong owner',
+    effect: 'succeeds',
+    reason: 'What cannot receive is what it is for.',
+  },
+  {
+    where: ['hand_over_refund.destination'],
+    mutation: 'other mint',
+    variants: ['there already, of another mint'],
+    effect: 'succeeds',
+    reason: 'What cannot receive is what it is for.',
+  },
+  ...(['wrong owner', 'closed', 'type cosplay'] as const).map(
+    (mutation): Exception => ({
+      where: ['close_escrow.record'],
+      mutation,
+      ...(mutation === 'type cosplay' && {
+        variants: TYPES.filter((type) => type !== 'ExecutionRecord').map((type) => `its bytes as ${type}`),
+      }),
+      effect: 'succeeds',
+      reason: 'Only its address counts: the record may be gone.',
+    }),
+  ),
+  {
+    where: ['close_escrow.closer'],
+    mutation: 'wrong owner',
+    effect: 'succeeds',
+    reason: 'It only signs, by its seeds, whatever anybody has sent there.',
   },
   {
     where: GRANTS,

@@ -48,6 +48,15 @@ function executionOf(w: World, side: Side, nonce: Uint8Array, keyId: Uint8Array)
   return { ...execution, listing, signingKey, payout: w.wallet(creator) };
 }
 
+/** The hand-over of its refund by anyone, whose time has come: the caller's account is gone. */
+export async function handOver(w: World, { caller, creator }: Side, execution: Execution) {
+  const { refundAt } = await w.read('ExecutionRecord', execution.record);
+  await w.vm.setClock(refundAt + BigInt(program.constants.handOverSeconds));
+  const destination = w.wallet(caller);
+  w.vm.closeAccount(destination);
+  return program.handOverRefund({ ...execution, authority: creator.publicKey, destination });
+}
+
 export async function settled(w: World, side: Side): Promise<Execution> {
   const execution = await open(w, side);
   await w.must([w.settleInstruction(execution)], [w.relay]);

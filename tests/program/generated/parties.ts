@@ -59,11 +59,14 @@ export async function market(): Promise<Market> {
 
   const badge = { admin: w.admin.publicKey, payer: payer.publicKey, creator: NOBODY.publicKey, verified: true };
   await w.must([program.setCreatorVerified(badge)], [w.admin, payer]);
+  const changed = { admin: w.admin.publicKey, payer: payer.publicKey, changeId: 99n };
+  await w.must([program.proposeChange(changed)], [w.admin, payer]);
   const ended = await disputed(w, theirs);
   await w.must([program.resolveDispute(answer(w, ended, theirs, false))], [w.admin]);
   const archive = await new TestArchive(w).create();
   const samples = new Map<string, PublicKey>([
     ['Config', program.findConfig()],
+    ['PendingChange', program.findChange(changed.changeId)],
     ['CreatorProfile', program.findCreator(NOBODY.publicKey)],
     ['AgentListing', listing],
     ['SigningKey', program.findSigningKey(signingKey.publicKey)],

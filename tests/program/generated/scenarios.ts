@@ -2,10 +2,11 @@
  * For every instruction the moment at which it succeeds, for either of two sides. The accounts of an instruction are all
  * different, so that each flag stands for itself. Whoever adds an instruction adds its moment here; the suite fails else.
  */
+import { createTransferInstruction } from '@solana/spl-token';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { type Execution, FEE, NO_LIMIT, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, FEE, NO_LIMIT, PRICE, possessionOf, TANK, USDC, type World } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
@@ -52,6 +53,38 @@ export const SCENARIOS: Scenario[] = [
   {
     instruction: 'update_config',
     prepare: async (w) => [program.updateConfig({ admin: w.admin.publicKey, feeBps: 50 })],
+  },
+  {
+    instruction: 'propose_change',
+    absent: ['change'],
+    prepare: async (w, side) => [program.proposeChange(change(w, side))],
+  },
+  {
+    instruction: 'apply_change',
+    prepare: async (w, side) => {
+      const { changeId, payer } = await proposed(w, side);
+      return [program.applyChange({ changeId, rentSponsor: payer })];
+    },
+  },
+  {
+    instruction: 'cancel_change',
+    shared: ['authority'],
+    prepare: async (w, side) => {
+      const { admin, changeId, payer } = await proposed(w, side);
+      return [program.cancelChange({ authority: admin, changeId, rentSponsor: payer })];
+    },
+  },
+  {
+    instruction: 'pause_opens',
+    shared: ['authority'],
+    prepare: async (w) => [program.pauseOpens({ authority: w.admin.publicKey })],
+  },
+  {
+    instruction: 'remove_relay_authority',
+    shared: ['authority'],
+    prepare: async (w) => [
+      program.removeRelayAuthority({ authority: w.admin.publicKey, relayAuthority: w.relay.publicKey }),
+    ],
   },
   {
     instruction: 'propose_admin',
@@ -207,6 +240,25 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
+    instruction: 'hand_over_refund',
+    absent: ['destination'],
+    prepare: async (w, side) => {
+      const execution = await moments.openWithGrant(w, side);
+      return [await moments.handOver(w, side, execution)];
+    },
+  },
+  {
+    instruction: 'close_escrow',
+    prepare: async (w, side) => {
+      const execution = await moments.openWithGrant(w, side);
+      await w.must([await moments.handOver(w, side, execution)], [side.creator]);
+      const { escrow } = execution;
+      const spend = createTransferInstruction(escrow, w.wallet(side.creator), side.caller.publicKey, PRICE);
+      await w.must([spend], [side.caller]);
+      return [program.closeEscrow(execution)];
+    },
+  },
+  {
     instruction: 'close_execution',
     when: 'of a refunded one',
     prepare: async (w, side) => {
@@ -318,6 +370,18 @@ function rotation({ creator, payer, listing }: Side, key: Keypair): TransactionI
   const accounts = { creator: creator.publicKey, payer: payer.publicKey, listing };
   const possession = possessionOf(key, listing);
   return program.rotateSigningKey({ ...accounts, signingKey: key.publicKey, possession });
+}
+
+/** A change that each side's payer pays for. */
+function change(w: World, { payer, label }: Side): program.ProposeChangeInput {
+  const changeId = BigInt(label.length);
+  return { admin: w.admin.publicKey, payer: payer.publicKey, changeId, settings: { feeBps: 50 } };
+}
+
+async function proposed(w: World, side: Side): Promise<program.ProposeChangeInput> {
+  const input = change(w, side);
+  await w.must([program.proposeChange(input)], [w.admin, side.payer]);
+  return input;
 }
 
 function badge(w: World, { creator, payer }: Side): program.SetCreatorVerifiedInput {

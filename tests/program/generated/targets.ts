@@ -14,6 +14,7 @@ export type Kind = 'wallet' | 'state' | 'tree' | 'token' | 'mint' | 'address' | 
 /** Names of accounts in the IDL by what they are; a state by the name of its type. */
 const STATES: Record<string, string> = {
   config: 'Config',
+  change: 'PendingChange',
   profile: 'CreatorProfile',
   listing: 'AgentListing',
   signing_key: 'SigningKey',
@@ -40,7 +41,7 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
   tree: ['tree'],
   token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury'],
   mint: ['usdc_mint'],
-  address: ['event_authority'],
+  address: ['closer', 'event_authority'],
   program: ['program', 'system_program', 'token_program'],
   programData: ['program_data'],
 };

@@ -50,6 +50,7 @@ if (onPostgres) {
         'auth.signIn': signed,
         'keys.register': { wallet, key_hash: hashApiKey(createApiKey('test')), name: 'test' },
         'agents.outcomes': { agent_id: agent },
+        'agents.example': { agent_id: agent },
       };
       await (await sharedPostgres()).stop();
     });

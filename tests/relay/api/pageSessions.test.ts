@@ -133,7 +133,8 @@ describe("a page's session", () => {
       expect((await sessionBy(cookie)).expires_at).to.equal(new Date(begunMs + 12 * 60 * MINUTE_MS).toISOString());
       world.state.nowMs = begunMs + 12 * 60 * MINUTE_MS;
       expect((await use(cookie)).status).to.equal(401);
-      expect(await sessionBy(cookie)).to.deep.equal({ wallet: null, is_admin: false, expires_at: null });
+      const nobody = { wallet: null, is_admin: false, expires_at: null, usdc_account: null };
+      expect(await sessionBy(cookie)).to.deep.equal(nobody);
     });
 
     it('is not extended by a question about its state', async () => {

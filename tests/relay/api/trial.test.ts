@@ -165,6 +165,32 @@ describe('listings.test', () => {
     });
   });
 
+  it('shows a passed test as the example, only if asked, and only the one of the creator of the listing', async () => {
+    const wallet = Keypair.generate();
+    const [owner, stranger] = [await signIn(wallet), await signIn(Keypair.generate())];
+    const result = `${'é'.repeat(4_000)}!`;
+    const handler = createExecutionHandler({ signingKey, execute: () => ({ result }) });
+    await withCreator(handler, owner.token, async (metadata_hash, endpoint) => {
+      const creator = wallet.publicKey.toBase58();
+      await createClient({ baseUrl: world.url }).postMetadata(encodeMetadata(metadataOf({ endpoint })), stranger.token);
+      const test = { metadata_hash, signing_key, task: 'a\u0000', parameters: { n: 1 } };
+      await owner.call('listings.test', test);
+      await stranger.call('listings.test', { ...test, task: 'Buy mine', publish: true });
+      const listing = await world.addListing({ metadata_hash, creator }, null);
+      const exampleOf = async () => (await stranger.call('agents.example', { agent_id: listing })).example;
+      expect(await exampleOf()).to.equal(null);
+      await owner.call('listings.test', { ...test, publish: true });
+      const shown = { task: test.task, parameters: { n: 1 }, result: 'é'.repeat(4_000), is_cut: true };
+      expect(await exampleOf()).to.deep.equal({ ...shown, tested_at: new Date(EPOCH * 1_000).toISOString() });
+      // The stranger's description does not wait any more, so its example is dropped with the next one.
+      await world.ledger.deleteFrom('pending_metadata').execute();
+      await owner.call('listings.test', { ...test, publish: true });
+      expect(await world.ledger.selectFrom('agent_examples').select('wallet').execute()).to.deep.equal([
+        { wallet: creator },
+      ]);
+    });
+  });
+
   it("tests a listing for its creator, and waits for the listing's own timeout", async () => {
     const wallet = Keypair.generate();
     const session = await signIn(wallet);

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
+import { readInputs } from '../../../app/relay/agents/examples.ts';
 import { readStatistics } from '../../../app/relay/agents/statistics.ts';
 import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
@@ -148,6 +149,8 @@ describe('rows that the API touches', function () {
       expect((await world.post('/v1/metadata', document)).status).to.equal(200);
       const creator = await signIn(Keypair.generate());
       await anonymous().call('agents.outcomes', { agent_id: agentId });
+      await anonymous().call('agents.example', { agent_id: agentId });
+      await readInputs(world.deps, WALLET, agentId);
       await creator.call('listings.mine');
       await creator.call('disputes.mine', {});
       const { deps } = world;

@@ -1,5 +1,5 @@
 /** What tests of the sweeper share: a market on a real node, its index, and sweepers that share one ledger. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Kysely } from 'kysely';
 import type { OpenDatabase } from '../../../app/database/open.ts';
-import { TYPESCRIPT_ARGS } from '../../../app/process/typescript.ts';
+import { forkSource } from '../../../app/process/typescript.ts';
 import { archiveOf } from '../../../app/relay/calls/archived.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
@@ -56,8 +56,7 @@ export async function startStage() {
   async function sweep(
     environment: { DIE_AT?: Step; MODE?: string; SOLANA_RPC_URL?: string; PATIENCE_MS?: string } = {},
   ): Promise<SweeperHandle> {
-    const child = fork(join(import.meta.dirname, 'sweeperProcess.ts'), [], {
-      execArgv: TYPESCRIPT_ARGS,
+    const child = forkSource(join(import.meta.dirname, 'sweeperProcess.ts'), [], {
       env: {
         ...process.env,
         DATA_DIR: bench.folder,

@@ -5,6 +5,7 @@ import { Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { Collateral } from './collateral.tsx';
 import { CreatorAgents } from './creatorAgents.tsx';
+import { Example } from './example.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { SchemaFields } from './schema/schemaFields.tsx';
 
@@ -23,6 +24,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
             <Markdown text={agent.description} />
           </Suspense>
         </section>
+        <Example agentId={agent.agent_id} />
         <SchemaFields
           title="Input"
           schema={agent.input_schema}

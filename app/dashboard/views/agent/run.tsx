@@ -1,4 +1,5 @@
 /** Calls the agent from here: the request, its cost, the payer, and then the result. */
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
@@ -7,6 +8,8 @@ import SchemaForm from '../../parts/form/schemaForm.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
+import { exampleQuery } from './example.tsx';
+import { LastInputs } from './lastInputs.tsx';
 import { type Kept, keep, type Opened, readKept } from './run/kept.ts';
 import { Money } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
@@ -186,6 +189,13 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           maxLength={100_000}
         />
         <Parameters agent={agent} draft={draft} form={form} />
+        <LastInputs
+          agentId={agent.agent_id}
+          onUse={({ task, parameters }) => {
+            draft.setTask(task);
+            draft.setParameters(parameters);
+          }}
+        />
       </div>
       <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
         <Money agent={agent} seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds} />
@@ -224,13 +234,18 @@ interface ParametersProps {
 }
 
 function Parameters({ agent, draft, form }: ParametersProps) {
+  const { data: example } = useQuery(exampleQuery(agent.agent_id));
+  function fillIn() {
+    draft.setParameters(example?.parameters ?? exampleParameters(agent.input_schema));
+    if (example && draft.task.trim() === '') draft.setTask(example.task);
+  }
   return (
     <section className="grid gap-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h2 className="font-semibold">Parameters</h2>
         <span className="flex flex-wrap gap-2">
-          {hasExamples(agent.input_schema) && (
-            <Button small kind="quiet" onClick={() => draft.setParameters(exampleParameters(agent.input_schema))}>
+          {(example || hasExamples(agent.input_schema)) && (
+            <Button small kind="quiet" onClick={fillIn}>
               Fill in an example
             </Button>
           )}

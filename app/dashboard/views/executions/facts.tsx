@@ -8,7 +8,7 @@ import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts
 import type { rest } from '../../service.ts';
 import { lessUsdc } from '../listing/own.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
-import { RefundTransaction, useRefund } from './refunded.tsx';
+import { isPaidBack, RefundTransaction, useRefund } from './refunded.tsx';
 
 export type Execution = Awaited<ReturnType<typeof rest.getExecution>>;
 
@@ -20,7 +20,7 @@ interface AmountsProps {
 /** The split that the settling transaction made, or the refund; and what is left to pay after a dispute. */
 export function Amounts({ execution, dispute }: AmountsProps) {
   const { cost_usdc, creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
-  const refund = useRefund(execution.execution_id, execution.refund === 'done');
+  const refund = useRefund(execution.execution_id, isPaidBack(execution.refund));
   const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
   const isSettled = creator_amount_usdc > 0;
   const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc, dispute.owed_usdc) : 0;
@@ -28,13 +28,13 @@ export function Amounts({ execution, dispute }: AmountsProps) {
     <Card>
       <h2 className="text-sm text-faint">{headOf(execution, returned)}</h2>
       <p className="mt-1 text-2xl font-semibold tabular-nums">
-        {execution.refund === 'done'
+        {isPaidBack(execution.refund)
           ? refund
             ? formatAmount(toUsdc(refund.amount))
             : '…'
           : formatAmount(lessUsdc(cost_usdc, returned))}
       </p>
-      {execution.refund === 'done' && (
+      {isPaidBack(execution.refund) && (
         <dl className="mt-4 grid gap-2 text-sm">
           <Line name="Transaction" value={<RefundTransaction refund={refund} />} />
         </dl>
@@ -58,7 +58,7 @@ export function Amounts({ execution, dispute }: AmountsProps) {
 }
 
 function headOf({ refund, status, creator_amount_usdc }: Execution, returned: number): string {
-  if (refund === 'done') return 'Refunded';
+  if (isPaidBack(refund)) return 'Refunded';
   if (returned > 0) return 'Paid, less the refund';
   return creator_amount_usdc > 0 || status === 'failed' ? 'Paid' : 'In escrow';
 }

@@ -7,6 +7,7 @@ import { Button, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Time } from '../../parts/values.tsx';
 import type { Execution } from './facts.tsx';
 import { idBytes, type ShownRecord } from './record.ts';
+import { isPaidBack } from './refunded.tsx';
 import { REFUND_WAITS } from './timeline.tsx';
 
 export function RefundState({ execution, record }: { execution: Execution; record: ShownRecord }) {
@@ -17,7 +18,7 @@ export function RefundState({ execution, record }: { execution: Execution; recor
   const left = now === undefined ? null : (Date.parse(record.refund_at) - now) / 1_000;
   const mayRefund = left !== null && left <= 0;
   const price = formatAmount(Number(record.price_usdc));
-  const waits = execution.refund && execution.refund !== 'done' ? REFUND_WAITS[execution.refund] : null;
+  const waits = execution.refund && !isPaidBack(execution.refund) ? REFUND_WAITS[execution.refund] : null;
   return (
     <>
       <Note

@@ -1,9 +1,18 @@
 /** A refund as the chain shows it: its amount and its transaction. */
+
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ExecutionFacts, Refund } from '../../../sdk/receipt/verify.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import type { ExecutionFull } from '../../../sdk/wire/wire.ts';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import { configQuery, queryClient } from '../../service.ts';
+
+/** True if the money is the caller's again. */
+export const isPaidBack = (refund: ExecutionFull['refund'] | 'pending'): refund is 'done' | 'handed_over' =>
+  refund === 'done' || refund === 'handed_over';
+
+export const HANDED_OVER =
+  'Its USDC account could not receive it for 7 days, so the token account of the escrow now belongs to that wallet.';
 
 /** Until the node shows it. */
 const AGAIN_MS = 2_000;

@@ -5,7 +5,7 @@ import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
 import type { Execution } from './facts.tsx';
-import { RefundTransaction, refundedText, useRefund } from './refunded.tsx';
+import { HANDED_OVER, isPaidBack, RefundTransaction, refundedText, useRefund } from './refunded.tsx';
 
 interface Moment {
   title: string;
@@ -23,7 +23,7 @@ interface TimelineProps {
 
 export function Timeline(props: TimelineProps) {
   const { execution_id, refund } = props.execution;
-  const refunded = useRefund(execution_id, refund === 'done');
+  const refunded = useRefund(execution_id, isPaidBack(refund));
   return (
     <ol className="grid">
       {momentsOf(props, refunded).map((moment, index, all) => (
@@ -98,13 +98,14 @@ function paid(execution: Execution, refunded: Refund | null | undefined): Moment
   if (status !== 'failed')
     return { title: 'Settled', at, about: `${formatAmount(creator)} to the creator.`, state: 'done' };
   if (refund === null) return { title: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
-  if (refund === 'done')
+  if (isPaidBack(refund))
     return {
       title: refundedText(refunded),
       at,
       about: (
         <>
           To the wallet that paid: <RefundTransaction refund={refunded} />
+          {refund === 'handed_over' && <> {HANDED_OVER}</>}
         </>
       ),
       state: 'done',
@@ -112,8 +113,10 @@ function paid(execution: Execution, refunded: Refund | null | undefined): Moment
   return { title: 'The refund waits', about: REFUND_WAITS[refund], state: 'bad' };
 }
 
+type RefundState = NonNullable<Execution['refund']>;
+
 /** Why the money has not been returned yet. */
-export const REFUND_WAITS: Record<Exclude<NonNullable<Execution['refund']>, 'done'>, string> = {
+export const REFUND_WAITS: Record<Exclude<RefundState, 'done' | 'handed_over'>, string> = {
   pending: 'The marketplace is sending it.',
   claimable: "The caller's USDC account is missing. Once it is there again, the price can be sent back to it.",
   blocked: "The caller's USDC account is frozen. Once it is not, the price can be sent back to it.",

@@ -27,6 +27,8 @@ export interface Draft {
   /** The request of the test. */
   test_task: string;
   test_parameters: Record<string, unknown>;
+  /** Shows a passed test on the agent's page. */
+  test_publish: boolean;
 }
 
 export type DraftField = Exclude<keyof Draft, 'listing_id'>;
@@ -60,6 +62,7 @@ export function newDraft(): Draft {
     endpoint: '',
     test_task: 'Say hello',
     test_parameters: {},
+    test_publish: false,
   };
 }
 
@@ -101,7 +104,7 @@ export function readSchema(text: string): Record<string, unknown> | null {
 
 /** The description for `parseListingDraft`. */
 export function toInput(draft: Draft, metadataUri = ''): ListingDraftInput {
-  const { listing_id: _, test_task, test_parameters, ...fields } = draft;
+  const { listing_id: _, test_task, test_parameters, test_publish, ...fields } = draft;
   return {
     ...fields,
     input_schema: readSchema(draft.input_schema) ?? {},
@@ -109,7 +112,7 @@ export function toInput(draft: Draft, metadataUri = ''): ListingDraftInput {
     timeout_seconds: Number(draft.timeout_seconds),
     min_timeout_seconds: Number(draft.min_timeout_seconds),
     metadata_uri: metadataUri,
-    test: { task: test_task, parameters: test_parameters },
+    test: { task: test_task, parameters: test_parameters, publish: test_publish ?? false },
   };
 }
 
@@ -166,7 +169,7 @@ export function tierOf(text: string, config: MarketplaceConfig): MarketplaceConf
 
 /** True if two drafts are equal for callers: unchanged values need no signature. */
 export const isSame = (one: Draft, other: Draft): boolean => {
-  const terms = ({ listing_id: _, test_task: _task, test_parameters: _parameters, ...rest }: Draft) =>
+  const terms = ({ listing_id: _, test_task: _t, test_parameters: _p, test_publish: _s, ...rest }: Draft) =>
     JSON.stringify(rest);
   return terms(one) === terms(other);
 };

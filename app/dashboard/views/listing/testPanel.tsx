@@ -6,7 +6,7 @@ import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
 import { Checks } from '../../parts/checks.tsx';
 import { isFormable } from '../../parts/form/schema.ts';
-import { Button, Card, Input, Note, Skeleton } from '../../parts/ui.tsx';
+import { Button, Card, Checkbox, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatDuration } from '../../parts/values.tsx';
 import { call, explain, rest } from '../../service.ts';
 import { loadChainModules } from '../../wallet/chain.ts';
@@ -43,6 +43,7 @@ export async function runTest(draft: Draft, signingKey: string): Promise<TestOut
     task: draft.test_task,
     parameters: draft.test_parameters,
     timeout_seconds: timeoutSeconds,
+    publish: draft.test_publish ?? false,
   });
 }
 
@@ -99,6 +100,12 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
             </Suspense>
           </div>
         )}
+        <Checkbox
+          checked={draft.test_publish ?? false}
+          onChange={({ target }) => onChange({ test_publish: target.checked })}
+          label="Show it as the example"
+          hint="If the test passes, the agent's page shows task, parameters and result to everybody."
+        />
         {blocked}
         <div className="flex flex-wrap items-center gap-4">
           <Button

@@ -18,13 +18,6 @@ pub struct AcceptAdmin<'info> {
     pub config: Box<Account<'info, Config>>,
 }
 
-impl AcceptAdmin<'_> {
-    /// Nothing beyond the constraints.
-    pub fn validate(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// Hand over; the proposal is spent.
 pub fn accept_admin_handler(ctx: Context<AcceptAdmin>) -> Result<()> {
     let config = &mut ctx.accounts.config;

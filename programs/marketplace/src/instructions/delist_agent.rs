@@ -31,13 +31,6 @@ pub struct DelistAgent<'info> {
     pub collateral: Box<Account<'info, CreatorCollateral>>,
 }
 
-impl DelistAgent<'_> {
-    /// Nothing beyond the constraints; that it is not delisted yet is the transition's business.
-    pub fn validate(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// Delist, and fix when the collateral can go back.
 pub fn delist_agent_handler(ctx: Context<DelistAgent>) -> Result<()> {
     let accounts = ctx.accounts;

@@ -17,6 +17,8 @@ use crate::state::{CollateralTier, Config};
 pub struct InitializeConfigArgs {
     /// Who may change settings, verify creators and resolve disputes.
     pub admin: Pubkey,
+    /// Who may pause opens, remove relay authorities and drop changes that wait; the zero key for nobody.
+    pub guardian: Pubkey,
     /// Who may settle and refund, and open for API keys: 1 to 8 distinct keys.
     pub relay_authorities: Vec<Pubkey>,
     /// The marketplace's share, basis points.
@@ -33,6 +35,8 @@ pub struct InitializeConfigArgs {
     pub max_timeout_seconds: u32,
     /// Limit of the prices opened in a window as a multiple of the collateral; 0 = none.
     pub exposure_multiple: u32,
+    /// How long a change that widens power waits; 0 = not at all, for a local network.
+    pub admin_delay_seconds: u32,
     /// 1 to 4 tiers, strictly increasing.
     pub tiers: Vec<CollateralTier>,
 }
@@ -121,6 +125,7 @@ pub fn initialize_config_handler(
         relay_authority_count: 0,
         admin: args.admin,
         pending_admin: Pubkey::default(),
+        guardian: args.guardian,
         usdc_mint: accounts.usdc_mint.key(),
         min_price: args.min_price,
         dispute_bond_lamports: args.dispute_bond_lamports,
@@ -129,6 +134,7 @@ pub fn initialize_config_handler(
         max_timeout_seconds: args.max_timeout_seconds,
         longest_span_seconds: 0,
         exposure_multiple: args.exposure_multiple,
+        admin_delay_seconds: args.admin_delay_seconds,
         tiers: Default::default(),
         relay_authorities: Default::default(),
         reserved: [0; 64],
@@ -156,6 +162,7 @@ pub fn initialize_config_handler(
     emit(&ConfigInitialized {
         config: CONFIG_ADDRESS,
         admin: args.admin,
+        guardian: args.guardian,
         relay_authorities: args.relay_authorities,
         usdc_mint: config.usdc_mint,
         treasury: TREASURY_ADDRESS,

@@ -36,13 +36,6 @@ pub struct LapseDispute<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
 }
 
-impl LapseDispute<'_> {
-    /// Nothing beyond the constraints; that 30 days have passed is the transition's business.
-    pub fn validate(&self) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// End it without a finding; the bond goes back and the collateral is free.
 pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     let accounts = ctx.accounts;

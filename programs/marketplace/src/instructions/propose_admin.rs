@@ -1,5 +1,6 @@
 //! First half of a change of admin: nothing changes before the other side accepts, so that a mistyped key
-//! cannot take the marketplace away from everybody.
+//! cannot take the marketplace away from everybody. Where changes must wait, it can only withdraw a proposal; a successor
+//! is named by a change that is proposed.
 
 use anchor_lang::prelude::*;
 
@@ -26,16 +27,10 @@ pub struct ProposeAdmin<'info> {
     pub config: Box<Account<'info, Config>>,
 }
 
-impl ProposeAdmin<'_> {
-    /// Nothing beyond the constraints.
-    pub fn validate(&self, _args: &ProposeAdminArgs) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// Remember the proposal, in place of any other.
 pub fn propose_admin_handler(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
     let config = &mut ctx.accounts.config;
+    config.require_immediate(args.pending_admin != Pubkey::default())?;
     config.pending_admin = args.pending_admin;
     emit(&AdminProposed {
         config: config.key(),

@@ -78,11 +78,7 @@ pub struct RefundExecution<'info> {
 impl<'info> RefundExecution<'info> {
     /// authority may refund now; destination is the caller's and can receive; all else by the constraints.
     pub fn validate(&self, _args: &RefundExecutionArgs) -> Result<()> {
-        require_canonical_address(&self.record)?;
-        require_writable(&self.record)?;
-        require_collateral_of(&self.collateral, &self.record.listing)?;
-        require_writable(&self.collateral)?;
-        require_escrow_of(&self.escrow, &self.record)?;
+        self.require_state()?;
         let authority = self.authority.key();
         let now = Clock::get()?.unix_timestamp;
         ensure!(
@@ -98,6 +94,20 @@ impl<'info> RefundExecution<'info> {
             tokens::can_receive_for(&self.destination, mint, caller),
             MarketplaceError::RefundDestinationUnusable
         );
+        self.require_givers()
+    }
+
+    /// record, collateral and escrow are at their addresses and belong together.
+    pub fn require_state(&self) -> Result<()> {
+        require_canonical_address(&self.record)?;
+        require_writable(&self.record)?;
+        require_collateral_of(&self.collateral, &self.record.listing)?;
+        require_writable(&self.collateral)?;
+        require_escrow_of(&self.escrow, &self.record)
+    }
+
+    /// grant and spender are those that gave money and gas.
+    pub fn require_givers(&self) -> Result<()> {
         if self.by_grant() {
             self.require_grant_and_tank()?;
         }
@@ -148,64 +158,79 @@ impl<'info> RefundExecution<'info> {
     }
 }
 
-/// Move everything back, close the escrow, give the grant its spend back and the listing its exposure.
+/// Move everything back and close the escrow.
 pub fn refund_execution_handler(
     ctx: Context<RefundExecution>,
     args: RefundExecutionArgs,
 ) -> Result<()> {
-    let accounts = ctx.accounts;
-    let now = Clock::get()?.unix_timestamp;
-    let record = &mut accounts.record;
-    record.refund(now)?;
-    save(record)?;
-    let restored = restore_grant(&accounts.grant, record)?;
-    let collateral = &mut accounts.collateral;
-    collateral.return_exposure(record.price, record.opened_at);
-    save(collateral)?;
-    // Whatever is there goes back, even if it is not the price: nothing may keep a caller from it.
-    let escrow = tokens::read(&accounts.escrow);
-    let amount = escrow
-        .ok_or_else(|| fail(MarketplaceError::RecordUnsound))?
-        .amount;
-    let by_relay = accounts.config.is_relay_authority(accounts.authority.key);
-    let reason = if by_relay {
-        args.reason
-    } else {
-        RefundReason::Expired
-    };
+    ctx.accounts.refund(args.reason, false)
+}
 
-    let execution_id = accounts.record.execution_id;
-    let transfer = TokenTransfer {
-        authority: accounts.record.to_account_info(),
-        seeds: &accounts.record.seeds(),
-        token_program: &accounts.token_program,
-    };
-    transfer.send(&accounts.escrow, &accounts.destination, amount)?;
-    // A rise of the rent can leave neither able to take it; then the empty escrow stays.
-    let takers = [accounts.rent_sponsor.as_ref(), &transfer.authority];
-    if let Some(rent_to) = first_taker(&accounts.escrow, takers)? {
-        transfer.close(&accounts.escrow, rent_to)?;
+impl<'info> RefundExecution<'info> {
+    /// End the record, give the grant its spend back and the listing its exposure, and the escrow to its caller: what it
+    /// holds, or, handed over, the account itself.
+    pub fn refund(&mut self, reason: RefundReason, handed_over: bool) -> Result<()> {
+        let now = Clock::get()?.unix_timestamp;
+        let record = &mut self.record;
+        record.refund(now)?;
+        save(record)?;
+        let restored = restore_grant(&self.grant, record)?;
+        let collateral = &mut self.collateral;
+        collateral.return_exposure(record.price, record.opened_at);
+        save(collateral)?;
+        let by_relay = self.config.is_relay_authority(self.authority.key);
+        let reason = if by_relay {
+            reason
+        } else {
+            RefundReason::Expired
+        };
+        // Whatever is there goes back, even if it is not the price: nothing may keep a caller from it.
+        let amount = tokens::read(&self.escrow)
+            .ok_or_else(|| fail(MarketplaceError::RecordUnsound))?
+            .amount;
+        if handed_over {
+            self.hand_over()?;
+        } else {
+            self.send_back(amount)?;
+        }
+
+        let record = &self.record;
+        record.invariant(tokens::held_for(&self.escrow, &record.key()))?;
+        let (gas_to, gas_lamports) = pay_gas(record, self.gas_receivers(by_relay))?;
+        emit(&ExecutionRefunded {
+            record: record.key(),
+            execution_id: record.execution_id,
+            listing: record.listing,
+            caller: record.caller,
+            amount,
+            reason: reason as u8,
+            refunded_at: now,
+            grant_restored: restored.is_some(),
+            grant_total_spent: restored.map_or(0, |(total, _)| total),
+            grant_period_spent: restored.map_or(0, |(_, period)| period),
+            exposure_window_start: self.collateral.exposure_window_start,
+            exposure_opened: self.collateral.exposure_opened,
+            gas_to,
+            gas_lamports,
+            handed_over,
+        })
     }
 
-    let record = &accounts.record;
-    record.invariant(tokens::balance(&accounts.escrow))?;
-    let (gas_to, gas_lamports) = pay_gas(record, accounts.gas_receivers(by_relay))?;
-    emit(&ExecutionRefunded {
-        record: record.key(),
-        execution_id,
-        listing: record.listing,
-        caller: record.caller,
-        amount,
-        reason: reason as u8,
-        refunded_at: now,
-        grant_restored: restored.is_some(),
-        grant_total_spent: restored.map_or(0, |(total, _)| total),
-        grant_period_spent: restored.map_or(0, |(_, period)| period),
-        exposure_window_start: accounts.collateral.exposure_window_start,
-        exposure_opened: accounts.collateral.exposure_opened,
-        gas_to,
-        gas_lamports,
-    })
+    /// Move what the escrow holds, and close it.
+    fn send_back(&self, amount: u64) -> Result<()> {
+        let transfer = TokenTransfer {
+            authority: self.record.to_account_info(),
+            seeds: &self.record.seeds(),
+            token_program: &self.token_program,
+        };
+        transfer.send(&self.escrow, &self.destination, amount)?;
+        // A rise of the rent can leave neither able to take it; then the empty escrow stays.
+        let takers = [self.rent_sponsor.as_ref(), &transfer.authority];
+        if let Some(rent_to) = first_taker(&self.escrow, takers)? {
+            transfer.close(&self.escrow, rent_to)?;
+        }
+        Ok(())
+    }
 }
 
 /// Give the spend back to the grant that paid, if it is still that one and live; says the spend after it, whole and

@@ -42,13 +42,6 @@ pub struct SetCreatorVerified<'info> {
     pub system_program: Program<'info, System>,
 }
 
-impl SetCreatorVerified<'_> {
-    /// Nothing beyond the constraints: admin by has_one, profile by its seeds.
-    pub fn validate(&self, _args: &SetCreatorVerifiedArgs) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// Set the badge.
 pub fn set_creator_verified_handler(
     ctx: Context<SetCreatorVerified>,

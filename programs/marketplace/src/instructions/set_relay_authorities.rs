@@ -1,4 +1,5 @@
-//! Says which keys have the relay's part, at once: what to do first when one of them may be stolen.
+//! Says which keys have the relay's part, at once. Where changes must wait, it can only take keys out; others are added
+//! by a change that is proposed.
 
 use anchor_lang::prelude::*;
 
@@ -25,19 +26,14 @@ pub struct SetRelayAuthorities<'info> {
     pub config: Box<Account<'info, Config>>,
 }
 
-impl SetRelayAuthorities<'_> {
-    /// Nothing beyond the constraints; the keys are checked where they are set.
-    pub fn validate(&self, _args: &SetRelayAuthoritiesArgs) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// Hand the part over.
 pub fn set_relay_authorities_handler(
     ctx: Context<SetRelayAuthorities>,
     args: SetRelayAuthoritiesArgs,
 ) -> Result<()> {
     let config = &mut ctx.accounts.config;
+    let adds = |key| !config.is_relay_authority(key);
+    config.require_immediate(args.relay_authorities.iter().any(adds))?;
     config.set_relay_authorities(&args.relay_authorities)?;
     emit(&RelayAuthoritiesChanged {
         config: config.key(),

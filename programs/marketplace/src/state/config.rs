@@ -17,6 +17,32 @@ pub struct CollateralTier {
     pub deposit: u64,
 }
 
+/// New values of settings; what is absent stays as it is.
+#[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsChange {
+    /// True stops every new execution; settling and refunding go on.
+    pub opens_paused: Option<bool>,
+    /// The marketplace's share, basis points.
+    pub fee_bps: Option<u16>,
+    /// Lowest price, base units.
+    pub min_price: Option<u64>,
+    /// Bond of a dispute, lamports.
+    pub dispute_bond_lamports: Option<u64>,
+    /// How long after its settle an execution can be disputed.
+    pub dispute_window_seconds: Option<u32>,
+    /// Time from an execution's deadline to the refund that anyone may trigger.
+    pub refund_grace_seconds: Option<u32>,
+    /// Longest timeout a listing may offer.
+    pub max_timeout_seconds: Option<u32>,
+    /// Limit of the prices opened in a window as a multiple of the collateral; 0 = none.
+    pub exposure_multiple: Option<u32>,
+    /// How long a change that widens power waits; it can only be raised.
+    pub admin_delay_seconds: Option<u32>,
+    /// 1 to 4 tiers, strictly increasing; replaces all.
+    #[max_len(4)]
+    pub tiers: Option<Vec<CollateralTier>>,
+}
+
 /// Settings that instructions read. The admin changes them within the bounds of `constants.rs`.
 #[account]
 #[derive(InitSpace, Debug)]
@@ -39,6 +65,8 @@ pub struct Config {
     pub admin: Pubkey,
     /// Who may become admin by accepting; the zero key when nobody.
     pub pending_admin: Pubkey,
+    /// Who may pause opens, remove relay authorities and drop changes that wait; the zero key when there is none.
+    pub guardian: Pubkey,
     /// The one settlement mint: six decimals, classic Token program. Fixed for ever.
     pub usdc_mint: Pubkey,
     /// Lowest price of a listing, base units.
@@ -55,6 +83,8 @@ pub struct Config {
     pub longest_span_seconds: u32,
     /// Prices opened in one dispute window may reach this multiple of a listing's collateral; 0 = no limit.
     pub exposure_multiple: u32,
+    /// How long a change that widens power waits before it can be applied; 0 = not at all. It only grows.
+    pub admin_delay_seconds: u32,
     /// Collateral tiers, strictly increasing in both fields; unused ones are zero.
     pub tiers: [CollateralTier; 4],
     /// Who may settle and refund any execution, and open on behalf of keys; each relay process has one of its own,
@@ -138,6 +168,103 @@ impl Config {
         Ok(())
     }
 
+    /// Take one relay authority out, even the last: without any, nothing is settled or opened for API keys.
+    pub fn remove_relay_authority(&mut self, key: &Pubkey) -> Result<()> {
+        ensure!(
+            self.is_relay_authority(key),
+            MarketplaceError::UnknownRelayAuthority
+        );
+        let kept: Vec<Pubkey> = self
+            .used_relay_authorities()
+            .iter()
+            .filter(|it| *it != key)
+            .copied()
+            .collect();
+        if kept.is_empty() {
+            self.relay_authorities = Default::default();
+            self.relay_authority_count = 0;
+            return Ok(());
+        }
+        self.set_relay_authorities(&kept)
+    }
+
+    /// Put relay authorities beside those that there are; none is named twice.
+    pub fn add_relay_authorities(&mut self, added: &[Pubkey]) -> Result<()> {
+        if added.is_empty() {
+            return Ok(());
+        }
+        let mut all = self.used_relay_authorities().to_vec();
+        all.extend(added.iter().filter(|key| !self.is_relay_authority(key)));
+        self.set_relay_authorities(&all)
+    }
+
+    /// This key is the guardian or the admin. The zero key, which stands for nobody, cannot sign.
+    pub fn require_guardian_or_admin(&self, key: &Pubkey) -> Result<()> {
+        ensure!(
+            *key == self.guardian || *key == self.admin,
+            MarketplaceError::NotGuardianOrAdmin
+        );
+        Ok(())
+    }
+
+    /// Take the settings that are given, and check all.
+    pub fn change_settings(&mut self, change: &SettingsChange) -> Result<()> {
+        set(&mut self.opens_paused, change.opens_paused);
+        set(&mut self.fee_bps, change.fee_bps);
+        set(&mut self.min_price, change.min_price);
+        set(
+            &mut self.dispute_bond_lamports,
+            change.dispute_bond_lamports,
+        );
+        set(
+            &mut self.dispute_window_seconds,
+            change.dispute_window_seconds,
+        );
+        set(&mut self.refund_grace_seconds, change.refund_grace_seconds);
+        set(&mut self.max_timeout_seconds, change.max_timeout_seconds);
+        set(&mut self.exposure_multiple, change.exposure_multiple);
+        if let Some(seconds) = change.admin_delay_seconds {
+            ensure!(
+                seconds >= self.admin_delay_seconds,
+                MarketplaceError::AdminDelayOutOfBounds
+            );
+            self.admin_delay_seconds = seconds;
+        }
+        if let Some(tiers) = &change.tiers {
+            self.set_tiers(tiers)?;
+        }
+        self.lengthen_span();
+        self.invariant()
+    }
+
+    /// Whether settings that came out of these must have waited: they lower what callers and creators are protected by,
+    /// or change what they pay or deposit.
+    pub fn is_widened_by(&self, after: &Config) -> bool {
+        /// 0 stands for no limit.
+        fn limit(multiple: u32) -> u32 {
+            if multiple == 0 {
+                u32::MAX
+            } else {
+                multiple
+            }
+        }
+        after.fee_bps != self.fee_bps
+            || after.min_price != self.min_price
+            || after.dispute_bond_lamports != self.dispute_bond_lamports
+            || after.tiers != self.tiers
+            || after.dispute_window_seconds < self.dispute_window_seconds
+            || limit(after.exposure_multiple) > limit(self.exposure_multiple)
+    }
+
+    /// Nothing is made to wait, or the change is none that must.
+    pub fn require_immediate(&self, is_widened: bool) -> Result<()> {
+        ensure!(
+            self.admin_delay_seconds == 0 || !is_widened,
+            MarketplaceError::ChangeMustWait
+        );
+        Ok(())
+    }
+
     /// Keep the longest span ever in force.
     pub fn lengthen_span(&mut self) {
         self.longest_span_seconds = self.longest_span_seconds.max(self.span_seconds());
@@ -182,6 +309,10 @@ impl Config {
             self.exposure_multiple <= EXPOSURE_MULTIPLE_MAX,
             MarketplaceError::ExposureMultipleOutOfBounds
         );
+        ensure!(
+            self.admin_delay_seconds <= ADMIN_DELAY_SECONDS_MAX,
+            MarketplaceError::AdminDelayOutOfBounds
+        );
         let tiers = self.used_tiers();
         ensure!(!tiers.is_empty(), MarketplaceError::InvalidTiers);
         ensure!(
@@ -199,6 +330,12 @@ impl Config {
             );
         }
         Ok(())
+    }
+}
+
+fn set<T: Copy>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
     }
 }
 
@@ -229,6 +366,7 @@ mod tests {
             relay_authority_count: 2,
             admin: Pubkey::new_from_array([4; 32]),
             pending_admin: Pubkey::new_from_array([5; 32]),
+            guardian: Pubkey::new_from_array([9; 32]),
             usdc_mint: Pubkey::new_from_array([7; 32]),
             min_price: 10_000,
             dispute_bond_lamports: 9,
@@ -237,6 +375,7 @@ mod tests {
             max_timeout_seconds: 3_600,
             longest_span_seconds: 263_400,
             exposure_multiple: 10,
+            admin_delay_seconds: 86_400,
             tiers: [tier(10_000, 11), tier(20_000, 12), tier(0, 0), tier(0, 0)],
             relay_authorities: authorities(&[6, 8]),
             reserved: [0; 64],
@@ -254,13 +393,14 @@ mod tests {
             &[2, 2],
             &[4; 32],
             &[5; 32],
+            &[9; 32],
             &[7; 32],
         ]
         .concat();
         for number in [10_000u64, 9] {
             expected.extend(number.to_le_bytes());
         }
-        for number in [259_200u32, 600, 3_600, 263_400, 10] {
+        for number in [259_200u32, 600, 3_600, 263_400, 10, 86_400] {
             expected.extend(number.to_le_bytes());
         }
         for number in [10_000u64, 11, 20_000, 12, 0, 0, 0, 0] {
@@ -303,6 +443,57 @@ mod tests {
             );
             assert_eq!(config.used_relay_authorities(), [key(3)], "nothing changed");
         }
+    }
+
+    #[test]
+    fn relay_authorities_are_added_beside_the_others_and_removed_to_the_last() {
+        let mut config = config();
+        let key = |fill: u8| Pubkey::new_from_array([fill; 32]);
+        assert!(config.add_relay_authorities(&[key(8), key(3)]).is_ok());
+        assert_eq!(config.used_relay_authorities(), [key(6), key(8), key(3)]);
+        for fill in [8, 6, 3] {
+            assert!(config.remove_relay_authority(&key(fill)).is_ok());
+            assert_eq!(
+                config.remove_relay_authority(&key(fill)),
+                Err(fail(MarketplaceError::UnknownRelayAuthority))
+            );
+        }
+        assert_eq!(config.relay_authorities, [Pubkey::default(); 8]);
+        assert!(config.add_relay_authorities(&[key(1)]).is_ok());
+        assert_eq!(config.used_relay_authorities(), [key(1)]);
+    }
+
+    #[test]
+    fn what_takes_protection_away_widens() {
+        type Edit = fn(&mut Config);
+        let widening: [Edit; 8] = [
+            |it| it.fee_bps = 99,
+            |it| it.min_price = 10_001,
+            |it| it.dispute_bond_lamports = 8,
+            |it| it.dispute_bond_lamports = 10,
+            |it| it.tiers[1].deposit = 13,
+            |it| it.dispute_window_seconds -= 1,
+            |it| it.exposure_multiple = 11,
+            |it| it.exposure_multiple = 0,
+        ];
+        let narrowing: [Edit; 6] = [
+            |it| it.opens_paused = false,
+            |it| it.dispute_window_seconds += 1,
+            |it| it.exposure_multiple = 9,
+            |it| it.refund_grace_seconds = 300,
+            |it| it.max_timeout_seconds = 60,
+            |it| it.admin_delay_seconds += 1,
+        ];
+        for (edits, is_widened) in [(&widening[..], true), (&narrowing[..], false)] {
+            for edit in edits {
+                let mut after = config();
+                edit(&mut after);
+                assert_eq!(config().is_widened_by(&after), is_widened);
+            }
+        }
+        let mut unlimited = config();
+        unlimited.exposure_multiple = 0;
+        assert!(!unlimited.is_widened_by(&config()), "a first limit narrows");
     }
 
     #[test]

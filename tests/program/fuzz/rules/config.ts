@@ -1,7 +1,7 @@
 /** What the program promises about settings, authorities, the treasury and badges, in plain terms. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { type Address, demand, type Ledger, type StateOf, text } from '../ledger.ts';
+import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
 import { frozenOrGone } from './token.ts';
 
 export const CONFIG = text(program.findConfig());
@@ -32,6 +32,7 @@ function demandBounds(settings: Config): void {
   demand(between(60, settings.maxTimeoutSeconds, 86_400), 'MaxTimeoutOutOfBounds');
   demand(settings.disputeBondLamports <= 1_000_000_000n, 'BondOutOfBounds');
   demand(settings.exposureMultiple <= 1_000, 'ExposureMultipleOutOfBounds');
+  demand(settings.adminDelaySeconds <= 2_592_000, 'AdminDelayOutOfBounds');
   const tiers = settings.tiers.slice(0, settings.tierCount);
   const bounded = tiers.every(({ maxPrice, deposit }) => maxPrice <= 10_000_000_000n && deposit <= 100_000_000_000n);
   const rising = tiers.every(({ maxPrice, deposit }, index) => {
@@ -73,10 +74,11 @@ export function initializeConfig(
   const admin = text(input.admin);
   demand(admin !== NOBODY, 'InvalidAuthority');
   const { feeBps, minPrice, disputeBondLamports, disputeWindowSeconds } = input;
-  const { refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = input;
+  const { refundGraceSeconds, maxTimeoutSeconds, exposureMultiple, adminDelaySeconds } = input;
   const made = {
     ...{ version: 1, bump: 0, treasuryBump: 0, opensPaused: false, pendingAdmin: NOBODY, longestSpanSeconds: 0 },
     ...{ feeBps, minPrice, disputeBondLamports, disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds },
+    ...{ guardian: text(input.guardian), adminDelaySeconds },
     ...{ admin, usdcMint: text(input.usdcMint), exposureMultiple, reserved: '00'.repeat(64) },
     ...withRelays(input.relayAuthorities),
     ...{ tierCount: input.tiers.length, tiers: padded(input.tiers) },
@@ -92,22 +94,130 @@ function demandAdmin(ledger: Ledger, admin: Address): Config {
   return settings;
 }
 
-export function updateConfig(ledger: Ledger, input: program.UpdateConfigInput): void {
-  const before = demandAdmin(ledger, text(input.admin));
-  const { admin: _, tiers, ...changes } = input;
-  const after = { ...before, ...changes };
+/** The settings after a change, within their bounds. */
+function changed(before: Config, change: program.SettingsChange): Config {
+  const { tiers, ...changes } = change;
+  const given = Object.entries(changes).filter(([, value]) => value !== null);
+  const after: Config = { ...before, ...Object.fromEntries(given) };
+  demand(after.adminDelaySeconds >= before.adminDelaySeconds, 'AdminDelayOutOfBounds');
   if (tiers) {
     after.tiers = padded(tiers);
     after.tierCount = tiers.length;
   }
   demandBounds(after);
   after.longestSpanSeconds = Math.max(before.longestSpanSeconds, span(after));
+  return after;
+}
+
+const mayBe = (settings: Config, isWidened: boolean): void =>
+  demand(settings.adminDelaySeconds === 0 || !isWidened, 'ChangeMustWait');
+
+/** Whether what callers and creators pay, or are protected by, changes to their harm. */
+function isWidened(before: Config, after: Config): boolean {
+  const same = (['feeBps', 'minPrice', 'disputeBondLamports', 'tierCount'] as const).every(
+    (name) => before[name] === after[name],
+  );
+  const sameTiers = before.tiers.every(({ maxPrice, deposit }, index) => {
+    const next = after.tiers[index]!;
+    return maxPrice === next.maxPrice && deposit === next.deposit;
+  });
+  const limit = ({ exposureMultiple }: Config) => exposureMultiple || Number.POSITIVE_INFINITY;
+  return (
+    !same || !sameTiers || after.disputeWindowSeconds < before.disputeWindowSeconds || limit(after) > limit(before)
+  );
+}
+
+export function updateConfig(ledger: Ledger, input: program.UpdateConfigInput): void {
+  const { admin, ...change } = input;
+  const before = demandAdmin(ledger, text(admin));
+  const after = changed(before, change);
+  mayBe(before, isWidened(before, after));
   ledger.change('Config', CONFIG, after);
 }
 
+type Details = StateOf<'PendingChange'>['details'];
+
+const NO_SETTINGS: Details['settings'] = {
+  ...{ opensPaused: null, feeBps: null, minPrice: null, disputeBondLamports: null, disputeWindowSeconds: null },
+  ...{
+    refundGraceSeconds: null,
+    maxTimeoutSeconds: null,
+    exposureMultiple: null,
+    adminDelaySeconds: null,
+    tiers: null,
+  },
+};
+
+/** The config after a change that has waited. */
+function applied(before: Config, details: Details): Config {
+  const after = changed(before, details.settings as program.SettingsChange);
+  const relays = relaysOf(before);
+  const added = details.addedRelayAuthorities.filter((relay) => !relays.includes(relay));
+  if (details.addedRelayAuthorities.length > 0) Object.assign(after, withRelays([...relays, ...added].map(key)));
+  const { guardian, pendingAdmin } = details;
+  return { ...after, guardian: guardian ?? before.guardian, pendingAdmin: pendingAdmin ?? before.pendingAdmin };
+}
+
+export function proposeChange(ledger: Ledger, input: program.ProposeChangeInput): void {
+  const before = demandAdmin(ledger, text(input.admin));
+  const { changeId, guardian, pendingAdmin } = input;
+  const details: Details = {
+    settings: { ...NO_SETTINGS, ...input.settings },
+    addedRelayAuthorities: (input.addedRelayAuthorities ?? []).map(text),
+    guardian: guardian ? text(guardian) : null,
+    pendingAdmin: pendingAdmin ? text(pendingAdmin) : null,
+  };
+  applied(before, details);
+  const [rentSponsor, proposedAt] = [text(input.payer), ledger.now];
+  const dueAt = proposedAt + BigInt(before.adminDelaySeconds);
+  const made = { version: 1, bump: 0, changeId, rentSponsor, proposedAt, dueAt, details };
+  ledger.create('PendingChange', text(program.findChange(changeId)), rentSponsor, made);
+}
+
+export function applyChange(ledger: Ledger, input: program.ApplyChangeInput): void {
+  const { address, rentSponsor, dueAt, details } = waiting(ledger, input);
+  demand(ledger.now >= dueAt, 'ChangeNotDue');
+  ledger.change('Config', CONFIG, applied(config(ledger), details));
+  ledger.close(address, rentSponsor);
+}
+
+export function cancelChange(ledger: Ledger, input: Parameters<typeof program.cancelChange>[0]): void {
+  const { address, rentSponsor } = waiting(ledger, input);
+  demandGuardian(ledger, input.authority);
+  ledger.close(address, rentSponsor);
+}
+
+function waiting(ledger: Ledger, { changeId, rentSponsor }: program.ApplyChangeInput) {
+  const address = text(program.findChange(changeId));
+  const found = ledger.state('PendingChange', address);
+  demand(found.rentSponsor === text(rentSponsor), 'WrongRentSponsor');
+  return { ...found, address };
+}
+
+function demandGuardian(ledger: Ledger, authority: PublicKey): Config {
+  const settings = config(ledger);
+  demand([settings.guardian, settings.admin].includes(text(authority)), 'NotGuardianOrAdmin');
+  return settings;
+}
+
+export function pauseOpens(ledger: Ledger, { authority }: { authority: PublicKey }): void {
+  demandGuardian(ledger, authority);
+  ledger.change('Config', CONFIG, { opensPaused: true });
+}
+
+export function removeRelayAuthority(ledger: Ledger, input: program.RemoveRelayAuthorityInput): void {
+  const relays = relaysOf(demandGuardian(ledger, input.authority));
+  const removed = text(input.relayAuthority);
+  demand(relays.includes(removed), 'UnknownRelayAuthority');
+  const kept = relays.filter((relay) => relay !== removed);
+  const unused = Array.from({ length: MOST_RELAYS - kept.length }, () => NOBODY);
+  ledger.change('Config', CONFIG, { relayAuthorities: [...kept, ...unused], relayAuthorityCount: kept.length });
+}
+
 export function proposeAdmin(ledger: Ledger, input: program.ProposeAdminInput): void {
-  demandAdmin(ledger, text(input.admin));
-  ledger.change('Config', CONFIG, { pendingAdmin: text(input.pendingAdmin) });
+  const pendingAdmin = text(input.pendingAdmin);
+  mayBe(demandAdmin(ledger, text(input.admin)), pendingAdmin !== NOBODY);
+  ledger.change('Config', CONFIG, { pendingAdmin });
 }
 
 export function acceptAdmin(ledger: Ledger, input: { pendingAdmin: program.ProposeAdminInput['pendingAdmin'] }): void {
@@ -117,7 +227,12 @@ export function acceptAdmin(ledger: Ledger, input: { pendingAdmin: program.Propo
 }
 
 export function setRelayAuthorities(ledger: Ledger, input: program.SetRelayAuthoritiesInput): void {
-  demandAdmin(ledger, text(input.admin));
+  const before = demandAdmin(ledger, text(input.admin));
+  const present = relaysOf(before);
+  mayBe(
+    before,
+    input.relayAuthorities.some((relay) => !present.includes(text(relay))),
+  );
   ledger.change('Config', CONFIG, withRelays(input.relayAuthorities));
 }
 

@@ -194,8 +194,7 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   const settings = config(ledger);
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
-  const book = collateralOf(text(input.listing));
-  const collateral = ledger.state('CreatorCollateral', book);
+  ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
   const [authority, destination] = [text(input.authority), text(input.destination)];
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   demand(record.listing === text(input.listing), 'WrongListing');
@@ -204,13 +203,56 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
   demand(authority === record.caller || destination === associated, 'WrongRefundDestination');
   demand(receivesFor(ledger, destination, record.caller), 'RefundDestinationUnusable');
-  const grantAddress = text(program.findGrant(input.caller, input.keyId));
-  const byGrant = record.keyId !== NO_KEY;
-  demand(!byGrant || record.keyId === hex(input.keyId), 'WrongGrant');
+  demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
   ledger.transfer(escrow, destination, ledger.token(escrow).amount, address);
   ledger.closeOurs(escrow, record.rentSponsor, address);
+  endRefunded(ledger, input);
+}
+
+/** The hand-over's checks differ in its time and its destination. */
+export function handOverRefund(ledger: Ledger, input: program.HandOverRefundInput): void {
+  const settings = config(ledger);
+  const record = ledger.state('ExecutionRecord', recordOf(input.executionId));
+  ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
+  const destination = text(input.destination);
+  demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
+  demand(record.listing === text(input.listing), 'WrongListing');
+  demand(ledger.now >= handOverFrom(record), 'HandOverTooEarly');
+  const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
+  demand(destination === associated, 'WrongRefundDestination');
+  demand(!receivesFor(ledger, destination, record.caller), 'RefundDeliverable');
+  demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
+  demand(record.status === 'open', 'ExecutionNotOpen');
+  const escrow = escrowOf(input.executionId);
+  demand(!ledger.token(escrow).frozen, 'token:17');
+  ledger.changeToken(escrow, { owner: record.caller, closer: text(program.findCloser(input.rentSponsor)) });
+  endRefunded(ledger, input);
+}
+
+/** From when the refund of a record can be handed over: 7 days after `refund_at`. */
+export const handOverFrom = ({ refundAt }: ExecutionRecord): bigint => refundAt + 7n * DAY;
+
+export function closeEscrow(ledger: Ledger, input: program.CloseEscrowInput): void {
+  const escrow = escrowOf(input.executionId);
+  const { token } = ledger.get(escrow);
+  demand(token !== undefined && token.closer !== null, 'EscrowNotHandedOver');
+  demand(token.closer === text(program.findCloser(input.rentSponsor)), 'WrongRentSponsor');
+  demand(token.amount === 0n, 'EscrowNotEmpty');
+  ledger.closeToken(escrow, text(input.rentSponsor));
+}
+
+/** The record ends, grant and listing get back what it took of them, and the gas goes where it belongs. */
+function endRefunded(ledger: Ledger, input: program.HandOverRefundInput): void {
+  const address = recordOf(input.executionId);
+  const record = ledger.state('ExecutionRecord', address);
+  const book = collateralOf(text(input.listing));
+  const collateral = ledger.state('CreatorCollateral', book);
+  const authority = text(input.authority);
+  const byRelay = relaysOf(config(ledger)).includes(authority);
+  const grantAddress = text(program.findGrant(input.caller, input.keyId));
+  const byGrant = record.keyId !== NO_KEY;
   ledger.change('ExecutionRecord', address, { status: 'refunded', settledAt: ledger.now });
   const grant = byGrant ? ledger.find('KeyGrant', grantAddress) : null;
   const restored = grant && restore(grant, record.price, record.openedAt);

@@ -2,11 +2,22 @@
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { TIERS, USDC } from '../../../harness/vm/world.ts';
-import { ADMINS, CREATORS, MINT, purse, RELAYS, SPONSOR, STRANGER, UPGRADE_AUTHORITY, wallet } from '../cast.ts';
+import {
+  ADMINS,
+  CREATORS,
+  GUARDIAN,
+  MINT,
+  purse,
+  RELAYS,
+  SPONSOR,
+  STRANGER,
+  UPGRADE_AUTHORITY,
+  wallet,
+} from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { key, type Ledger, text } from '../ledger.ts';
 import * as rules from '../rules/config.ts';
-import { type Plan, type Planner, plan, ZERO_KEY } from './plan.ts';
+import { type Plan, type Planner, plan, until, ZERO_KEY } from './plan.ts';
 
 const DAY = 86_400;
 
@@ -29,6 +40,7 @@ const CHOICES = {
   refundGraceSeconds: [600, 300, 3_600],
   maxTimeoutSeconds: [3_600, 60, 86_400],
   exposureMultiple: [0, 1, 2],
+  adminDelaySeconds: [0, 0, 0, 3_600],
   tiers: TIER_CHOICES,
 } as const;
 
@@ -43,6 +55,7 @@ const FAULTS = {
   disputeWindowSeconds: 30 * DAY + 1,
   refundGraceSeconds: 299,
   maxTimeoutSeconds: 59,
+  adminDelaySeconds: 30 * DAY + 1,
   tiers: [TIERS[1]!, TIERS[0]!],
 } as const;
 
@@ -58,6 +71,7 @@ export const initializeConfig: Planner = ({ ledger }, draw) => {
     payer: SPONSOR,
     usdcMint: MINT,
     admin: ADMINS[0]!,
+    guardian: draw.of([GUARDIAN, ZERO_KEY]),
     relayAuthorities: draw.of(RELAY_CHOICES),
     ...(chosen as Pick<program.InitializeConfigInput, Setting>),
   };
@@ -84,6 +98,84 @@ export const updateConfig: Planner = ({ ledger }, draw) => {
   }
   return plan('update_config', 'ConfigUpdated', program.updateConfig(input), (target) =>
     rules.updateConfig(target, input),
+  );
+};
+
+/** The first few ids, so that some are taken. */
+const CHANGE_IDS = [1n, 2n, 3n];
+
+export const proposeChange: Planner = ({ ledger }, draw) => {
+  const name = draw.of(SETTINGS);
+  const free = CHANGE_IDS.filter((id) => !ledger.find('PendingChange', text(program.findChange(id))));
+  const input: program.ProposeChangeInput = {
+    admin: someAdmin(ledger, draw),
+    payer: SPONSOR,
+    changeId: draw.of(free.length > 0 && draw.fault('taken') === 'none' ? free : CHANGE_IDS),
+    settings: {
+      [name]:
+        draw.fault('bounds') === 'none' || name === 'exposureMultiple'
+          ? draw.of(CHOICES[name] as readonly unknown[])
+          : FAULTS[name],
+    },
+    ...(draw.maybe(30) && {
+      addedRelayAuthorities: draw.of([RELAYS.slice(0, 2), RELAYS.slice(3, 5), RELAYS, [ZERO_KEY]]),
+    }),
+    ...(draw.maybe(20) && { guardian: draw.of([GUARDIAN, STRANGER, ZERO_KEY]) }),
+    ...(draw.maybe(20) && { pendingAdmin: draw.of([...ADMINS, ZERO_KEY]) }),
+  };
+  return plan('propose_change', 'ChangeProposed', program.proposeChange(input), (target) =>
+    rules.proposeChange(target, input),
+  );
+};
+
+/** A change that waits, or sometimes none; null where there is none. */
+function someChange(ledger: Ledger, draw: Draw): program.ApplyChangeInput | null {
+  const [...waiting] = ledger.all('PendingChange');
+  if (waiting.length === 0) return null;
+  const [, { changeId, rentSponsor }] = draw.of(waiting);
+  return { changeId, rentSponsor: draw.fault('other') === 'none' ? key(rentSponsor) : STRANGER };
+}
+
+/** The guardian or the admin; now and then somebody else. */
+function someGuardian(ledger: Ledger, draw: Draw) {
+  const { guardian, admin } = rules.config(ledger);
+  const named = [key(admin), ...(guardian === rules.NOBODY ? [] : [key(guardian)])];
+  return draw.fault('other') === 'none' ? draw.of(named) : draw.of([GUARDIAN, STRANGER, ...ADMINS]);
+}
+
+export const applyChange: Planner = (scene, draw) => {
+  const { ledger } = scene;
+  const input = someChange(ledger, draw);
+  if (!input) return proposeChange(scene, draw);
+  const { dueAt } = ledger.state('PendingChange', text(program.findChange(input.changeId)));
+  if (dueAt > ledger.now && draw.maybe(70)) return until(ledger, [dueAt]);
+  return plan('apply_change', 'ChangeApplied', program.applyChange(input), (target) =>
+    rules.applyChange(target, input),
+  );
+};
+
+export const cancelChange: Planner = (scene, draw) => {
+  const change = someChange(scene.ledger, draw);
+  if (!change) return proposeChange(scene, draw);
+  const input = { ...change, authority: someGuardian(scene.ledger, draw) };
+  return plan('cancel_change', 'ChangeCancelled', program.cancelChange(input), (target) =>
+    rules.cancelChange(target, input),
+  );
+};
+
+export const pauseOpens: Planner = ({ ledger }, draw) => {
+  const input = { authority: someGuardian(ledger, draw) };
+  return plan('pause_opens', 'ConfigUpdated', program.pauseOpens(input), (target) => rules.pauseOpens(target, input));
+};
+
+export const removeRelayAuthority: Planner = ({ ledger }, draw) => {
+  const relays = rules.relaysOf(rules.config(ledger));
+  const last = relays.at(-1);
+  // The last one stays nearly always: nothing deep happens without any.
+  const removable = last !== undefined && (relays.length > 1 || draw.maybe(10)) ? key(last) : STRANGER;
+  const input = { authority: someGuardian(ledger, draw), relayAuthority: removable };
+  return plan('remove_relay_authority', 'RelayAuthoritiesChanged', program.removeRelayAuthority(input), (target) =>
+    rules.removeRelayAuthority(target, input),
   );
 };
 

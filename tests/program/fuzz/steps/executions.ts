@@ -100,7 +100,13 @@ function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing
 
 /** A relay authority in force; now and then somebody else. */
 function someRelay(settings: Config, draw: Draw): PublicKey {
-  return draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(draw.of(relaysOf(settings)));
+  return draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(draw.of(relaysNow(settings)));
+}
+
+/** The relay authorities in force; where the last was removed, keys that were some. */
+function relaysNow(settings: Config): Address[] {
+  const relays = relaysOf(settings);
+  return relays.length > 0 ? relays : RELAYS.map(text);
 }
 
 export const openExecution: Planner = (scene, draw) => {
@@ -206,7 +212,7 @@ export const refundExecution: Planner = (scene, draw) => {
   if (!record) return openExecution(scene, draw);
   const caller = key(record.caller);
   const anyone = ledger.now >= record.refundAt || draw.maybe(8);
-  const relay = key(draw.of(relaysOf(config(ledger))));
+  const relay = key(draw.of(relaysNow(config(ledger))));
   const authority = anyone ? draw.of([STRANGER, caller, relay]) : relay;
   const own = authority.equals(caller) ? [wallet(caller), purse(caller)] : [wallet(caller)];
   const destination = key(draw.maybe(5) ? draw.of([purse(caller), wallet(STRANGER)]) : draw.of(own));
@@ -220,6 +226,53 @@ export const refundExecution: Planner = (scene, draw) => {
   return plan('refund_execution', 'ExecutionRefunded', program.refundExecution(input), (target) =>
     rules.refundExecution(target, input),
   );
+};
+
+export const handOverRefund: Planner = (scene, draw) => {
+  const { ledger } = scene;
+  const record = someRecord(ledger, draw, ({ status }) => status === 'open');
+  if (!record) return openExecution(scene, draw);
+  const caller = key(record.caller);
+  const account = wallet(caller);
+  const isStuck = !receivesFor(ledger, account, record.caller);
+  const isOdd = draw.maybe(8);
+  const due = rules.handOverFrom(record);
+  if (record.status === 'open' && !(isStuck && ledger.now >= due) && !isOdd) {
+    const happen = (target: Ledger) => {
+      if (!isStuck) target.changeToken(account, { frozen: true });
+      if (target.now < due) target.now = due;
+    };
+    return { name: 'an account stays frozen', happen };
+  }
+  const input = {
+    ...{ authority: key(draw.of([text(STRANGER), text(caller), ...relaysOf(config(ledger))])), caller },
+    executionId: fromHex(record.executionId),
+    listing: key(record.listing),
+    keyId: draw.maybe(4) ? bytesOf(2, 16) : fromHex(record.keyId),
+    destination: key(draw.maybe(4) ? purse(caller) : account),
+    rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
+  };
+  return plan('hand_over_refund', 'ExecutionRefunded', program.handOverRefund(input), (target) =>
+    rules.handOverRefund(target, input),
+  );
+};
+
+export const closeEscrow: Planner = (scene, draw) => {
+  const { ledger } = scene;
+  const escrowOf = ({ executionId }: rules.ExecutionRecord) =>
+    text(program.findEscrow(program.findExecution(fromHex(executionId))));
+  const tokenOf = (record: rules.ExecutionRecord) => ledger.get(escrowOf(record)).token;
+  const record = someRecord(ledger, draw, (candidate) => Boolean(tokenOf(candidate)?.closer));
+  const token = record && tokenOf(record);
+  if (!record || !token?.closer) return handOverRefund(scene, draw);
+  if (token.amount > 0n && !draw.maybe(8)) {
+    const [escrow, to] = [escrowOf(record), wallet(STRANGER)];
+    if (token.frozen || ledger.token(to).frozen) return null;
+    return { name: 'spend', happen: (target) => target.transfer(escrow, to, token.amount, token.owner) };
+  }
+  const rentSponsor = draw.maybe(8) ? STRANGER : key(record.rentSponsor);
+  const input = { executionId: fromHex(record.executionId), rentSponsor };
+  return plan('close_escrow', 'EscrowClosed', program.closeEscrow(input), (target) => rules.closeEscrow(target, input));
 };
 
 export const closeExecution: Planner = ({ ledger }, draw) => {

@@ -5,7 +5,7 @@ import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { TREASURY } from '../rules/config.ts';
-import { closableAt } from '../rules/executions.ts';
+import { closableAt, handOverFrom } from '../rules/executions.ts';
 import { bytesOf, type Happening, newNonce, type Planner, type Scene } from './plan.ts';
 
 const { disputeLapseSeconds, endedDisputeSeconds } = program.constants;
@@ -16,7 +16,7 @@ const DAY = 86_400n;
 function edges(ledger: Ledger): bigint[] {
   const moments: bigint[] = [];
   for (const [, record] of ledger.all('ExecutionRecord')) {
-    if (record.status === 'open') moments.push(record.refundAt, record.deadline);
+    if (record.status === 'open') moments.push(record.refundAt, record.deadline, handOverFrom(record));
     if (record.status === 'completed') moments.push(record.settledAt + BigInt(record.disputeWindowSeconds));
     if (record.status === 'refunded') moments.push(closableAt(record)!);
   }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Result, Steps } from '../../../parts/result.tsx';
 import { Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
+import { HANDED_OVER } from '../../executions/refunded.tsx';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
 import type { RunState } from './useRun.ts';
 
@@ -136,6 +137,7 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
 
 const MONEY = {
   done: 'Your money is back: the whole price was refunded.',
+  handed_over: `Your money is back. ${HANDED_OVER}`,
   claimable: 'The refund waits until the wallet that paid has a USDC account again.',
   blocked: 'The refund waits because the USDC account of the wallet that paid is frozen.',
   pending: 'The refund is on its way.',

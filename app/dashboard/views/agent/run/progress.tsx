@@ -6,7 +6,7 @@ import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { cx, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
 import { configQuery, explorerUrl } from '../../../service.ts';
-import { RefundTransaction, refundedText, useRefund } from '../../executions/refunded.tsx';
+import { isPaidBack, RefundTransaction, refundedText, useRefund } from '../../executions/refunded.tsx';
 import { describeFailure } from './failure.ts';
 import type { RunState } from './useRun.ts';
 
@@ -29,7 +29,7 @@ export function RunProgress({
 }) {
   const { data: config } = useQuery(configQuery);
   const found = run.ended ?? run.answer;
-  const refund = useRefund(run.executionId, run.ended?.refund === 'done');
+  const refund = useRefund(run.executionId, isPaidBack(run.ended?.refund ?? null));
   const links = {
     opened: run.opened && config ? explorerUrl(config, 'tx', run.opened.signature) : null,
     record: run.execution?.on_chain_record ?? null,
@@ -152,7 +152,7 @@ function stepsOf(
           state: isVoid ? 'waiting' : REFUND_STATES[refund ?? 'none'],
           about: isVoid ? (
             'There is nothing to refund.'
-          ) : refund === 'done' ? (
+          ) : refund && isPaidBack(refund) ? (
             <>
               It is back in the wallet that paid: <RefundTransaction refund={refunded} />
             </>
@@ -180,6 +180,7 @@ function stepsOf(
 
 const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
   done: 'done',
+  handed_over: 'done',
   claimable: 'failed',
   blocked: 'failed',
   pending: 'active',
@@ -188,6 +189,7 @@ const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
 
 const REFUNDS = {
   done: '',
+  handed_over: '',
   claimable:
     'The refund waits, because the USDC account of the wallet that paid does not exist. Create it to get the refund.',
   blocked: 'The refund waits, because the USDC account of the wallet that paid is frozen.',

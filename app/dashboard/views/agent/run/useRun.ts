@@ -83,7 +83,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   useEffect(() => {
     if (!hasEnded) return;
     setRun((before) => before && { ...before, endedAt: before.endedAt ?? Date.now() });
-    for (const key of ['agent', 'agents', 'outcomes', 'executions'])
+    for (const key of ['agent', 'agents', 'outcomes', 'executions', 'last-inputs', 'balance'])
       void queries.invalidateQueries({ queryKey: [key] });
   }, [hasEnded, queries]);
 

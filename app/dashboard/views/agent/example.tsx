@@ -1,0 +1,59 @@
+/** The creator's example: what was sent in a passed test, and the result that the agent signed. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { AgentExample } from '../../../sdk/wire/procedures.ts';
+import { Card } from '../../parts/ui.tsx';
+import { Time } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+
+export const exampleQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['example', agentId],
+    queryFn: async () => (await call('agents.example', { agent_id: agentId })).example,
+    staleTime: 60_000,
+  });
+
+export function Example({ agentId }: { agentId: string }) {
+  const { data: example } = useQuery(exampleQuery(agentId));
+  if (!example) return null;
+  return (
+    <section>
+      <h2 className="mb-1 text-lg font-semibold">Example</h2>
+      <p className="mb-3 text-sm text-faint">
+        A test by its creator, <Time at={example.tested_at} />. The marketplace has checked the signature of the result.
+      </p>
+      <Card className="grid gap-4">
+        <Part title="Task" text={example.task} />
+        {Object.keys(example.parameters).length > 0 && <Part title="Parameters" text={parametersOf(example)} />}
+        <Part title={example.is_cut ? 'Beginning of the result' : 'Result'} text={readable(example.result)} />
+      </Card>
+    </section>
+  );
+}
+
+/** Text with line breaks stays readable. */
+const parametersOf = ({ parameters }: AgentExample): string =>
+  Object.entries(parameters)
+    .map(([name, value]) => {
+      const text = typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2);
+      return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  ')}` : `${name}: ${text}`;
+    })
+    .join('\n');
+
+function readable(result: string): string {
+  try {
+    return JSON.stringify(JSON.parse(result), null, 2);
+  } catch {
+    return result;
+  }
+}
+
+function Part({ title, text }: { title: string; text: string }) {
+  return (
+    <div className="min-w-0">
+      <h3 className="mb-1.5 text-xs font-medium text-faint">{title}</h3>
+      <section tabIndex={0} aria-label={title} className="max-h-56 overflow-auto rounded-lg bg-sunken p-3">
+        <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+/** An agent's example for everybody, and a caller's own last inputs. */
+import type { AgentExample, AgentInput } from '../../sdk/wire/procedures.ts';
+import { toTime } from '../../sdk/wire/time.ts';
+import { dropUnusedExamples, putExample, readExampleRow } from '../ledger/examples.ts';
+import { readLastInputs } from '../ledger/executions.ts';
+import { type AgentDeps, requireListing } from './catalog.ts';
+import type { PendingDeps } from './pendingMetadata.ts';
+
+/** Shown of a result, characters. */
+const SHOWN = 4_000;
+
+type Kept = Omit<AgentExample, 'tested_at'>;
+
+/** Keeps a passed test as the example of its description. */
+export async function keepExample(
+  { ledger, views, now }: Pick<PendingDeps, 'ledger' | 'views' | 'now'>,
+  wallet: string,
+  { metadata_hash, task, parameters }: { metadata_hash: string } & Pick<Kept, 'task' | 'parameters'>,
+  result: Uint8Array,
+): Promise<void> {
+  // Four bytes are enough for any character.
+  const text = new TextDecoder().decode(result.subarray(0, 4 * SHOWN));
+  const shown = Array.from(text).slice(0, SHOWN).join('');
+  const kept: Kept = { task, parameters, result: shown, is_cut: Buffer.byteLength(shown) < result.length };
+  await putExample(ledger, { metadata_hash, wallet, example: JSON.stringify(kept), tested_ms: BigInt(now()) });
+  await dropUnusedExamples(views, ledger);
+}
+
+/** Throws ApiError 404 if there is no such agent. */
+export async function readExample(deps: AgentDeps, agentId: string): Promise<{ example: AgentExample | null }> {
+  const { metadata_hash, creator } = await requireListing(deps, agentId);
+  const row = await readExampleRow(deps.views, metadata_hash, creator);
+  if (!row) return { example: null };
+  return { example: { ...(JSON.parse(row.example) as Kept), tested_at: toTime(row.tested_ms / 1_000n) } };
+}
+
+/** What the wallet asked of the agent before. */
+export async function readInputs(
+  { views }: Pick<AgentDeps, 'views'>,
+  wallet: string,
+  agentId: string,
+): Promise<{ inputs: AgentInput[] }> {
+  const rows = await readLastInputs(views, wallet, agentId);
+  return {
+    inputs: rows.map(({ execution_id, task, parameters, asked_at }) => {
+      return { execution_id, task, parameters: JSON.parse(parameters), asked_at: toTime(asked_at) };
+    }),
+  };
+}

@@ -1,0 +1,50 @@
+//! Lets a change take effect that has waited long enough. Anyone may call it.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::{ChangeApplied, ConfigSettings};
+use crate::guard::fail;
+use crate::packing::emit;
+use crate::state::{Config, PendingChange};
+
+/// Accounts of `apply_change`.
+#[derive(Accounts)]
+pub struct ApplyChange<'info> {
+    #[account(mut, address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    #[account(
+        mut,
+        seeds = [CHANGE_SEED, &change.change_id.to_le_bytes()],
+        bump = change.bump,
+        close = rent_sponsor,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
+    pub change: Box<Account<'info, PendingChange>>,
+    /// CHECK: who paid the change's rent, by has_one; only receives lamports.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+}
+
+impl ApplyChange<'_> {
+    /// It is due; all else by the constraints.
+    pub fn validate(&self) -> Result<()> {
+        self.change.require_due(Clock::get()?.unix_timestamp)
+    }
+}
+
+/// Change the settings; the change is closed on the way out.
+pub fn apply_change_handler(ctx: Context<ApplyChange>) -> Result<()> {
+    let config = &mut ctx.accounts.config;
+    let change = &ctx.accounts.change;
+    config.apply(&change.details)?;
+    emit(&ChangeApplied {
+        change: change.key(),
+        config: config.key(),
+        settings: ConfigSettings::of(config),
+        relay_authorities: config.used_relay_authorities().to_vec(),
+        guardian: config.guardian,
+        pending_admin: config.pending_admin,
+    })
+}

@@ -1,0 +1,45 @@
+//! Drops a change that waits, also one that is due and that nobody has applied yet.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::ChangeCancelled;
+use crate::guard::fail;
+use crate::packing::emit;
+use crate::state::{Config, PendingChange};
+
+/// Accounts of `cancel_change`.
+#[derive(Accounts)]
+pub struct CancelChange<'info> {
+    /// The admin or the guardian.
+    pub authority: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    #[account(
+        mut,
+        seeds = [CHANGE_SEED, &change.change_id.to_le_bytes()],
+        bump = change.bump,
+        close = rent_sponsor,
+        has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
+    pub change: Box<Account<'info, PendingChange>>,
+    /// CHECK: who paid the change's rent, by has_one; only receives lamports.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+}
+
+impl CancelChange<'_> {
+    /// authority is the guardian or the admin; all else by the constraints.
+    pub fn validate(&self) -> Result<()> {
+        self.config.require_guardian_or_admin(self.authority.key)
+    }
+}
+
+/// Say so; the account is closed on the way out.
+pub fn cancel_change_handler(ctx: Context<CancelChange>) -> Result<()> {
+    emit(&ChangeCancelled {
+        change: ctx.accounts.change.key(),
+        authority: ctx.accounts.authority.key(),
+    })
+}

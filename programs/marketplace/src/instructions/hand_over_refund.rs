@@ -1,0 +1,51 @@
+//! Ends a refund that its caller's account cannot receive: the escrow account itself becomes the caller's. The right to
+//! close it stays with the program, at an address that names who lent its rent, so that neither this rent nor the
+//! record's waits for the caller. Anyone may call it.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::instructions::refund_execution::*;
+use crate::state::RefundReason;
+use crate::tokens::{self, Right, TokenTransfer};
+
+impl RefundExecution<'_> {
+    /// The moment has come; destination is where the refund belongs, and cannot receive it.
+    pub fn validate_hand_over(&self) -> Result<()> {
+        self.require_state()?;
+        let due_at = self.record.refund_at.saturating_add(HAND_OVER_SECONDS);
+        ensure!(
+            Clock::get()?.unix_timestamp >= due_at,
+            MarketplaceError::HandOverTooEarly
+        );
+        let (mint, caller) = (&self.config.usdc_mint, &self.record.caller);
+        ensure!(
+            tokens::is_associated(&self.destination, mint, caller),
+            MarketplaceError::WrongRefundDestination
+        );
+        ensure!(
+            !tokens::can_receive_for(&self.destination, mint, caller),
+            MarketplaceError::RefundDeliverable
+        );
+        self.require_givers()
+    }
+
+    /// Give the account away; who closes it is settled first, while the record still decides it.
+    pub fn hand_over(&self) -> Result<()> {
+        let rent_sponsor = self.record.rent_sponsor.as_ref();
+        let closer = Pubkey::find_program_address(&[CLOSER_SEED, rent_sponsor], &crate::ID).0;
+        let transfer = TokenTransfer {
+            authority: self.record.to_account_info(),
+            seeds: &self.record.seeds(),
+            token_program: &self.token_program,
+        };
+        transfer.appoint(&self.escrow, Right::Close, &closer)?;
+        transfer.appoint(&self.escrow, Right::Owner, &self.record.caller)
+    }
+}
+
+/// End the record and make the escrow account its caller's.
+pub fn hand_over_refund_handler(ctx: Context<RefundExecution>) -> Result<()> {
+    ctx.accounts.refund(RefundReason::Expired, true)
+}

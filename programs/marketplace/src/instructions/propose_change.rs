@@ -1,0 +1,72 @@
+//! Announces a change that widens what a key can do. It takes effect no sooner than `admin_delay_seconds` later, so that
+//! a stolen admin key can be seen at work, and stopped by the guardian, before it reaches anybody's money.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::creation::create_state;
+use crate::errors::MarketplaceError;
+use crate::events::ChangeProposed;
+use crate::guard::fail;
+use crate::packing::emit;
+use crate::state::{Config, ConfigChange, PendingChange};
+
+/// Arguments of `propose_change`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct ProposeChangeArgs {
+    /// Any number that no waiting change has.
+    pub change_id: u64,
+    /// What is to change.
+    pub details: ConfigChange,
+}
+
+/// Accounts of `propose_change`.
+#[derive(Accounts)]
+#[instruction(args: ProposeChangeArgs)]
+pub struct ProposeChange<'info> {
+    /// The admin.
+    pub admin: Signer<'info>,
+    /// Pays the change's rent.
+    #[account(mut)]
+    pub payer: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
+    pub config: Box<Account<'info, Config>>,
+    /// CHECK: at its address by its seeds; made here.
+    #[account(mut, seeds = [CHANGE_SEED, &args.change_id.to_le_bytes()], bump)]
+    pub change: UncheckedAccount<'info>,
+    pub system_program: Program<'info, System>,
+}
+
+impl ProposeChange<'_> {
+    /// The change would be sound if it were applied now.
+    pub fn validate(&self, args: &ProposeChangeArgs) -> Result<()> {
+        let mut after = Box::new(Config::clone(&self.config));
+        after.apply(&args.details)
+    }
+}
+
+/// Write it down.
+pub fn propose_change_handler(ctx: Context<ProposeChange>, args: ProposeChangeArgs) -> Result<()> {
+    let accounts = ctx.accounts;
+    let now = Clock::get()?.unix_timestamp;
+    let change = PendingChange {
+        version: ACCOUNT_VERSION,
+        bump: ctx.bumps.change,
+        change_id: args.change_id,
+        rent_sponsor: accounts.payer.key(),
+        proposed_at: now,
+        due_at: now.saturating_add(accounts.config.admin_delay_seconds.into()),
+        details: args.details,
+    };
+    let id = change.change_id.to_le_bytes();
+    let seeds: &[&[u8]] = &[CHANGE_SEED, &id, &[change.bump]];
+    create_state(&accounts.payer, &accounts.change, seeds, &change)?;
+    emit(&ChangeProposed {
+        change: accounts.change.key(),
+        change_id: change.change_id,
+        rent_sponsor: change.rent_sponsor,
+        proposed_at: now,
+        due_at: change.due_at,
+        details: change.details,
+    })
+}

@@ -1,0 +1,44 @@
+//! Takes the relay's part from one key at once: the first thing to do when it may be stolen.
+
+use anchor_lang::prelude::*;
+
+use crate::constants::*;
+use crate::events::RelayAuthoritiesChanged;
+use crate::packing::emit;
+use crate::state::Config;
+
+/// Arguments of `remove_relay_authority`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct RemoveRelayAuthorityArgs {
+    /// The key; the last one can be removed too, and then nothing is settled until another was added.
+    pub relay_authority: Pubkey,
+}
+
+/// Accounts of `remove_relay_authority`.
+#[derive(Accounts)]
+pub struct RemoveRelayAuthority<'info> {
+    /// The guardian or the admin.
+    pub authority: Signer<'info>,
+    #[account(mut, address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+}
+
+impl RemoveRelayAuthority<'_> {
+    /// authority is the guardian or the admin.
+    pub fn validate(&self, _args: &RemoveRelayAuthorityArgs) -> Result<()> {
+        self.config.require_guardian_or_admin(self.authority.key)
+    }
+}
+
+/// Take it out.
+pub fn remove_relay_authority_handler(
+    ctx: Context<RemoveRelayAuthority>,
+    args: RemoveRelayAuthorityArgs,
+) -> Result<()> {
+    let config = &mut ctx.accounts.config;
+    config.remove_relay_authority(&args.relay_authority)?;
+    emit(&RelayAuthoritiesChanged {
+        config: config.key(),
+        relay_authorities: config.used_relay_authorities().to_vec(),
+    })
+}

@@ -1,0 +1,77 @@
+/** What callers and creators look at every week: examples, last inputs, money, figures by day, requests, receipts. */
+import { expect } from 'chai';
+import { untilLoaded } from './browser.ts';
+import { assertAccessibleInEveryLook } from './looks.ts';
+import { useSite } from './site.ts';
+
+const usdcOf = (units: bigint) =>
+  `${(Number(units) / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
+
+describe('the week of a caller and a creator', function () {
+  this.timeout(600_000);
+  const site = useSite();
+  const pathOf = (name: string) => `/agents/${site.visitor.agent(name).agent_id}`;
+  const agentPath = (name: string) => `/v1${pathOf(name)}`;
+  const totalOf = async (name: string): Promise<number> =>
+    (await site.visitor.send(agentPath(name), null)).body.total_executions;
+  /** The index has the newest call. */
+  const untilIndexed = (name: string, total: number) =>
+    site.visitor.sendUntil(agentPath(name), null, ({ body }) => body.total_executions >= total);
+
+  it("shows an agent's example to everybody, and own last inputs one click away", () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      const task = 'Report on my private text';
+      const parameters = { text: 'Rain fell all day. Nobody went out.' };
+      const count = await totalOf('text-report');
+      const { body } = await site.visitor.execute('text-report', { task, parameters }, 1);
+      await untilIndexed('text-report', count + 1);
+      await page.goto(pathOf('csv-analyst'));
+      const example = page.getByRole('region', { name: 'Result', exact: true });
+      await example.getByText('row_count').waitFor();
+      await page.goto(`${pathOf('text-report')}?tab=run`);
+      await page.getByRole('button', { name: 'Fill in an example' }).click();
+      expect(await page.getByLabel('Task').inputValue()).to.equal('Report on this text.');
+      await page
+        .getByRole('button', { name: `Use again: ${task}` })
+        .first()
+        .click();
+      expect(await page.getByLabel('Task').inputValue()).to.equal(task);
+      expect(await page.getByLabel('text', { exact: false }).last().inputValue()).to.equal(parameters.text);
+      expect(body.status).to.equal('completed');
+    }));
+
+  it('shows what the wallet can spend in the head, once it is known, and follows each call', () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      const { visitor } = site;
+      const wallet = visitor.demo.callers[1]!.wallet;
+      const button = page.getByRole('banner').getByRole('button', { name: '…' });
+      let answer = () => {};
+      const isAsked = new Promise<void>((resolve) => (answer = resolve));
+      const isBalance = (post: string | null) => post?.includes('getTokenAccountBalance') ?? false;
+      await page.route(visitor.demo.rpc_url, async (route) => {
+        if (isBalance(route.request().postData())) await isAsked;
+        await route.continue();
+      });
+      await page.goto('/');
+      await button.waitFor();
+      expect(await button.textContent()).to.not.include('USDC');
+      answer();
+      const shown = async () => usdcOf((await visitor.balances())[wallet]!);
+      await button.getByText(await shown(), { exact: true }).waitFor();
+      await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
+      await page.getByLabel('Task').fill('Echo');
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+      await button.getByText(await shown(), { exact: true }).waitFor();
+    }));
+
+  it('is accessible in every theme and size', () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      for (const address of [pathOf('csv-analyst'), `${pathOf('text-report')}?tab=run`]) {
+        await page.goto(address);
+        await untilLoaded(page);
+        await assertAccessibleInEveryLook(page);
+      }
+    }));
+});

@@ -1,0 +1,182 @@
+/** Changes that widen power: they wait, everybody sees them, and guardian and admin can stop them. */
+import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { START } from '../harness/vm/vm.ts';
+import { emptyWorld, NO_LIMIT, TIERS, type World } from '../harness/vm/world.ts';
+
+const DELAY = 86_400;
+const CHANGE_BYTES = 509;
+
+describe('changes that wait', () => {
+  let w: World;
+  const guardian = namedKeypair('guardian');
+  const next = namedKeypair('next admin');
+
+  beforeEach(async () => {
+    w = await emptyWorld();
+    const config = w.configInput({ guardian: guardian.publicKey, adminDelaySeconds: DELAY, exposureMultiple: 10 });
+    await w.must([program.initializeConfig(config)], [w.vm.upgradeAuthority, w.admin]);
+    for (const { publicKey } of [guardian, next]) await w.vm.airdrop(publicKey, 1_000_000_000n);
+  });
+
+  const config = () => w.read('Config', program.findConfig());
+  const admin = () => w.admin.publicKey;
+  const update = (change: program.SettingsChange) => program.updateConfig({ admin: admin(), ...change });
+  const propose = (change: Omit<program.ProposeChangeInput, 'admin' | 'payer' | 'changeId'>, changeId = 1n) =>
+    program.proposeChange({ admin: admin(), payer: admin(), changeId, ...change });
+  const apply = (changeId = 1n, rentSponsor = admin()) => program.applyChange({ changeId, rentSponsor });
+  const cancel = (authority: Keypair, changeId = 1n) =>
+    program.cancelChange({ authority: authority.publicKey, changeId, rentSponsor: admin() });
+  const setRelays = (...relayAuthorities: PublicKey[]) =>
+    program.setRelayAuthorities({ admin: admin(), relayAuthorities });
+  const nextAdmin = (pendingAdmin: PublicKey) => program.proposeAdmin({ admin: admin(), pendingAdmin });
+
+  it('applies a change for anyone from due_at on and not a second before; the rent goes back', async () => {
+    const rent = w.vm.rent(CHANGE_BYTES);
+    await w.moves([propose({ settings: { feeBps: 50 } })], [w.admin], { admin: { lamports: -rent } });
+    expect(await w.read('PendingChange', program.findChange(1n))).to.include({
+      proposedAt: START,
+      dueAt: START + BigInt(DELAY),
+    });
+    await w.vm.setClock(START + BigInt(DELAY) - 1n);
+    await w.rejects([apply()], [], 'ChangeNotDue');
+    expect((await config()).feeBps).to.equal(100);
+    await w.vm.setClock(START + BigInt(DELAY));
+    await w.rejects([apply(1n, w.stranger.publicKey)], [], 'WrongRentSponsor');
+    await w.moves([apply()], [], { admin: { lamports: rent } });
+    expect((await config()).feeBps).to.equal(50);
+    await w.rejects([apply()], [], 'AccountNotInitialized');
+  });
+
+  it('applies what narrows at once', async () => {
+    await w.must([update({ opensPaused: true })], [w.admin]);
+    await w.must([update({ opensPaused: false, exposureMultiple: 9, disputeWindowSeconds: 260_000 })], [w.admin]);
+    await w.must([update({ refundGraceSeconds: 300, maxTimeoutSeconds: 60, adminDelaySeconds: DELAY + 1 })], [w.admin]);
+    await w.must([nextAdmin(PublicKey.default)], [w.admin]);
+    expect(await config()).to.include({ exposureMultiple: 9, disputeWindowSeconds: 260_000 });
+  });
+
+  it('rejects: everything that widens, when it does not wait', async () => {
+    const tiers = TIERS.slice(0, 3);
+    const widening: program.SettingsChange[] = [
+      ...[{ feeBps: 99 }, { minPrice: 10_001n }, { disputeBondLamports: 1n }, { tiers }],
+      ...[{ exposureMultiple: 11 }, { exposureMultiple: 0 }],
+    ];
+    for (const change of widening) await w.rejects([update(change)], [w.admin], 'ChangeMustWait');
+    await w.must([update({ disputeWindowSeconds: 259_201 })], [w.admin]);
+    await w.rejects([update({ disputeWindowSeconds: 259_200 })], [w.admin], 'ChangeMustWait');
+    // What narrows does not carry along what widens.
+    await w.rejects([update({ opensPaused: true, feeBps: 1 })], [w.admin], 'ChangeMustWait');
+    await w.rejects([setRelays(w.relay.publicKey, next.publicKey)], [w.admin], 'ChangeMustWait');
+    await w.rejects([setRelays(next.publicKey)], [w.admin], 'ChangeMustWait');
+    await w.rejects([nextAdmin(next.publicKey)], [w.admin], 'ChangeMustWait');
+  });
+
+  it('only raises the delay, to 30 days at most, also by a change that waited', async () => {
+    await w.rejects([update({ adminDelaySeconds: DELAY - 1 })], [w.admin], 'AdminDelayOutOfBounds');
+    await w.rejects([update({ adminDelaySeconds: 0 })], [w.admin], 'AdminDelayOutOfBounds');
+    await w.rejects([propose({ settings: { adminDelaySeconds: 0 } })], [w.admin], 'AdminDelayOutOfBounds');
+    await w.rejects([update({ adminDelaySeconds: 2_592_001 })], [w.admin], 'AdminDelayOutOfBounds');
+    await w.must([update({ adminDelaySeconds: 2_592_000 })], [w.admin]);
+    await w.must([propose({})], [w.admin]);
+    expect((await w.read('PendingChange', program.findChange(1n))).dueAt).to.equal(START + 2_592_000n);
+  });
+
+  it('adds relay authorities beside those that there are by then', async () => {
+    const keys = [next.publicKey, w.relay.publicKey];
+    await w.must([propose({ addedRelayAuthorities: keys })], [w.admin]);
+    await w.must([propose({ addedRelayAuthorities: [guardian.publicKey] }, 2n)], [w.admin]);
+    const remove = (authority: Keypair, relayAuthority: PublicKey) =>
+      program.removeRelayAuthority({ authority: authority.publicKey, relayAuthority });
+    await w.rejects([remove(w.stranger, w.relay.publicKey)], [w.stranger], 'NotGuardianOrAdmin');
+    await w.rejects([remove(guardian, next.publicKey)], [guardian], 'UnknownRelayAuthority');
+    await w.must([remove(guardian, w.relay.publicKey)], [guardian]);
+    expect(await config()).to.include({ relayAuthorityCount: 0 });
+    await w.vm.setClock(START + BigInt(DELAY));
+    await w.must([apply(2n)], []);
+    await w.must([apply()], []);
+    const relays = [guardian.publicKey, next.publicKey, w.relay.publicKey];
+    expect(program.relayAuthoritiesOf(await config()).map(String)).to.deep.equal(relays.map(String));
+    const nine = Array.from({ length: 6 }, (_, index) => namedKeypair(`added ${index}`).publicKey);
+    await w.rejects([propose({ addedRelayAuthorities: nine })], [w.admin], 'InvalidRelayAuthorities');
+    await w.must([remove(w.admin, guardian.publicKey)], [w.admin]);
+    await w.must([setRelays(next.publicKey)], [w.admin]);
+  });
+
+  it('hands the admin role over after the delay and the acceptance', async () => {
+    const accept = program.acceptAdmin({ pendingAdmin: next.publicKey });
+    await w.must([propose({ pendingAdmin: next.publicKey })], [w.admin]);
+    await w.rejects([accept], [next], 'NotPendingAdmin');
+    await w.vm.setClock(START + BigInt(DELAY));
+    await w.must([apply()], []);
+    await w.rejects(
+      [update({ opensPaused: true })].map((it) => signedBy(it, next)),
+      [next],
+      'NotAdmin',
+    );
+    await w.must([accept], [next]);
+    await w.rejects([update({ opensPaused: true })], [w.admin], 'NotAdmin');
+  });
+
+  it('lets guardian and admin cancel, also what is due, and nobody else', async () => {
+    const rent = w.vm.rent(CHANGE_BYTES);
+    await w.must([propose({ guardian: next.publicKey }), propose({ guardian: PublicKey.default }, 2n)], [w.admin]);
+    for (const who of [w.stranger, w.relay, next]) await w.rejects([cancel(who)], [who], 'NotGuardianOrAdmin');
+    await w.vm.setClock(START + BigInt(DELAY));
+    await w.moves([cancel(guardian)], [guardian], { admin: { lamports: rent } });
+    await w.moves([cancel(w.admin, 2n)], [w.admin], { admin: { lamports: rent } });
+    await w.rejects([apply()], [], 'AccountNotInitialized');
+    await w.must([propose({ guardian: next.publicKey })], [w.admin]);
+    await w.vm.setClock(START + 2n * BigInt(DELAY));
+    await w.must([apply()], []);
+    expect((await config()).guardian.equals(next.publicKey)).to.equal(true);
+    const pause = program.pauseOpens({ authority: guardian.publicKey });
+    await w.rejects([pause], [guardian], 'NotGuardianOrAdmin');
+  });
+
+  it('lets the guardian pause, and only the admin resume', async () => {
+    await w.must([program.pauseOpens({ authority: guardian.publicKey })], [guardian]);
+    expect((await config()).opensPaused).to.equal(true);
+    await w.rejects([signedBy(update({ opensPaused: false }), guardian)], [guardian], 'NotAdmin');
+    await w.must([update({ opensPaused: false })], [w.admin]);
+    await w.must([program.pauseOpens({ authority: w.admin.publicKey })], [w.admin]);
+    await w.rejects([program.pauseOpens({ authority: w.relay.publicKey })], [w.relay], 'NotGuardianOrAdmin');
+  });
+
+  it('rejects: proposals of others, of unsound settings, and of an id that is taken', async () => {
+    const stranger = signedBy(propose({ guardian: next.publicKey }), w.stranger);
+    await w.rejects([stranger], [w.stranger, w.admin], 'NotAdmin');
+    await w.rejects([propose({ settings: { feeBps: 101 } })], [w.admin], 'FeeOutOfBounds');
+    await w.rejects([propose({ settings: { tiers: [] } })], [w.admin], 'InvalidTiers');
+    await w.rejects([propose({ addedRelayAuthorities: [PublicKey.default] })], [w.admin], 'InvalidRelayAuthorities');
+    await w.must([propose({ settings: { feeBps: 1 } })], [w.admin]);
+    await w.rejects([propose({ settings: { feeBps: 2 } })], [w.admin], 'AccountExists');
+  });
+
+  it('keeps a stolen admin key from the money of live grants until the delay is over', async () => {
+    await w.must([w.listInstruction({ maxDeposit: NO_LIMIT })], [w.creator]);
+    await w.must([program.createGrant(w.grantInput()), w.approveInstruction(), w.depositInstruction()], [w.caller]);
+    const thief = w.admin;
+    const open = program.openExecutionWithGrant(
+      w.openGrantInput({ relayAuthority: thief.publicKey, payer: thief.publicKey }),
+    );
+    await w.rejects([setRelays(thief.publicKey), open], [thief], 'ChangeMustWait');
+    await w.rejects([update({ exposureMultiple: 0 })], [thief], 'ChangeMustWait');
+    const plot = propose({ addedRelayAuthorities: [thief.publicKey], settings: { exposureMultiple: 0 } });
+    await w.must([plot], [thief]);
+    await w.vm.setClock(START + BigInt(DELAY) - 1n);
+    await w.rejects([apply(), open], [thief], 'ChangeNotDue');
+    await w.rejects([open], [thief], 'NotRelayAuthority');
+    const moved = await w.moves([cancel(guardian)], [guardian], { admin: { lamports: w.vm.rent(CHANGE_BYTES) } });
+    expect(moved.events.map(({ name }) => name)).to.deep.equal(['ChangeCancelled']);
+    expect((await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId))).totalSpent).to.equal(0n);
+  });
+});
+
+/** The same instruction with another first signer. */
+function signedBy(instruction: TransactionInstruction, signer: Keypair): TransactionInstruction {
+  instruction.keys[0]!.pubkey = signer.publicKey;
+  return instruction;
+}
