@@ -92,6 +92,9 @@ export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): Gra
     execution_count: grant.executionCount,
     total_spent: String(grant.totalSpent),
     max_gas_lamports: BigInt(grant.maxGasLamports),
+    max_lamports: String(grant.maxLamports),
+    period_lamports: String(grant.periodLamports),
+    period_start: grant.periodStart,
     slot,
   };
 }

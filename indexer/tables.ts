@@ -63,6 +63,9 @@ export interface GrantRow {
   execution_count: bigint;
   total_spent: string;
   max_gas_lamports: bigint;
+  max_lamports: string;
+  period_lamports: string;
+  period_start: bigint;
   slot: bigint;
 }
 

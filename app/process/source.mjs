@@ -12,31 +12,36 @@ import { build } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-const hashOf = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-
 /** Imports a TypeScript file, by its path or URL, as if Node could read it. */
 export async function importSource(file) {
   const path = String(file).startsWith('file:') ? fileURLToPath(file) : file;
   const { outputFiles } = await build({
     entryPoints: [path],
-    outfile: 'bundle.mjs',
+    outdir: openFolder(),
+    // Each file is named by its contents: the same sources give the same files, and none is ever changed.
+    entryNames: 'entry-[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    outExtension: { '.js': '.mjs' },
     absWorkingDir: ROOT,
     write: false,
     bundle: true,
+    // What is imported later is loaded later.
+    splitting: true,
     format: 'esm',
     platform: 'node',
     target: 'node20',
     // Names of functions and classes are used.
     keepNames: true,
     sourcemap: 'inline',
-    sourceRoot: pathToFileURL(`${ROOT}/`).href,
     sourcesContent: false,
     logLevel: 'silent',
     packages: 'external',
     plugins: [{ name: 'own places', setup: ({ onLoad }) => onLoad({ filter: /\.m?ts$/ }, readWithPlaces) }],
   });
+  outputFiles.forEach(keep);
   process.setSourceMapsEnabled(true);
-  return import(pathToFileURL(keep(`${basename(path, '.ts')}-`, outputFiles[0].contents)).href);
+  const entry = outputFiles.find((output) => basename(output.path).startsWith('entry-'));
+  return import(pathToFileURL(entry.path).href);
 }
 
 /** Modules see where their source is, not where the bundle is. */
@@ -47,25 +52,25 @@ async function readWithPlaces({ path }) {
   return { contents, loader: 'ts' };
 }
 
-/**
- * Writes the bundle, if it is not there yet, to a folder from which Node finds our packages, and gives its path. The
- * folder is outside the checkout, which may be read-only.
- */
-function keep(name, contents) {
+/** The folder of this checkout's bundles, from which Node finds our packages. The checkout itself may be read-only. */
+function openFolder() {
   const uid = process.getuid?.() ?? 0;
   const own = join(tmpdir(), `agent-marketplace-${uid}`);
-  const folder = join(own, hashOf(ROOT));
+  const folder = join(own, createHash('sha256').update(ROOT).digest('hex').slice(0, 16));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (statSync(own).uid !== uid) throw new Error(`${own} belongs to another user.`);
-  const place = join(folder, `${name}${hashOf(contents)}.mjs`);
-  if (existsSync(place)) return place;
   try {
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'dir');
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
   }
-  const draft = `${place}.${process.pid}`;
+  return folder;
+}
+
+/** Writes a file of a bundle unless it is there. */
+function keep({ path, contents }) {
+  if (existsSync(path)) return;
+  const draft = `${path}.${process.pid}`;
   writeFileSync(draft, contents);
-  renameSync(draft, place);
-  return place;
+  renameSync(draft, path);
 }

@@ -68,6 +68,7 @@ const LIMIT_BY_PROGRAM_ERROR: Record<string, SpendingLimit> = {
   GrantPeriodExceeded: 'period',
   GrantTotalExceeded: 'total',
   GrantGasExceeded: 'gas',
+  GrantLamportsExceeded: 'gas',
   TankTooLow: 'gas',
   TankBelowRent: 'gas',
 };

@@ -117,6 +117,7 @@ function granted(wallet: PublicKey, keyId: Uint8Array, rentSponsor: PublicKey): 
     totalMax: 2n ** 64n - 1n,
     periodSeconds: 86_400,
     maxGasLamports: 50_000,
+    maxLamports: 0n,
     expiresAt: START + 31_536_000n,
     createdAt: START,
     rentSponsor,
@@ -150,6 +151,7 @@ function opened(
     grantTotalSpent: 300_000n,
     grantPeriodStart: openedAt,
     grantPeriodSpent: 300_000n,
+    grantPeriodLamports: 50_000n,
     exposureWindowStart: openedAt,
     exposureOpened: 300_000n,
   };

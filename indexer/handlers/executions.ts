@@ -44,7 +44,12 @@ export const executions = {
       slot,
     });
     if (keyId === null) return;
-    const spent = { execution_count: data.grantExecutionCount, total_spent: String(data.grantTotalSpent) };
+    const spent = {
+      execution_count: data.grantExecutionCount,
+      total_spent: String(data.grantTotalSpent),
+      period_lamports: String(data.grantPeriodLamports),
+      period_start: data.grantPeriodStart,
+    };
     changeRow(unit, 'grants', grantAddress(base58(data.caller), keyId), { ...spent, slot });
   },
 

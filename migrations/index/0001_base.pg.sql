@@ -89,6 +89,9 @@ CREATE TABLE grants (
   slot BIGINT NOT NULL,
   closed BIGINT NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   max_gas_lamports BIGINT NOT NULL DEFAULT 0,
+  max_lamports TEXT COLLATE "C" NOT NULL DEFAULT '0',
+  period_lamports TEXT COLLATE "C" NOT NULL DEFAULT '0',
+  period_start BIGINT NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 );
 

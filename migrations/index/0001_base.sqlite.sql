@@ -96,6 +96,11 @@ CREATE TABLE grants (
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   -- Most gas that one execution may take from the wallet's gas balance, lamports.
   max_gas_lamports INTEGER NOT NULL DEFAULT 0,
+  -- Most gas and rent that may be taken from it in one period, lamports; 0 for no cap. And what was taken in the period that
+  -- began at `period_start`; a later one has taken nothing yet.
+  max_lamports TEXT NOT NULL DEFAULT '0',
+  period_lamports TEXT NOT NULL DEFAULT '0',
+  period_start INTEGER NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 ) STRICT;
 

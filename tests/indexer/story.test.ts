@@ -25,7 +25,8 @@ const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disp
 const comparable = (rows: Row[]): Row[] =>
   withoutSlots(rows).map((row) => {
     if (row.closed !== 1n) return row;
-    if ('total_spent' in row) return { ...row, total_spent: null, execution_count: null };
+    if ('total_spent' in row)
+      return { ...row, total_spent: null, execution_count: null, period_lamports: null, period_start: null };
     if ('resolved_at' in row) return { ...row, opened_at: null, resolved_at: null };
     return { ...row, settled_at: null };
   });

@@ -20,8 +20,11 @@ describe('a TypeScript file under scripts/run.mjs', () => {
         (_, stdout, stderr) => resolve({ stdout, stderr }),
       );
     });
-  const bundles = () =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /main-\w+\.mjs$/.test(path));
+  const bundles = () => {
+    const [own] = readdirSync(folder).filter((name) => name.startsWith('agent-marketplace'));
+    const [ofRoot] = readdirSync(join(folder, own!));
+    return readdirSync(join(folder, own!, ofRoot!)).filter((name) => name.startsWith('entry-main-'));
+  };
 
   before(() => {
     write(

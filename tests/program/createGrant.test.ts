@@ -49,7 +49,9 @@ describe('create_grant', () => {
         totalSpent: 0n,
         executionCount: 0n,
         lastOpenedAt: 0n,
-        reserved: new Uint8Array(32),
+        maxLamports: 0n,
+        periodLamports: 0n,
+        reserved: new Uint8Array(16),
       }),
     );
     expect(plain(outcome.events)).to.deep.equal([
@@ -60,6 +62,7 @@ describe('create_grant', () => {
           wallet,
           keyId,
           ...input.limits,
+          maxLamports: 0n,
           createdAt: START,
           rentSponsor: w.relay.publicKey,
         }),

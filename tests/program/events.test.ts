@@ -50,7 +50,14 @@ const FIRST: Partial<Record<AccountName, Fields>> = {
     returnableAt: 0n,
     openDisputes: 0,
   },
-  KeyGrant: { revoked: false, periodSpent: 0n, totalSpent: 0n, executionCount: 0n, lastOpenedAt: 0n },
+  KeyGrant: {
+    revoked: false,
+    periodSpent: 0n,
+    totalSpent: 0n,
+    executionCount: 0n,
+    lastOpenedAt: 0n,
+    periodLamports: 0n,
+  },
   ExecutionRecord: { status: 'open', resultHash: new Uint8Array(32), settledAt: 0n, executionTimeMs: 0 },
   Dispute: {
     outcome: 'open',
@@ -235,6 +242,7 @@ describe('events tell what the accounts hold', () => {
       totalMax: 5n * PRICE,
       periodSeconds: 77,
       maxGasLamports: 3,
+      maxLamports: 9n,
     };
     const update = program.updateGrant({ wallet, keyId, limits: { ...w.grantInput().limits, ...limits } });
     await tellsChange('KeyGrant', grant, () => act(update, [w.caller]));
@@ -259,16 +267,21 @@ describe('events tell what the accounts hold', () => {
     await w.vm.setClock(START + 90_000n);
     const keyed = w.openGrantInput();
     const open = async () => {
-      const { grantExecutionCount, grantTotalSpent, grantPeriodStart, grantPeriodSpent, ...opened } = await act(
-        program.openExecutionWithGrant(keyed),
-        [w.relay],
-      );
+      const {
+        grantExecutionCount,
+        grantTotalSpent,
+        grantPeriodStart,
+        grantPeriodSpent,
+        grantPeriodLamports,
+        ...opened
+      } = await act(program.openExecutionWithGrant(keyed), [w.relay]);
       await tellsAll(opened, 'ExecutionRecord', program.findExecution(keyed.executionId));
       return {
         executionCount: grantExecutionCount,
         totalSpent: grantTotalSpent,
         periodStart: grantPeriodStart,
         periodSpent: grantPeriodSpent,
+        periodLamports: grantPeriodLamports,
         lastOpenedAt: opened.openedAt,
       };
     };

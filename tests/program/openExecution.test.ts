@@ -96,6 +96,7 @@ describe('open_execution', () => {
           grantTotalSpent: 0n,
           grantPeriodStart: 0n,
           grantPeriodSpent: 0n,
+          grantPeriodLamports: 0n,
           exposureWindowStart: START,
           exposureOpened: PRICE,
         }),

@@ -45,7 +45,11 @@ describe('open_execution_with_grant', () => {
       escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
     });
     expect(plain(await grant())).to.deep.equal(
-      plain({ ...before, periodSpent: PRICE, totalSpent: PRICE, executionCount: 1n, lastOpenedAt: w.vm.now }),
+      plain({
+        ...before,
+        ...{ periodSpent: PRICE, totalSpent: PRICE, periodLamports: GAS_LAMPORTS },
+        ...{ executionCount: 1n, lastOpenedAt: w.vm.now },
+      }),
     );
     const terms = {
       executionId: input.executionId,
@@ -77,6 +81,7 @@ describe('open_execution_with_grant', () => {
           grantTotalSpent: PRICE,
           grantPeriodStart: START,
           grantPeriodSpent: PRICE,
+          grantPeriodLamports: GAS_LAMPORTS,
           exposureWindowStart: START,
           exposureOpened: PRICE,
         }),

@@ -51,6 +51,7 @@ const limits = {
   periodSeconds: 3,
   expiresAt: 4n,
   maxGasLamports: 5,
+  maxLamports: 6n,
 };
 
 /** Accounts by what may happen to them: read, signs, written, both. */
@@ -206,7 +207,7 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
   [
     'update_grant',
     program.updateGrant({ wallet: caller, keyId, limits }),
-    [u64(1n), u64(2n), u64(MAX), u32(3), u64(4n), u32(5)],
+    [u64(1n), u64(2n), u64(MAX), u32(3), u64(4n), u32(5), u64(6n)],
     [
       [caller, 'S'],
       [grant, 'W'],

@@ -181,7 +181,16 @@ describe('decodeAccount', () => {
     const rest = [200n, 100n, 100n, 5n, 6n, 7n, 8n].map(u64);
     const ids = [filled(32, 3), filled(16, 4), filled(32, 5)];
     const head = [sha256('account:KeyGrant').subarray(0, 8), Buffer.of(1, 1, 2, 9, 8), ...ids];
-    const grant = Buffer.concat([...head, ...numbers, u32(10), ...rest, u32(20_000), filled(32, 0)]);
+    const grant = Buffer.concat([
+      ...head,
+      ...numbers,
+      u32(10),
+      ...rest,
+      u32(20_000),
+      u64(11n),
+      u64(12n),
+      filled(16, 0),
+    ]);
     expect(program.decodeAccount('KeyGrant', grant)).to.deep.equal({
       version: 1,
       revoked: true,
@@ -203,7 +212,9 @@ describe('decodeAccount', () => {
       executionCount: 7n,
       lastOpenedAt: 8n,
       maxGasLamports: 20_000,
-      reserved: filled(32, 0),
+      maxLamports: 11n,
+      periodLamports: 12n,
+      reserved: filled(16, 0),
     });
     const at = program.GRANT_OFFSETS;
     expect([at.revoked, at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset])).to.deep.equal([

@@ -14,6 +14,7 @@ import {
   readRestrictions,
   toGas,
   toKeyId,
+  toLamports,
   toName,
   toPeriod,
   U32_MAX,
@@ -44,6 +45,11 @@ export function addCreate(group: Command): void {
       constants.defaultMaxGasLamports,
     )
     .option(
+      '--max-lamports <lamports>',
+      "most gas and refundable deposits that the key may take from the wallet's gas balance in one period; what comes back still counts; 0 for no cap (default: enough for calls of 0.1 USDC up to --per-period)",
+      toLamports,
+    )
+    .option(
       '--allowance <usdc>',
       "allowance of all of the wallet's keys together (default: never less than now)",
       toAmount,
@@ -63,6 +69,7 @@ export function addCreate(group: Command): void {
     })
     .action(async (options: CreateOptions) => {
       const { createKey } = await import('../../sdk/wallet/apiKeys.ts');
+      const { proposeMaxLamports } = await import('../../sdk/wallet/lamportsCap.ts');
       const wallet = await readWallet(options);
       const marketplace = await open(options);
       const { name, allowance, replaceDelegate } = options;
@@ -73,6 +80,8 @@ export function addCreate(group: Command): void {
         periodSeconds: options.periodSeconds,
         expiresAt: await expiryAfter(marketplace.connection, options.expiresInDays),
         maxGasLamports: options.maxGas,
+        maxLamports:
+          options.maxLamports ?? proposeMaxLamports({ periodMax: options.perPeriod, maxGasLamports: options.maxGas }),
       };
       const restrictions = readRestrictions(options);
       const key = {

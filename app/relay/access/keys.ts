@@ -130,10 +130,19 @@ function toColumns({ scopes, expires_at: expiresAt, allowed_ips: allowedIps }: R
   };
 }
 
+/** Lamports as JSON has them exactly. No wallet has more. */
+const toNumber = (lamports: string | null) => Math.min(Number(lamports ?? 0), Number.MAX_SAFE_INTEGER);
+
+/** True if the period that the index counts has ended. */
+function isOver(row: { period_start: bigint | null; period_seconds: bigint | null }, now: bigint): boolean {
+  return now >= (row.period_start ?? 0n) + (row.period_seconds ?? 0n);
+}
+
 /** The wallet's keys, newest first, with the chain's data of their grants. */
 export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
   await deps.keyUse.flush();
   const rows = await readKeysOf(deps.views, wallet);
+  const now = BigInt(Math.floor(deps.now() / 1_000));
   return {
     keys: rows.map((row) => ({
       key_id: row.key_id,
@@ -145,6 +154,8 @@ export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: 
       allowed_ips: row.allowed_ips === null ? null : row.allowed_ips.split(','),
       execution_count: Number(row.execution_count ?? 0n),
       total_spent_usdc: toUsdc(BigInt(row.total_spent ?? '0')),
+      max_lamports: toNumber(row.max_lamports),
+      period_lamports: isOver(row, now) ? 0 : toNumber(row.period_lamports),
       revoked: row.revoked_ms !== null || row.revoked === 1n,
     })),
   };

@@ -67,6 +67,18 @@ function periodLeft(grant: KeyGrant, now: bigint): bigint {
   return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
 }
 
+/** No key of a grant without a cap takes as much; a ledger holds such numbers exactly. */
+const UNCAPPED = 2n ** 53n;
+
+/** Lamports that the key may still take from the gas balance in the grant's current period, before reservations. */
+function lamportsLeft(grant: KeyGrant, now: bigint): bigint {
+  const { maxLamports, periodLamports } = grant;
+  if (maxLamports === 0n || maxLamports > UNCAPPED) return UNCAPPED;
+  const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
+  const left = ended ? maxLamports : maxLamports - periodLamports;
+  return left > 0n ? left : 0n;
+}
+
 /** Start of the next period, unix seconds. */
 function periodEnd(grant: KeyGrant, now: bigint): bigint {
   const seconds = BigInt(grant.periodSeconds);
@@ -140,8 +152,8 @@ export function requirePayable(
 
 /** The accounts in the form that the ledger takes for one call. */
 export function purseOf(
-  { slot, accounts }: PayerAccounts,
-  { balance, delegated, periodLeft, totalLeft }: Allowed,
+  { slot, now, accounts }: PayerAccounts,
+  { grant, balance, delegated, periodLeft, totalLeft }: Allowed,
   { keyId }: Payer,
   price: bigint,
 ): Purse {
@@ -154,13 +166,21 @@ export function purseOf(
     key: periodLeft < totalLeft ? periodLeft : totalLeft,
     tank: BigInt(tank?.lamports ?? 0),
     tankRest: rentsOf(rent).empty,
+    keyTank: lamportsLeft(grant, now),
   };
 }
 
 /** The money for the call's transactions. `fees` are their cost, lamports. */
-export function meansOf({ accounts }: PayerAccounts, { grant }: Allowed, fees: bigint): Means {
+export function meansOf({ now, accounts }: PayerAccounts, { grant }: Allowed, fees: bigint): Means {
   const [, , tank, rent] = accounts;
-  return { fees, maxGas: BigInt(grant.maxGasLamports), rents: rentsOf(rent), tank: BigInt(tank?.lamports ?? 0) };
+  return {
+    fees,
+    maxGas: BigInt(grant.maxGasLamports),
+    rents: rentsOf(rent),
+    tank: BigInt(tank?.lamports ?? 0),
+    keyTank: lamportsLeft(grant, now),
+    renewsAt: periodEnd(grant, now),
+  };
 }
 
 function rentsOf(rent: PayerAccounts['accounts'][number] | undefined) {

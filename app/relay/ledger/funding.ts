@@ -60,6 +60,8 @@ export interface Purse {
   tank: bigint;
   /** Lamports that a gas balance must keep, unless it ends empty. */
   tankRest: bigint;
+  /** Lamports that the key may still take from it in this period. */
+  keyTank: bigint;
 }
 
 /** Opens in flight that a new wallet may have, and the most that any wallet may have. */
@@ -126,7 +128,8 @@ const lentOf = (scope: string, name: string) =>
 /** Reservations of the wallet's rows: its USDC, the USDC of the key that asks, and lamports of its gas balance. */
 const taken = (which = '') => `coalesce(sum(e.price)${which}, 0) AS by_wallet,
   coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price ELSE 0 END)${which}, 0) AS by_key,
-  coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank`;
+  coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank,
+  coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.tank_lamports ELSE 0 END)${which}, 0) AS by_key_tank`;
 
 /**
  * Money that accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
@@ -143,6 +146,7 @@ landed AS MATERIALIZED (SELECT ${taken(" FILTER (WHERE e.state <> 'void')")},
 const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_key + landed.by_key AS held_key,
   opening.by_tank + landed.by_tank AS held_tank,
+  opening.by_key_tank + landed.by_key_tank AS held_key_tank,
   landed.newest_slot AS newest_slot,
   landed.failed AS failed_since`;
 
@@ -211,6 +215,8 @@ export interface Held {
   held_wallet: bigint;
   held_key: bigint;
   held_tank: bigint;
+  /** The part of it that the key's own calls take. */
+  held_key_tank: bigint;
   /** The latest slot in which an open landed or was refused that these accounts do not show; 0 if there is none. */
   newest_slot: bigint;
   /** Opens that the chain has refused since that slot. */
@@ -280,14 +286,15 @@ export function fits(limits: Limits): RawBuilder<boolean> {
  * True if the purse covers the price and `way`, besides all reservations. The statement takes `purseValues` in this
  * order.
  */
-export function purseHas({ price, wallet, key, tank, tankRest }: Purse): RawBuilder<boolean> {
+export function purseHas({ price, wallet, key, tank, tankRest, keyTank }: Purse): RawBuilder<boolean> {
   return sql<boolean>`
     failed_since = 0 AND held_wallet + ${at(price)} <= ${at(wallet)} AND held_key + ${at(price)} <= ${at(key)}
     AND (tank = 0 OR ${at(tank)} - held_tank - tank >= ${at(tankRest)}
-      OR (held_tank = 0 AND ${at(tank)} = tank))`;
+      OR (held_tank = 0 AND ${at(tank)} = tank))
+    AND held_key_tank + tank <= ${at(keyTank)}`;
 }
 
-export const purseValues = ({ price, wallet, key, tank, tankRest }: Purse) => [
+export const purseValues = ({ price, wallet, key, tank, tankRest, keyTank }: Purse) => [
   price,
   wallet,
   price,
@@ -295,6 +302,7 @@ export const purseValues = ({ price, wallet, key, tank, tankRest }: Purse) => [
   tank,
   tankRest,
   tank,
+  keyTank,
 ];
 
 const WAY_FIELDS = ['gas', 'house', 'recordRent', 'escrowRent', 'tank', 'mayBurn'] as const;

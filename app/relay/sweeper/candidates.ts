@@ -2,8 +2,9 @@
  * Lists the accounts that may be archived or closed, by the index. The index only says where to look: the accounts
  * themselves are read before anything is signed.
  */
+import { PublicKey } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
-import { constants } from '../../sdk/program/program.ts';
+import { constants, findEscrow } from '../../sdk/program/program.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 type Views = Kysely<LedgerDatabase>;
@@ -14,7 +15,7 @@ const PAGE = 240;
 /** An account that may be removed, and the time of its end, unix seconds. */
 export interface Candidate {
   execution_id: string;
-  /** The account, base58: a record, or a dispute. */
+  /** The account, base58: a record, an escrow, or a dispute. */
   address: string;
   ended_at: bigint;
   /** Time from which it can be removed, unix seconds. */
@@ -28,6 +29,7 @@ export type After = Pick<Candidate, 'ended_at' | 'execution_id'> | null;
 export async function hasKept(views: Views): Promise<boolean> {
   const { rows } = await sql<{ kept: bigint }>`
     SELECT CASE WHEN EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
+      OR EXISTS (SELECT 1 FROM chain.executions WHERE handed_over = 1)
       OR EXISTS (SELECT 1 FROM chain.disputes WHERE closed = 0 AND outcome <> 'open') THEN 1 ELSE 0 END AS kept`.execute(
     views,
   );
@@ -64,6 +66,23 @@ export async function refundedRecords(views: Views, now: bigint, after: After): 
       AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;
+}
+
+/** An escrow account and who lent its rent, which its record, if it is gone, no longer says. */
+export type HandedOver = Candidate & { rent_sponsor: string };
+
+/**
+ * Escrow accounts that were handed over, oldest first; of records that a relay opened, as above. Their owners empty them
+ * at any time.
+ */
+export async function handedOver(views: Views, _now: bigint, after: After): Promise<HandedOver[]> {
+  const { rows } = await sql<HandedOver>`
+    SELECT execution_id, record AS address, settled_at AS ended_at, settled_at AS ripe_at, rent_sponsor
+    FROM chain.executions
+    WHERE handed_over = 1 AND key_id IS NOT NULL
+      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+    ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
+  return rows.map((row) => ({ ...row, address: findEscrow(new PublicKey(row.address)).toBase58() }));
 }
 
 /** Ended disputes that can be closed, oldest first. */

@@ -1,14 +1,17 @@
-/** Closes refunded records and ended disputes after their minimum life. Their rent goes to its sponsors. */
+/** Closes refunded records and ended disputes after their minimum life, and emptied escrow accounts. Their rent goes to its sponsors. */
+import { AccountLayout } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
-import { closeDispute, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
+import { closeDispute, closeEscrow, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readMany } from '../chain/readMany.ts';
-import { type Candidate, endedDisputes, refundedRecords } from './candidates.ts';
+import { type Candidate, endedDisputes, handedOver, refundedRecords } from './candidates.ts';
 import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
 /** With a different sponsor each takes 80 bytes, of the 1,232 in a transaction. */
 const AT_ONCE = 12;
+/** Each names its record, its escrow and a sponsor with its closer. */
+const ESCROWS_AT_ONCE = 6;
 
 interface Closing {
   address: PublicKey;
@@ -17,7 +20,7 @@ interface Closing {
 }
 
 /** The instruction that closes an account with these data now; null if it must stay. */
-type Read = (data: Buffer, executionId: Uint8Array, now: bigint) => TransactionInstruction | null;
+type Read<Of> = (data: Buffer, executionId: Uint8Array, now: bigint, candidate: Of) => TransactionInstruction | null;
 
 /** Closes refunded records. */
 export function closeRefunded(deps: SweepDeps, now: bigint): Promise<void> {
@@ -26,6 +29,16 @@ export function closeRefunded(deps: SweepDeps, now: bigint): Promise<void> {
       const { status, settledAt, rentSponsor } = decodeAccount('ExecutionRecord', data);
       const isClosable = status === 'refunded' && at >= settledAt + BigInt(constants.endedRecordSeconds);
       return isClosable ? closeExecution({ executionId, rentSponsor }) : null;
+    }),
+  );
+}
+
+/** Closes escrow accounts that were handed over and that their owners have emptied. */
+export function closeEscrows(deps: SweepDeps, now: bigint): Promise<void> {
+  return inBatches(deps, now, handedOver, ESCROWS_AT_ONCE, (batch) =>
+    closeBatch(deps, batch, (data, executionId, _at, { rent_sponsor }) => {
+      const isEmpty = AccountLayout.decode(data).amount === 0n;
+      return isEmpty ? closeEscrow({ executionId, rentSponsor: new PublicKey(rent_sponsor) }) : null;
     }),
   );
 }
@@ -43,13 +56,13 @@ export function closeDisputes(deps: SweepDeps, now: bigint): Promise<void> {
   );
 }
 
-async function closeBatch(deps: SweepDeps, batch: Candidate[], readOne: Read): Promise<true> {
+async function closeBatch<Of extends Candidate>(deps: SweepDeps, batch: Of[], readOne: Read<Of>): Promise<true> {
   const addresses = batch.map(({ address }) => new PublicKey(address));
   const { accounts, now } = await readMany(deps.chain, addresses);
-  let closings = batch.flatMap(({ execution_id }, at): Closing[] => {
+  let closings = batch.flatMap((candidate, at): Closing[] => {
     const account = accounts[at];
-    const executionId = parseUuid(execution_id);
-    const instruction = account && executionId ? readOne(account.data, executionId, now) : null;
+    const executionId = parseUuid(candidate.execution_id);
+    const instruction = account && executionId ? readOne(account.data, executionId, now, candidate) : null;
     if (account && instruction) return [{ address: addresses[at]!, lamports: account.lamports, instruction }];
     // It is gone, or not ripe, and the index does not know it yet.
     deps.resting.rest(addresses[at]!.toBase58());

@@ -14,7 +14,7 @@ import type { Leases } from '../ledger/leases.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { archiveRipe } from './archiving.ts';
 import { countRecords, hasKept } from './candidates.ts';
-import { closeDisputes, closeRefunded } from './closing.ts';
+import { closeDisputes, closeEscrows, closeRefunded } from './closing.ts';
 import { createResting } from './resting.ts';
 import { createSending, Interrupted } from './sending.ts';
 import { followTrees, type Mismatched } from './trees.ts';
@@ -99,6 +99,7 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
     rent = await chain.connection.getMinimumBalanceForRentExemption(RECORD_BYTES);
     await archiveRipe(sweep, now);
     await closeRefunded(sweep, now);
+    await closeEscrows(sweep, now);
     await closeDisputes(sweep, now);
   }
 

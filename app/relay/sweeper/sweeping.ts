@@ -29,17 +29,17 @@ export interface SweepDeps {
  * Calls `run` with batches of all candidates of a kind; false ends it. A batch that is not full waits until its oldest
  * has waited long enough.
  */
-export async function inBatches(
+export async function inBatches<Of extends Candidate>(
   deps: SweepDeps,
   now: bigint,
-  find: (views: SweepDeps['views'], now: bigint, after: After) => Promise<Candidate[]>,
+  find: (views: SweepDeps['views'], now: bigint, after: After) => Promise<Of[]>,
   size: number,
-  run: (batch: Candidate[]) => Promise<boolean>,
+  run: (batch: Of[]) => Promise<boolean>,
 ): Promise<void> {
   let after: After = null;
-  let waiting: Candidate[] = [];
+  let waiting: Of[] = [];
   for (let left = MOST_BATCHES; left > 0; ) {
-    const page: Candidate[] = await find(deps.views, now, after);
+    const page: Of[] = await find(deps.views, now, after);
     after = page.at(-1) ?? null;
     const batches = chunks([...waiting, ...page.filter(({ address }) => !deps.resting.rests(address))], size);
     waiting = (batches.at(-1)?.length ?? size) < size ? batches.pop()! : [];

@@ -16,7 +16,14 @@ export interface GrantLimits {
    * usual.
    */
   maxGasLamports: number;
+  /**
+   * Most gas and rent that may be taken from the wallet's gas balance in one period, lamports; what returns later still
+   * counts. Absent or 0: no cap.
+   */
+  maxLamports?: bigint;
 }
+
+const withCap = (limits: GrantLimits): GrantLimits => ({ ...limits, maxLamports: limits.maxLamports ?? 0n });
 
 export interface CreateGrantInput {
   wallet: PublicKey;
@@ -28,7 +35,11 @@ export interface CreateGrantInput {
 /** Gives an API key a capped right to spend; it also needs `approveSpender`. Signs: wallet, payer. */
 export function createGrant(input: CreateGrantInput): TransactionInstruction {
   const { wallet, payer, keyId, limits } = input;
-  return buildInstruction('create_grant', { wallet, payer, grant: findGrant(wallet, keyId) }, { keyId, limits });
+  return buildInstruction(
+    'create_grant',
+    { wallet, payer, grant: findGrant(wallet, keyId) },
+    { keyId, limits: withCap(limits) },
+  );
 }
 
 export interface RevokeGrantInput {
@@ -53,7 +64,7 @@ export interface UpdateGrantInput {
 
 /** Changes a key's limits. Signs: wallet. */
 export function updateGrant({ wallet, keyId, limits }: UpdateGrantInput): TransactionInstruction {
-  return buildInstruction('update_grant', { wallet, grant: findGrant(wallet, keyId) }, { limits });
+  return buildInstruction('update_grant', { wallet, grant: findGrant(wallet, keyId) }, { limits: withCap(limits) });
 }
 
 export interface CloseGrantInput {

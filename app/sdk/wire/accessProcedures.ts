@@ -39,6 +39,10 @@ export const KeySummary = z.strictObject({
   allowed_ips: z.array(z.string()).nullable(),
   execution_count: Count,
   total_spent_usdc: Usdc,
+  /** Most gas and deposits that the key may take from the gas balance in one period; 0: no cap. */
+  max_lamports: Count,
+  /** Taken in the present period; what came back since still counts. */
+  period_lamports: Count,
   revoked: z.boolean(),
 });
 export type KeySummary = z.infer<typeof KeySummary>;

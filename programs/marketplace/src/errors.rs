@@ -254,4 +254,8 @@ pub enum MarketplaceError {
     EscrowNotHandedOver,
     #[msg("The caller has not moved all USDC out of this account yet")]
     EscrowNotEmpty,
+
+    // What a key takes from the tank
+    #[msg("The key's grant allows no more lamports from the tank in this period")]
+    GrantLamportsExceeded,
 }

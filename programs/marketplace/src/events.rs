@@ -121,6 +121,8 @@ pub struct GrantCreated {
     pub total_max: u64,
     pub period_seconds: u32,
     pub max_gas_lamports: u32,
+    /// Most gas and rent from the tank in one period, lamports; 0 for no cap.
+    pub max_lamports: u64,
     pub expires_at: i64,
     pub created_at: i64,
     /// Who paid the grant's rent.
@@ -162,6 +164,8 @@ pub struct ExecutionOpened {
     /// The grant's period after this open, unix seconds, and its spend; 0 when the wallet opened it itself.
     pub grant_period_start: i64,
     pub grant_period_spent: u64,
+    /// Lamports that the grant took from the tank in that period, after this open; 0 when the wallet opened it itself.
+    pub grant_period_lamports: u64,
     /// The listing's exposure after this open: start of its window, unix seconds, and prices opened in it.
     pub exposure_window_start: i64,
     pub exposure_opened: u64,
@@ -341,10 +345,13 @@ pub struct GrantUpdated {
     pub total_max: u64,
     pub period_seconds: u32,
     pub max_gas_lamports: u32,
+    /// Most gas and rent from the tank in one period, lamports; 0 for no cap.
+    pub max_lamports: u64,
     pub expires_at: i64,
-    /// The period that counts now, which a new length begins anew, and its spend.
+    /// The period that counts now, which a new length begins anew, its spend, and the lamports that it took.
     pub period_start: i64,
     pub period_spent: u64,
+    pub period_lamports: u64,
 }
 
 /// Lamports left a wallet's tank for the wallet.

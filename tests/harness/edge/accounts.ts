@@ -62,7 +62,9 @@ export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): Key
     executionCount: 0n,
     lastOpenedAt: 0n,
     maxGasLamports: 20_000,
-    reserved: new Uint8Array(32),
+    maxLamports: 0n,
+    periodLamports: 0n,
+    reserved: new Uint8Array(16),
     ...changes,
   };
 }

@@ -121,6 +121,9 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         execution_count: 4n,
         total_spent: '1250000',
         max_gas_lamports: 20_000n,
+        max_lamports: '0',
+        period_lamports: '0',
+        period_start: BigInt(EPOCH),
         slot: 10n,
       })
       .execute();

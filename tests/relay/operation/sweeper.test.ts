@@ -1,4 +1,5 @@
 /** The sweeper on a real node: every lamport of rent goes home, once, whatever happens to whoever sends it. */
+import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../../app/sdk/program/program.ts';
@@ -93,6 +94,42 @@ describe('the sweeper', function () {
     });
     expect(await stage.recordsLeft([own])).to.equal(1);
     expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller);
+    await sweeper.end();
+  });
+
+  it('closes an escrow account that was handed over once its owner has emptied it, also after its record', async () => {
+    const handed = await stage.open(await stage.grant());
+    await stage.pass(8 * 86_400);
+    const { handOver } = createAftermath(stage);
+    await stage.node.setFrozen(stage.source, true);
+    await stage.send([handOver(handed, stage.creator.publicKey)], stage.creator);
+    await stage.node.setFrozen(stage.source, false);
+    await stage.pass();
+    const escrow = program.findEscrow(program.findExecution(handed.executionId));
+    const sponsor = handed.rentSponsor;
+    const before = await stage.lamports(sponsor);
+    const rents = (await stage.rentOf([handed])) + (await stage.lamports(escrow));
+    const early = await stage.sweep();
+    await eventually('the record is closed', async () => (await stage.recordsLeft([handed])) === 0);
+    expect(await stage.lamports(escrow)).to.be.greaterThan(0);
+    await early.end();
+    const { caller, source } = stage;
+    const held = AccountLayout.decode((await stage.connection.getAccountInfo(escrow, 'confirmed'))!.data).amount;
+    await stage.send([createTransferInstruction(escrow, source, caller.publicKey, held)], caller);
+    const sweeper = await stage.sweep();
+    await eventually('the account is closed', async () => (await stage.lamports(escrow)) === 0);
+    // The sponsor is the relay, which has paid for both transactions.
+    expect(await stage.lamports(sponsor)).to.equal(before + rents - 2 * FEE);
+    await eventually('the index shows it', () =>
+      stage.look(async (views) => {
+        const rows = await views
+          .selectFrom('chain.executions')
+          .select('handed_over')
+          .where('handed_over', '=', 2n)
+          .execute();
+        return rows.length === 1;
+      }),
+    );
     await sweeper.end();
   });
 

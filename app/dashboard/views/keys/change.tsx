@@ -12,6 +12,7 @@ import {
   AddressField,
   addressesError,
   addressesOf,
+  CapField,
   GasField,
   LimitFields,
   type LimitTexts,
@@ -139,6 +140,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
           totalMax: readings.total.value!,
           periodSeconds: Number(texts.periodSeconds),
           maxGasLamports: readings.maxGas.value!,
+          maxLamports: readings.maxLamports.value!,
           expiresAt,
         };
         return updateKey(marketplace, { wallet, keyId: apiKey.key_id, change });
@@ -158,6 +160,11 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
           text={texts.maxGas}
           error={readings.maxGas.error}
           onChange={(maxGas) => setTexts({ ...texts, maxGas })}
+        />
+        <CapField
+          text={texts.maxLamports}
+          reading={readings.maxLamports}
+          onChange={(maxLamports) => setTexts({ ...texts, maxLamports })}
         />
       </LimitFields>
     </SignDialog>

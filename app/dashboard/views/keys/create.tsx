@@ -13,6 +13,7 @@ import {
   AddressField,
   addressesError,
   addressesOf,
+  CapField,
   GasField,
   LimitFields,
   type LimitReadings,
@@ -142,6 +143,11 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
               error={readings.maxGas.error}
               onChange={(maxGas) => setLimits({ ...limits, maxGas })}
             />
+            <CapField
+              text={limits.maxLamports}
+              reading={readings.maxLamports}
+              onChange={(maxLamports) => setLimits({ ...limits, maxLamports })}
+            />
           </div>
         </details>
         {money.balance === null && (
@@ -222,6 +228,7 @@ async function makeKey(
     periodSeconds,
     expiresAt: now + BigInt(readings.days.value! * DAY_SECONDS),
     maxGasLamports: readings.maxGas.value!,
+    maxLamports: readings.maxLamports.value!,
   };
   const restrictions = { scopes, ...(allowedIps && { allowed_ips: allowedIps }) };
   return keepGranted({ name, scopes, allowedIps }, (onGranted) =>

@@ -1,6 +1,7 @@
 /** One key: its limits, its use, and its actions. */
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Card, cx, Skeleton } from '../../parts/ui.tsx';
@@ -114,7 +115,14 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
         most={grant.periodMax}
         about={`at most ${formatAmount(toUsdc(grant.perExecutionMax))} a call`}
       />
-      <Meter label="Spent in all" spent={grant.totalSpent} most={grant.totalMax} />
+      <Meter
+        label="Spent in all"
+        spent={grant.totalSpent}
+        most={grant.totalMax}
+        {...(grant.maxLamports > 0n && {
+          about: `${formatSol(left.taken)} of ${formatSol(grant.maxLamports)} SOL of fees and deposits in this period`,
+        })}
+      />
     </>
   );
 }

@@ -81,12 +81,13 @@ async function readAll<In, Out>(all: In[], read: (part: In[]) => Promise<Out[]>)
   return (await Promise.all(parts.map(read))).flat();
 }
 
-/** The amounts that a grant still lets its key spend: in its period, and in total. */
-export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: bigint } {
+/** The amounts that a grant still lets its key spend: in its period, and in total; and the lamports it has taken in it. */
+export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: bigint; taken: bigint } {
   const isOver = BigInt(now) >= grant.periodStart + BigInt(grant.periodSeconds);
   const spent = isOver ? 0n : grant.periodSpent;
   const above = (value: bigint) => (value > 0n ? value : 0n);
-  return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent) };
+  const taken = isOver ? 0n : grant.periodLamports;
+  return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent), taken };
 }
 
 /** True if the chain lets the key spend. */

@@ -232,6 +232,7 @@ impl<'info> Opening<'_, 'info> {
             grant_total_spent: self.grant.map_or(0, |grant| grant.total_spent),
             grant_period_start: self.grant.map_or(0, |grant| grant.period_start),
             grant_period_spent: self.grant.map_or(0, |grant| grant.period_spent),
+            grant_period_lamports: self.grant.map_or(0, |grant| grant.period_lamports),
             exposure_window_start: collateral.exposure_window_start,
             exposure_opened: collateral.exposure_opened,
         })

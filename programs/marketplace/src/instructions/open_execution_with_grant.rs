@@ -145,7 +145,9 @@ pub fn open_execution_with_grant_handler(
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
+    let taken = accounts.tank_share(&args)?;
     accounts.grant.debit(accounts.listing.price, now)?;
+    accounts.grant.take_lamports(taken)?;
     accounts.grant.invariant()?;
     save(&accounts.grant)?;
     let grant = &accounts.grant;
@@ -159,7 +161,7 @@ pub fn open_execution_with_grant_handler(
         account: &accounts.spender,
         seeds: transfer.seeds,
     };
-    let tank_lends = accounts.rent_sponsor.key == accounts.spender.key;
+    let tank_lends = accounts.tank_lends();
     let opening = Opening {
         args: &args,
         caller: grant.wallet,

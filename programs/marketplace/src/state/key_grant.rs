@@ -6,7 +6,7 @@ use crate::constants::{MAX_GAS_LAMPORTS, MAX_GRANT_SECONDS};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 
-/// The limits of a grant; every one but that of gas must be above zero.
+/// The limits of a grant; every one but those of lamports must be above zero.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantLimits {
     /// Most that one execution may cost, base units, inclusive.
@@ -21,6 +21,8 @@ pub struct GrantLimits {
     pub expires_at: i64,
     /// Most that one execution may take from the wallet's tank as gas, lamports; 0 takes none.
     pub max_gas_lamports: u32,
+    /// Most that may be taken from the wallet's tank in one period, gas and rent, lamports; 0 for no cap.
+    pub max_lamports: u64,
 }
 
 impl GrantLimits {
@@ -89,8 +91,12 @@ pub struct KeyGrant {
     pub last_opened_at: i64,
     /// Most that one execution may take from the wallet's tank as gas, lamports.
     pub max_gas_lamports: u32,
+    /// Most that may be taken from the wallet's tank in one period, gas and rent, lamports; 0 for no cap.
+    pub max_lamports: u64,
+    /// Taken from it in the period of `period_start`; what returns later is not taken off, lamports.
+    pub period_lamports: u64,
     /// Zero; room for what later versions must keep here.
-    pub reserved: [u8; 32],
+    pub reserved: [u8; 16],
 }
 
 impl KeyGrant {
@@ -117,6 +123,7 @@ impl KeyGrant {
         self.period_seconds = limits.period_seconds;
         self.expires_at = limits.expires_at;
         self.max_gas_lamports = limits.max_gas_lamports;
+        self.max_lamports = limits.max_lamports;
         Ok(())
     }
 
@@ -144,6 +151,7 @@ impl KeyGrant {
                 .period_start
                 .saturating_add(periods.saturating_mul(period));
             self.period_spent = 0;
+            self.period_lamports = 0;
         }
     }
 
@@ -183,6 +191,16 @@ impl KeyGrant {
         ensure!(
             gas_lamports <= self.max_gas_lamports,
             MarketplaceError::GrantGasExceeded
+        );
+        Ok(())
+    }
+
+    /// Count what an open takes from the wallet's tank, in the period that its debit began.
+    pub fn take_lamports(&mut self, lamports: u64) -> Result<()> {
+        self.period_lamports = self.period_lamports.saturating_add(lamports);
+        ensure!(
+            self.max_lamports == 0 || self.period_lamports <= self.max_lamports,
+            MarketplaceError::GrantLamportsExceeded
         );
         Ok(())
     }
@@ -243,7 +261,9 @@ mod tests {
             execution_count: 0,
             last_opened_at: 0,
             max_gas_lamports: 9,
-            reserved: [0; 32],
+            max_lamports: 10,
+            period_lamports: 0,
+            reserved: [0; 16],
         }
     }
 
@@ -253,6 +273,7 @@ mod tests {
         grant.revoked = true;
         (grant.period_spent, grant.total_spent) = (5, 6);
         (grant.execution_count, grant.last_opened_at) = (7, 8);
+        grant.period_lamports = 11;
         let mut bytes = Vec::new();
         grant.try_serialize(&mut bytes).unwrap();
         let mut expected = [
@@ -271,7 +292,10 @@ mod tests {
             expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
         }
         expected.extend([9, 0, 0, 0]);
-        expected.extend([0; 32]);
+        for number in [10u8, 11] {
+            expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
+        }
+        expected.extend([0; 16]);
         assert_eq!(bytes, expected);
         assert_eq!(bytes.len(), 8 + KeyGrant::INIT_SPACE);
     }
@@ -293,6 +317,20 @@ mod tests {
         assert!(grant.revoke().is_ok());
         assert_eq!(grant.revoke(), Err(fail(GrantRevoked)));
         assert_eq!(grant.debit(1, 100), Err(fail(GrantRevoked)));
+    }
+
+    #[test]
+    fn lamports_are_counted_by_the_period_and_nothing_gives_them_back() {
+        let over = Err(fail(MarketplaceError::GrantLamportsExceeded));
+        let mut grant = grant();
+        assert!(grant.debit(1, 100).is_ok() && grant.take_lamports(10).is_ok());
+        assert!(grant.restore(1, 100) && grant.period_lamports == 10);
+        assert_eq!(grant.clone().take_lamports(1), over);
+        assert!(grant.debit(1, 110).is_ok() && grant.take_lamports(9).is_ok());
+        assert_eq!(grant.clone().take_lamports(2), over);
+        grant.max_lamports = 0;
+        assert!(grant.take_lamports(u64::MAX).is_ok());
+        assert_eq!(grant.period_lamports, u64::MAX);
     }
 
     #[test]
@@ -329,6 +367,7 @@ mod tests {
             period_seconds: 1,
             expires_at,
             max_gas_lamports: MAX_GAS_LAMPORTS,
+            max_lamports: 0,
         };
         assert!(limits(101).validate(100).is_ok());
         assert!(limits(100 + MAX_GRANT_SECONDS).validate(100).is_ok());
@@ -355,6 +394,7 @@ mod tests {
             period_seconds: 10,
             expires_at: 150,
             max_gas_lamports: 9,
+            max_lamports: 10,
         };
         assert!(grant.set_limits(&lower, 106).is_ok());
         assert_eq!((grant.total_max, grant.total_spent), (30, 50));
@@ -381,6 +421,7 @@ mod tests {
             period_seconds: 4,
             expires_at: 200,
             max_gas_lamports: 9,
+            max_lamports: 10,
         };
         assert!(grant.set_limits(&shorter, 109).is_ok());
         assert_eq!((grant.period_start, grant.period_spent), (109, 50));
@@ -408,6 +449,7 @@ mod tests {
             period_seconds: 50,
             expires_at: 200,
             max_gas_lamports: 9,
+            max_lamports: 10,
         };
         assert!(grant.set_limits(&longer, 108).is_ok());
         assert!(grant.restore(50, 105));

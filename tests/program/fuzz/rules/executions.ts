@@ -141,12 +141,13 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   demandTerms(ledger, opening, listing);
   demand(gasLamports <= grant.maxGasLamports, 'GrantGasExceeded');
   const rents = ledger.rent(SIZES.ExecutionRecord) + ledger.rent(TOKEN_ACCOUNT_BYTES);
-  demand(ledger.get(spender).lamports >= BigInt(gasLamports) + (tankLends ? rents : 0n), 'TankTooLow');
+  const taken = BigInt(gasLamports) + (tankLends ? rents : 0n);
+  demand(ledger.get(spender).lamports >= taken, 'TankTooLow');
   demandSource(ledger, opening, listing);
   const source = ledger.token(opening.source);
   const allowed = source.delegate === spender ? source.delegatedAmount : 0n;
   demand(allowed >= listing.price, 'InsufficientAllowance');
-  ledger.change('KeyGrant', address, spend(grant, listing.price, ledger.now));
+  ledger.change('KeyGrant', address, spend(grant, listing.price, taken, ledger.now));
   fund(ledger, opening, listing);
   if (tankLends || gasLamports > 0) demandSoundTank(ledger, spender);
 }

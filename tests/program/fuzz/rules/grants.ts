@@ -26,8 +26,16 @@ export function createGrant(ledger: Ledger, input: program.CreateGrantInput): vo
   demandLimits(input.limits, now);
   ledger.create('KeyGrant', address, text(input.payer), {
     ...{ version: 1, revoked: false, bump: 0, spenderBump: 0, sourceBump: 0, wallet: text(input.wallet), keyId },
-    ...{ rentSponsor: text(input.payer), ...input.limits, createdAt: now, periodStart: now, periodSpent: 0n },
-    ...{ totalSpent: 0n, executionCount: 0n, lastOpenedAt: 0n, reserved: '00'.repeat(32) },
+    ...{
+      rentSponsor: text(input.payer),
+      maxLamports: 0n,
+      ...input.limits,
+      periodLamports: 0n,
+      createdAt: now,
+      periodStart: now,
+      periodSpent: 0n,
+    },
+    ...{ totalSpent: 0n, executionCount: 0n, lastOpenedAt: 0n, reserved: '00'.repeat(16) },
   });
 }
 
@@ -49,7 +57,7 @@ export function updateGrant(ledger: Ledger, input: program.UpdateGrantInput, sig
   demandLimits(input.limits, ledger.now);
   demand(!grant.revoked, 'GrantRevoked');
   const rolled = input.limits.periodSeconds === grant.periodSeconds ? {} : restarted(grant, ledger.now);
-  ledger.change('KeyGrant', address, { ...input.limits, ...rolled });
+  ledger.change('KeyGrant', address, { maxLamports: 0n, ...input.limits, ...rolled });
 }
 
 export function closeGrant(ledger: Ledger, input: program.CloseGrantInput, signer: string): void {
@@ -77,13 +85,13 @@ export function demandSoundTank(ledger: Ledger, tank: Address): void {
 }
 
 /** Periods of another length begin at once; what the present one has spent counts in the first of them. */
-function restarted({ periodStart, periodSeconds, periodSpent }: Grant, now: bigint): Partial<Grant> {
+function restarted({ periodStart, periodSeconds, periodSpent, periodLamports }: Grant, now: bigint): Partial<Grant> {
   const over = now - periodStart >= BigInt(periodSeconds);
-  return { periodStart: now, periodSpent: over ? 0n : periodSpent };
+  return { periodStart: now, ...(over ? { periodSpent: 0n, periodLamports: 0n } : { periodSpent, periodLamports }) };
 }
 
-/** The grant after an open at this price. */
-export function spend(grant: Grant, price: bigint, now: bigint): Grant {
+/** The grant after an open at this price that takes so many lamports from the tank. */
+export function spend(grant: Grant, price: bigint, lamports: bigint, now: bigint): Grant {
   demand(!grant.revoked, 'GrantRevoked');
   demand(now < grant.expiresAt, 'GrantExpired');
   demand(price <= grant.perExecutionMax, 'GrantPerExecutionExceeded');
@@ -95,7 +103,9 @@ export function spend(grant: Grant, price: bigint, now: bigint): Grant {
   const totalSpent = grant.totalSpent + price;
   demand(totalSpent <= grant.totalMax, 'GrantTotalExceeded');
   const executionCount = grant.executionCount + 1n;
-  return { ...grant, periodStart, periodSpent, totalSpent, executionCount, lastOpenedAt: now };
+  const periodLamports = (periods > 0n ? 0n : grant.periodLamports) + lamports;
+  demand(grant.maxLamports === 0n || periodLamports <= grant.maxLamports, 'GrantLamportsExceeded');
+  return { ...grant, periodStart, periodSpent, periodLamports, totalSpent, executionCount, lastOpenedAt: now };
 }
 
 /** The grant after a refund; null where nothing is given back. */
