@@ -1,9 +1,11 @@
 /** DELETE /v1/executions/{execution_id}/content: when a caller may delete what it sent and received, and what stays. */
 import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { expect } from 'chai';
 import pino from 'pino';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
+import { newLive } from '../../../app/relay/execution/step.ts';
 import { insertAnswer } from '../../../app/relay/ledger/answers.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
@@ -46,7 +48,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
   async function addSettled(changes: Partial<ExecutionRow> = {}, isFinal: 0n | 1n = 1n): Promise<string> {
     const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET, is_final: isFinal };
     const request_hash = Buffer.from(requestHash(SECRET, { text: SECRET })).toString('hex');
-    const ended = { settled_at: BigInt(EPOCH + 3), settle_signature: 'settle', request_hash };
+    const ended = { settled_at: BigInt(EPOCH + 3), settle_signature: bs58.encode(wallet.secretKey), request_hash };
     const id = await world.addJournal({ ...row, ...ended, parameters: JSON.stringify({ text: SECRET }) });
     const chain = { execution_id: id, caller: key.wallet, listing, settled_at: BigInt(EPOCH + 3), request_hash };
     const hashes = { result_hash: result_hash.slice('sha256:'.length), signing_key: signer.publicKey.toBase58() };
@@ -75,7 +77,8 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
   it('deletes task, parameters, result, steps and answers, and keeps hashes, amounts and signatures', async () => {
     const id = await addSettled();
     const before = await read(id);
-    const saved = (await world.get(`/v1/executions/${id}/receipt`, key.apiKey)).json;
+    const { json: saved, status: found } = await world.get(`/v1/executions/${id}/receipt`, key.apiKey);
+    expect(found, JSON.stringify(saved)).to.equal(200);
     expect(await stored(id)).to.include(SECRET);
     const { status, json } = await remove(id);
     const content_deleted_at = new Date(AFTER).toISOString();
@@ -116,7 +119,9 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
       get: async () => (await ledger.selectFrom('executions').selectAll().where('execution_id', '=', id).execute())[0],
       result: async () => (await ledger.selectFrom('results').selectAll().where('execution_id', '=', id).execute())[0],
     };
-    const error = await outcomeOf({ journal, readText: deps.readText }, id, {}).catch((reason) => reason);
+    const error = await outcomeOf({ journal, readText: deps.readText }, id, newLive({ isFresh: false })).catch(
+      (reason) => reason,
+    );
     expect(error.code).to.equal('result_unavailable');
     const late = { executionId: id, status: 200, body: Buffer.from(SECRET), resultAt: null, answeredMs: AFTER };
     expect(await insertAnswer(ledger, late)).to.equal(false);
