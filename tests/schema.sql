@@ -420,6 +420,8 @@ CREATE TABLE executions (
   tank_lamports INTEGER NOT NULL DEFAULT 0,
   -- A slot at which the chain showed the record. Accounts read at an earlier slot may still show the money that the open took.
   opened_slot INTEGER,
+  -- When the caller deleted task, parameters and result; null while they are kept.
+  content_deleted_ms INTEGER,
   -- 1 while the refund waits for the caller's account, and no transaction of it is signed or sent.
   is_waiting INTEGER NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1))
 ) STRICT;

@@ -63,6 +63,7 @@ CREATE TABLE executions (
   may_burn_lamports BIGINT NOT NULL DEFAULT 0,
   tank_lamports BIGINT NOT NULL DEFAULT 0,
   opened_slot BIGINT,
+  content_deleted_ms BIGINT,
   is_waiting BIGINT NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1))
 );
 CREATE INDEX executions_unfinished ON executions (created_ms)

@@ -64,10 +64,16 @@ describe('/openapi.json', () => {
   });
 
   it('has the routes of the table in docs/callers.md, with their access and query parameters', () => {
-    const NEEDS = { public: 'nothing', read: 'key or session', execute: 'key', wallet: 'key or signature' };
+    const NEEDS = {
+      public: 'nothing',
+      read: 'key or session',
+      owner: 'key or session',
+      execute: 'key',
+      wallet: 'key or signature',
+    };
     const listed = new Map<string, { needs: string; about: string }>();
     for (const [, cell = '', needs = '', about = ''] of readPage('docs/callers.md').matchAll(
-      /^\| (`(?:GET|POST) \/.*?) \| (.*?) \| (.*) \|$/gm,
+      /^\| (`(?:GET|POST|DELETE) \/.*?) \| (.*?) \| (.*) \|$/gm,
     )) {
       for (const [, name = ''] of cell.matchAll(/`(.*?)`/g)) listed.set(name, { needs, about });
     }

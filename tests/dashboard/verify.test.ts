@@ -170,7 +170,7 @@ describe('verify', function () {
         .getByRole('region', { name: 'Result' })
         .locator('section')
         .filter({ hasText: 'What was bought' });
-      for (const text of ['sandbox-echo', receipt.task!, receipt.result, '0.01 USDC', 'Paid out on']) {
+      for (const text of ['sandbox-echo', receipt.task!, receipt.result!, '0.01 USDC', 'Paid out on']) {
         await bought.getByText(text).first().waitFor();
       }
       // Nothing of the earlier verdict stays beside a file that is no receipt.

@@ -18,7 +18,7 @@ import {
   withMarketplace,
   withWallet,
 } from './options.ts';
-import { addReceipt, addVerify } from './receipts.ts';
+import { addDelete, addReceipt, addVerify } from './receipts.ts';
 
 const U32_MAX = 2 ** 32 - 1;
 const HASH_BYTES = 32;
@@ -35,11 +35,14 @@ interface OpenOptions extends CommonOptions {
 }
 
 export function executionCommands(): Command {
-  const group = new Command('execution').description('open, start, show and refund executions on-chain');
+  const group = new Command('execution').description(
+    'open, start, show and refund executions on-chain; receipts; deletion',
+  );
   addOpen(group);
   addStart(group);
   addShow(group);
   addReceipt(group);
+  addDelete(group);
   addVerify(group);
   addRefund(group);
   addClose(group);

@@ -1,4 +1,4 @@
-/** `execution receipt` and `execution verify`: get the receipt of a paid call, and check any receipt. */
+/** `execution receipt`, `verify` and `delete`: get the receipt of a paid call, check any, and delete its content. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -25,6 +25,19 @@ export function addReceipt(group: Command): void {
       const path = fromCaller(options.file);
       write(path, `${JSON.stringify(receipt, null, 2)}\n`);
       printResult({ execution_id: receipt.execution_id, file: path }, options.json);
+    });
+}
+
+export function addDelete(group: Command): void {
+  withWallet(group.command('delete'))
+    .description(
+      'delete task, parameters and result of an ended execution of this wallet from the service, for good; get its receipt first',
+    )
+    .argument('<execution_id>', 'the execution', toExecutionId)
+    .action(async (executionId: Uint8Array, options: CommonOptions) => {
+      const { deleteContent } = await import('../../sdk/wallet/receipts.ts');
+      const wallet = await readWallet(options);
+      printResult(await deleteContent(serviceOf(options), { wallet, executionId }), options.json);
     });
 }
 

@@ -17,7 +17,7 @@ import { type KeyRow, writeKeyUse } from '../ledger/apiKeys.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import { readBearer } from './bearer.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
-import { type CookieDeps, useSession } from './cookie.ts';
+import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from './cookie.ts';
 
 /** Decides from our own files alone if a token is a valid key. */
 export interface KeyLookup {
@@ -105,6 +105,16 @@ function isGrantLiveByIndex(deps: KeyLookup, row: KeyRow): boolean | null {
 export async function authenticateReader(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
   const session = await useSession(deps, request);
   return session ? { wallet: session.wallet } : authenticate(deps, request, 'read');
+}
+
+/**
+ * The wallet whose executions a request may change: by a key with the scope `execute`, or by a session, as token or as
+ * cookie of our own page. Throws ApiError like `authenticate`, and 403 `foreign_origin`.
+ */
+export async function authenticateOwner(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
+  if (cookieOf(deps, request) !== null) requireOwnOrigin(deps, request);
+  const session = await useSession(deps, request);
+  return session ? { wallet: session.wallet } : authenticate(deps, request, 'execute');
 }
 
 /** The error shows the address that we see, because the list must contain that one. */

@@ -37,6 +37,7 @@ export interface ExecutionView {
   handed_over: bigint | null;
   error_code: string | null;
   error_message: string | null;
+  content_deleted_ms: bigint | null;
 }
 
 /**
@@ -82,7 +83,8 @@ const COLUMNS = sql.raw(`
   j.refund_state AS refund_state,
   c.handed_over AS handed_over,
   j.error_code AS error_code,
-  j.error_message AS error_message`);
+  j.error_message AS error_message,
+  j.content_deleted_ms AS content_deleted_ms`);
 
 /** The known executions among these ids, in their order. */
 export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly string[]): Promise<ExecutionView[]> {

@@ -13,11 +13,11 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * GET /v1/executions/{execution_id}/receipt for its caller. Throws ApiError 404 for another caller's, 409 if it is not
- * settled, 410 if its result is lost.
+ * settled, 410 if its result is lost. If its caller deleted the content, the receipt has only hashes and signatures.
  */
 export async function getReceipt(deps: RecordsDeps, wallet: string, executionId: string): Promise<InParts<Receipt>> {
   const { value: execution, parts } = await getExecution(deps, wallet, executionId);
-  const { status, result, result_hash, signature, completed_at } = execution;
+  const { status, result, result_hash, signature, completed_at, content_deleted_at: deletedAt } = execution;
   if (status !== 'completed' && status !== 'disputed') {
     const isOver = status === 'failed';
     const message = isOver
@@ -25,7 +25,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
       : 'The execution is not settled yet, so it has no receipt. Read it again later.';
     throw new ApiError('not_settled', message, { executionId, details: { status } });
   }
-  if (result === null || result_hash === null || signature === null) {
+  if ((result === null && deletedAt === null) || result_hash === null || signature === null) {
     const message = 'The execution was completed and paid, but this service no longer has its result';
     throw new ApiError('result_unavailable', message, { executionId });
   }
@@ -40,6 +40,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
   }
   // The program waives a record's fee if the treasury cannot receive it. The journal shows that first.
   const isWaived = record.status === 'open' && journal?.platform_amount === 0n;
+  const hasRequest = journal !== undefined && deletedAt === null;
   const receipt: Receipt = {
     version: 1,
     program_id: chain.program_id,
@@ -50,8 +51,8 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
     caller: record.caller,
     signing_key: record.signing_key,
     request_hash: record.request_hash,
-    ...(journal && { task: journal.task, parameters: {} }),
-    result,
+    ...(hasRequest && { task: journal.task, parameters: {} }),
+    ...(result !== null && { result }),
     result_hash,
     signature,
     execution_signature: execution.execution_signature,
@@ -68,6 +69,6 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
   const { result: text } = parts;
   return {
     value: receipt,
-    parts: { ...(text && { result: text }), ...(journal && { parameters: journal.parameters }) },
+    parts: { ...(text && { result: text }), ...(hasRequest && { parameters: journal.parameters }) },
   };
 }

@@ -106,7 +106,8 @@ async function toFull(
     ? await deps.views.selectFrom('results').selectAll().where('execution_id', '=', row.execution_id).executeTakeFirst()
     : undefined;
   const result = stored && isCommitted(stored.result_hash, row.result_hash) ? stored : undefined;
-  const text = result ? await deps.readText(result) : null;
+  const deletedMs = row.content_deleted_ms;
+  const text = result && deletedMs === null ? await deps.readText(result) : null;
   const chainHash = row.result_hash === null ? null : `sha256:${row.result_hash}`;
   const time = row.execution_time_ms ?? result?.execution_time_ms ?? null;
   const value: ExecutionFull = {
@@ -125,6 +126,7 @@ async function toFull(
     refund: row.status === 'failed' ? refundOf(row) : null,
     archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
+    content_deleted_at: deletedMs === null ? null : new Date(Number(deletedMs)).toISOString(),
   };
   const parts: Parts = {
     ...(text && { result: await quoteText(text) }),

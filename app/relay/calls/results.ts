@@ -36,12 +36,12 @@ export async function findResult(deps: ResultsDeps, executionId: string, token: 
     .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
     .select(['results.execution_id', 'results.token', 'results.size', 'results.result', 'results.object_stored'])
     .select('results.result_hash')
-    .select(['j.state', 'c.status as chain_status', 'c.result_hash as chain_hash'])
+    .select(['j.state', 'j.content_deleted_ms', 'c.status as chain_status', 'c.result_hash as chain_hash'])
     .where('results.execution_id', '=', executionId)
     .executeTakeFirst();
   if (!row || !isSameToken(row.token, token)) return null;
   if (!isSettled(row) || !isCommitted(row.result_hash, row.chain_hash)) return null;
-  const text = await deps.readText(row);
+  const text = row.content_deleted_ms === null ? await deps.readText(row) : null;
   if (text) return { text, hash: row.result_hash };
   throw lostResult(executionId);
 }

@@ -43,6 +43,7 @@ export async function readCase(deps: ResolvingDeps, reader: Reader, executionId:
     .select(['task', 'parameters'])
     .where('execution_id', '=', executionId)
     .where('wallet', '=', dispute.caller)
+    .where('content_deleted_ms', 'is', null)
     .executeTakeFirst();
   return {
     execution: whole(execution),

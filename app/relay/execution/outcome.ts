@@ -28,7 +28,7 @@ export async function outcomeOf(
   if (!row) throw new ApiError('service_unavailable', NOTHING_PAID, { retryAfterSeconds: RETRY_SECONDS });
   if (row.state === 'settled') {
     const result = live.result ?? (await journal.result(executionId));
-    const text = result ? await readText(result) : null;
+    const text = result && row.content_deleted_ms === null ? await readText(result) : null;
     if (!result || !text || row.settle_signature === null) throw lostResult(executionId);
     return {
       kind: 'completed',

@@ -3,7 +3,7 @@
  * answers OPTIONS, and 405 with Allow for every other method.
  */
 import type { Application, Request, Response } from 'express';
-import { authenticate, authenticateReader } from '../access/auth.ts';
+import { authenticate, authenticateOwner, authenticateReader } from '../access/auth.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -102,6 +102,8 @@ async function findCaller(deps: RelayDeps, { access }: Route, request: Request):
       return null;
     case 'read':
       return authenticateReader(deps, request);
+    case 'owner':
+      return authenticateOwner(deps, request);
     case 'execute':
       return authenticate(deps, request, 'execute');
     case 'wallet':

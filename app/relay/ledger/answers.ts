@@ -1,5 +1,5 @@
 /** The table of answers: the final answer, in bytes, of each call that may be repeated. */
-import type { Kysely, Selectable } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AnswersTable, LedgerTables } from './tables.ts';
 
 /** The answer of an execution that was given at `sinceMs` (unix ms) or later. */
@@ -16,20 +16,28 @@ export function readAnswer(
     .executeTakeFirst();
 }
 
-/** Keeps an answer unless its execution has one; returns true if it was kept. */
+/** Keeps an answer unless its execution has one, or its content was deleted; returns true if it was kept. */
 export async function insertAnswer(
   ledger: Kysely<LedgerTables>,
   answer: { executionId: string; status: number; body: Buffer; resultAt: number | null; answeredMs: number },
 ): Promise<boolean> {
+  const row = {
+    execution_id: answer.executionId,
+    status: BigInt(answer.status),
+    body: answer.body,
+    result_at: answer.resultAt === null ? null : BigInt(answer.resultAt),
+    answered_ms: BigInt(answer.answeredMs),
+  };
   const { numInsertedOrUpdatedRows: inserted } = await ledger
     .insertInto('answers')
-    .values({
-      execution_id: answer.executionId,
-      status: BigInt(answer.status),
-      body: answer.body,
-      result_at: answer.resultAt === null ? null : BigInt(answer.resultAt),
-      answered_ms: BigInt(answer.answeredMs),
-    })
+    .columns(Object.keys(row) as (keyof typeof row)[])
+    .expression(
+      ledger
+        .selectFrom('executions')
+        .select(Object.entries(row).map(([name, value]) => sql`${value}`.as(name)))
+        .where('execution_id', '=', answer.executionId)
+        .where('content_deleted_ms', 'is', null),
+    )
     .onConflict((conflict) => conflict.column('execution_id').doNothing())
     .executeTakeFirst();
   return inserted === 1n;

@@ -111,6 +111,8 @@ export interface ExecutionsTable {
   tank_lamports: Generated<bigint>;
   /** A slot in which the chain showed the record or refused its open; null before. */
   opened_slot: Generated<bigint | null>;
+  /** When the caller deleted task, parameters and result, unix ms; null while they are kept. */
+  content_deleted_ms: Generated<bigint | null>;
   /** 1 while the refund waits for the caller's account, and no transaction of it is signed or sent. */
   is_waiting: Generated<bigint>;
 }
@@ -175,6 +177,7 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   may_burn_lamports: true,
   tank_lamports: true,
   opened_slot: true,
+  content_deleted_ms: true,
   is_waiting: true,
 };
 export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];

@@ -9,6 +9,7 @@ import {
   AgentPage,
   type AgentsQuery,
   ArchiveLine,
+  ContentDeleted,
   ExecuteAccepted,
   ExecuteCompleted,
   type ExecuteInput,
@@ -68,13 +69,14 @@ export interface ExecuteOptions {
   idempotencyKey?: string;
 }
 
-/** Also accepts answers of older relays: a pending refund shown as failed, no signatures of the creator, no archive. */
+/** Also accepts answers of older relays: a pending refund shown as failed, no signatures of the creator, no archive, no deletion. */
 const ReadExecution = z.strictObject({
   ...ExecutionFull.shape,
   refund: z.enum(['pending', 'claimable', 'blocked', 'handed_over', 'done']).nullable(),
   signature: ExecutionFull.shape.signature.default(null),
   execution_signature: ExecutionFull.shape.execution_signature.default(null),
   archive: ExecutionFull.shape.archive.default(null),
+  content_deleted_at: ExecutionFull.shape.content_deleted_at.default(null),
 });
 
 /**
@@ -140,6 +142,9 @@ export function createClient(options: ClientOptions) {
     getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
     /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
     getReceipt: (executionId: string) => call(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`),
+    /** Deletes task, parameters and result of an ended execution from the service, for good. */
+    deleteExecutionContent: (executionId: string) =>
+      call(ContentDeleted, `/v1/executions/${encodeURIComponent(executionId)}/content`, { method: 'DELETE' }),
     /** The proof of an archived execution; needs no key. */
     getExecutionArchive: (executionId: string) =>
       call(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`),

@@ -16,7 +16,8 @@ const NO_RECEIPT = 'No receipt was given, only the id of the execution.';
 
 export function checkResultHash({ result, result_hash }: Claim): Check {
   const check = startCheck('result_hash', SOURCE);
-  if (result === undefined || result_hash === undefined) check.lacks(NO_RECEIPT);
+  if (result_hash === undefined) check.lacks(NO_RECEIPT);
+  else if (result === undefined) check.lacks('The receipt does not contain the result, only its hash.');
   // A lone surrogate has no UTF-8 bytes, and would be hashed as another text.
   else check.equal('result_hash', result.isWellFormed() ? hashResult(result) : 'none: not Unicode', result_hash);
   return check.end();

@@ -1,8 +1,9 @@
-/** Receipts: the caller gets one from the service, and any holder checks it without trusting anyone. */
+/** Receipts: the caller gets one from the service, and any holder checks it without trusting anyone. Their content. */
 import { createClient } from '../client/client.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from '../receipt/verify.ts';
 import type { Receipt } from '../wire/receipt.ts';
+import type { ContentDeleted } from '../wire/wire.ts';
 import { findNode } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { ask, openSession, restClient, type Service } from './service.ts';
@@ -15,6 +16,15 @@ export async function fetchReceipt(
 ): Promise<Receipt> {
   const { token } = await openSession(service, wallet);
   return ask(service, () => restClient(service, token).getReceipt(formatUuid(executionId)));
+}
+
+/** Deletes task, parameters and result of an ended execution of this wallet from the service. */
+export async function deleteContent(
+  service: Service,
+  { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
+): Promise<ContentDeleted> {
+  const { token } = await openSession(service, wallet);
+  return ask(service, () => restClient(service, token).deleteExecutionContent(formatUuid(executionId)));
 }
 
 export interface ProveOptions {

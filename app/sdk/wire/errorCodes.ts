@@ -181,10 +181,21 @@ export const ERRORS = {
     remedy:
       'If `details.status` is `pending` or `running`, read the execution until it has ended. If it is `failed`, the execution was or will be refunded and never gets a receipt.',
   },
+  content_needed: {
+    status: 409,
+    details: z.strictObject({
+      reason: z.enum(['not_ended', 'dispute_window', 'disputed']),
+      /** When a dispute is no longer possible; null for other reasons. */
+      until: z.iso.datetime().nullable(),
+    }),
+    meaning: 'The content cannot be deleted yet: the execution runs, can still be disputed, or is disputed.',
+    remedy: 'Delete it after `details.until`, or once the execution or its dispute has ended.',
+  },
   result_unavailable: {
     status: 410,
     details: Nothing,
-    meaning: 'The execution was completed and paid, but this service no longer has its result.',
+    meaning:
+      'The execution was completed and paid, but this service no longer has its result: it is too old, or its caller deleted it.',
     remedy:
       'Read the `result_hash` from the record on-chain. To get a result again, make a new call, which is charged again.',
   },

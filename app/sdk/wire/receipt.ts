@@ -25,10 +25,11 @@ export const Receipt = z.strictObject({
   caller: Address,
   signing_key: Address,
   request_hash: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The request: absent if the service does not know it. The holder may remove it. */
+  /** The request: absent if the service does not know it, or if its caller deleted it. The holder may remove it. */
   task: z.string().optional(),
   parameters: z.record(z.string(), z.unknown()).optional(),
-  result: z.string(),
+  /** Absent if its caller deleted it: then only its hash and signature can be checked. */
+  result: z.string().optional(),
   result_hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
   signature: Signature,
   execution_signature: Signature.nullable(),

@@ -200,8 +200,14 @@ export const ExecutionFull = z.strictObject({
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
   /** Null while the record's account exists, and if it was closed without a leaf. */
   archive: ExecutionArchive.nullable(),
+  /** When its caller deleted task, parameters and result; null while they are kept. */
+  content_deleted_at: Time.nullable(),
 });
 export type ExecutionFull = z.infer<typeof ExecutionFull>;
+
+/** DELETE /v1/executions/{execution_id}/content */
+export const ContentDeleted = z.strictObject({ execution_id: z.string(), content_deleted_at: Time });
+export type ContentDeleted = z.infer<typeof ContentDeleted>;
 
 // The rest
 

@@ -51,6 +51,7 @@ function ask(world: World, { method, path, params = {}, body }: Route, key?: str
   const unknown: Record<string, string> = { execution_id: newExecutionId(), agent_id: newAddress() };
   const url = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? unknown[name] ?? params[name]!.example);
   const init = key === undefined ? {} : { key };
+  if (method === 'delete') return world.call(url, { method: 'DELETE', ...init });
   return method === 'post' ? world.post(url, body?.example ?? {}, init) : world.get(url, key);
 }
 

@@ -25,6 +25,7 @@ const NOTHING = {
   refund: null,
   dispute: null,
   archive: null,
+  content_deleted_at: null,
 };
 
 describe('GET /v1/executions/{execution_id}', () => {

@@ -20,7 +20,7 @@ export function Bought({ verification: { subject, facts, rpcUrl } }: { verificat
   const rows = [
     agentId !== null && (['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />] as const),
     receipt?.task !== undefined && (['Task', <Text key="task" text={receipt.task} />] as const),
-    receipt !== undefined && (['Result', <Text key="result" text={receipt.result} />] as const),
+    receipt?.result !== undefined && (['Result', <Text key="result" text={receipt.result} />] as const),
     price !== null && (['Price', formatAmount(price)] as const),
     refund !== null && (['Refunded', formatAmount(toUsdc(refund.amount))] as const),
     refund !== null && (['Refund transaction', <Id key="refund" value={refund.transaction} kind="tx" />] as const),

@@ -37,6 +37,7 @@ type Content = Record<string, { schema: Json; examples: Record<string, { value: 
 const SECURITY: Record<Route['access'], Json[]> = {
   public: [],
   read: [{ apiKey: [] }],
+  owner: [{ apiKey: [] }],
   execute: [{ apiKey: [] }],
   wallet: [{ apiKey: [] }, {}],
 };

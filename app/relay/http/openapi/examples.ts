@@ -68,6 +68,11 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     execution: true,
     details: { status: 'running' },
   },
+  content_needed: {
+    message: 'The execution can still be disputed. Its content can be deleted after that.',
+    execution: true,
+    details: { reason: 'dispute_window', until: '2026-11-24T09:25:11.000Z' },
+  },
   result_unavailable: {
     message: 'The execution was completed and paid, but this service no longer has its result',
     execution: true,

@@ -21,6 +21,7 @@ export const GLOSSARY: Record<string, string> = {
   collateral_tiers:
     'In ascending order. The first tier whose `max_price_usdc` is at least the price sets the collateral.',
   completed_at: 'When it was settled or refunded, by the chain’s clock; null until then.',
+  content_deleted_at: 'When its caller deleted task, parameters and result; null while they are kept.',
   content_encoding: 'The expected type.',
   content_type: 'The expected type.',
   address: 'The IP address that the request came from.',
@@ -129,7 +130,7 @@ export const GLOSSARY: Record<string, string> = {
   'Receipt.parameters': 'The `parameters` of the request; may be missing.',
   'Receipt.price_usdc': 'The price that the caller paid, USDC.',
   'Receipt.record': 'The `ExecutionRecord` on-chain, base58.',
-  'Receipt.result': 'The complete output of the agent.',
+  'Receipt.result': 'The complete output of the agent; missing if the caller deleted it.',
   'Receipt.signature': 'The signature of `signing_key` over `result_hash`: `ed25519:` and base58.',
   'Receipt.task':
     'The `task` of the request; missing if the service does not know it or the holder of the receipt removed it.',
@@ -193,6 +194,7 @@ export const GLOSSARY: Record<string, string> = {
   usdc_mint: 'The token that prices are in.',
   total_executions:
     'Finished executions: settled ones, and those that failed through the creator’s fault. A timeout is its fault only if the caller gave the listing’s full time.',
+  until: 'When the execution can no longer be disputed; null for other reasons.',
   uptime_seconds: 'Since this process started.',
   use: 'The use of the key.',
   version: 'The version of the receipt’s format.',

@@ -44,6 +44,7 @@ export const COMPLETED = {
   refund: null,
   dispute: null,
   archive: null,
+  content_deleted_at: null,
 };
 
 const HASH = '5d41c0a1c5f6f5f1d4a5f0a8f2c7e6b3a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4';

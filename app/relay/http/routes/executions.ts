@@ -5,6 +5,7 @@ import { hashResult } from '../../../sdk/receipt/receipt.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import {
   ARCHIVE_PAGE,
+  ContentDeleted,
   ExecuteAccepted,
   ExecuteBody,
   ExecuteCompleted,
@@ -18,6 +19,7 @@ import {
 } from '../../../sdk/wire/wire.ts';
 import { askerOf } from '../../access/asker.ts';
 import { archiveOf, leavesOf } from '../../calls/archived.ts';
+import { deleteExecutionContent } from '../../calls/deletion.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
 import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
@@ -215,6 +217,31 @@ export const executionRoutes = {
       const receipt = await getReceipt(deps, caller.wallet, param('execution_id'));
       requireNoQuery(request.url);
       return { status: 200, ...receipt };
+    },
+  }),
+
+  deleteExecutionContent: route({
+    method: 'delete',
+    path: '/v1/executions/{execution_id}/content',
+    tag: 'Executions',
+    summary: 'Delete the content of an execution',
+    about:
+      "Deletes task, parameters, result and steps of an ended execution from this service, for good. The record, its hashes, amounts and signatures stay, and so does everything on-chain. A settled execution's content is kept while it can be disputed (72 hours) and while it is disputed. Needs a key with the scope `execute`, or a session of the wallet. Repeating the request gives the same answer.",
+    access: 'owner',
+    params: { execution_id: EXECUTION_PARAM },
+    answers: {
+      200: {
+        about: 'The content is deleted.',
+        schema: ContentDeleted,
+        examples: { deleted: { execution_id: EXECUTION_ID, content_deleted_at: '2026-11-25T09:24:11.000Z' } },
+      },
+    },
+    errors: ['execution_not_found', 'content_needed', 'foreign_origin'],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request, param }) {
+      const value = await deleteExecutionContent(deps, caller.wallet, param('execution_id'));
+      requireNoQuery(request.url);
+      return { status: 200, value };
     },
   }),
 

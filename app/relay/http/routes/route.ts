@@ -43,20 +43,21 @@ export interface RequestHeader {
 
 /**
  * The required credentials, which the router checks. `read` and `execute`: a key with that scope; for `read` also a
- * session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
+ * session of the wallet. `owner`: a key with the scope `execute`, or a session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
  */
-export type Access = 'public' | 'read' | 'execute' | 'wallet';
+export type Access = 'public' | 'read' | 'owner' | 'execute' | 'wallet';
 
 /** The router's knowledge of the caller, by access. */
 export type Caller<By extends Access = Access> = {
   public: null;
   read: { wallet: string };
+  owner: { wallet: string };
   execute: Principal;
   wallet: Principal | null;
 }[By];
 
 export interface Route {
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'delete';
   path: `/${string}`;
   tag: 'Agents' | 'Executions' | 'Creators' | 'Service';
   summary: string;

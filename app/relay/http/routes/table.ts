@@ -17,7 +17,7 @@ export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
 export const routeOf = (id: RouteId): Route => ROUTES[id];
 
 /** True if the request must carry a key or a session. Then no page of another origin may send it. */
-export const needsKey = ({ access }: Route): boolean => access === 'read' || access === 'execute';
+export const needsKey = ({ access }: Route): boolean => access === 'read' || access === 'owner' || access === 'execute';
 
 const KEY_ERRORS = ['unauthorized', 'wrong_environment', 'insufficient_scope', 'address_not_allowed'] as const;
 

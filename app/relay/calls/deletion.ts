@@ -1,0 +1,85 @@
+/**
+ * Deletes what a caller sent and received, on its demand. It must wait as long as a dispute may need the content: else a
+ * caller could delete a good result and then dispute it.
+ */
+import type { Kysely } from 'kysely';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import { toTime } from '../../sdk/wire/time.ts';
+import type { ContentDeleted } from '../../sdk/wire/wire.ts';
+import { ApiError } from '../errors.ts';
+import { deleteContent, readContentStanding } from '../ledger/content.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+
+/** A dispute of the window's last second is in the index by then, seconds. */
+const INDEXED_SECONDS = 60n;
+/** The index is only a moment behind the journal. */
+const RETRY_AFTER_SECONDS = 5;
+
+export interface DeletionDeps {
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  accounts: {
+    /** The chain's clock, unix seconds. */
+    clock(): bigint;
+  };
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+/**
+ * DELETE /v1/executions/{execution_id}/content for its caller; the same answer each time. Throws ApiError 404 for another
+ * caller's, 409 while the content is needed.
+ */
+export async function deleteExecutionContent(
+  deps: DeletionDeps,
+  wallet: string,
+  executionId: string,
+): Promise<ContentDeleted> {
+  const read = () => readContentStanding(deps.ledger, executionId);
+  const row = parseUuid(executionId) ? await read() : undefined;
+  if (row?.wallet !== wallet)
+    throw new ApiError(
+      'execution_not_found',
+      'This service has no content of an execution of this wallet with this id',
+    );
+  if (row.content_deleted_ms === null) {
+    const hasEnded = ['settled', 'refunded', 'void'].includes(row.state) && row.is_final === 1n;
+    if (!hasEnded) throw needed(executionId, 'not_ended', null);
+    if (row.state === 'settled') await requireUndisputed(deps, executionId);
+    await deleteContent(deps.ledger, executionId, deps.now());
+  }
+  const deletedMs = row.content_deleted_ms ?? (await read())?.content_deleted_ms;
+  // The call was repeated meanwhile.
+  if (deletedMs == null) throw needed(executionId, 'not_ended', null);
+  return { execution_id: executionId, content_deleted_at: new Date(Number(deletedMs)).toISOString() };
+}
+
+/** An execution is disputed once at most, within its window. */
+async function requireUndisputed({ views, accounts }: DeletionDeps, executionId: string): Promise<void> {
+  const record = await views
+    .selectFrom('chain.executions')
+    .select(['status', 'settled_at', 'dispute_window_seconds', 'dispute_count'])
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+  if (!record?.settled_at) {
+    const message = `The index has not reached the end of this execution yet. Retry in ${RETRY_AFTER_SECONDS} s.`;
+    throw new ApiError('service_unavailable', message, { executionId, retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+  if (record.status === 'disputed') throw needed(executionId, 'disputed', null);
+  const until = record.settled_at + record.dispute_window_seconds + INDEXED_SECONDS;
+  if (record.dispute_count === 0n && accounts.clock() < until) throw needed(executionId, 'dispute_window', until);
+}
+
+type Reason = 'not_ended' | 'dispute_window' | 'disputed';
+
+const WHY: Record<Reason, string> = {
+  not_ended: 'The execution has not ended, or its end is not final yet. Its content can be deleted afterwards.',
+  dispute_window: 'The execution can still be disputed. Its content can be deleted after that.',
+  disputed: 'The execution is disputed. Its content can be deleted once the dispute has an outcome.',
+};
+
+function needed(executionId: string, reason: Reason, until: bigint | null): ApiError {
+  const details = { reason, until: until === null ? null : toTime(until) };
+  return new ApiError('content_needed', WHY[reason], { executionId, details });
+}

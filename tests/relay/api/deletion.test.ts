@@ -1,0 +1,219 @@
+/** DELETE /v1/executions/{execution_id}/content: when a caller may delete what it sent and received, and what stays. */
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { expect } from 'chai';
+import pino from 'pino';
+import { keepResults } from '../../../app/relay/execution/keeping.ts';
+import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
+import { newLive } from '../../../app/relay/execution/step.ts';
+import { insertAnswer } from '../../../app/relay/ledger/answers.ts';
+import { createClient } from '../../../app/sdk/client/client.ts';
+import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { hashResult, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
+import type { ExecutionRow } from '../../../indexer/tables.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
+import { sessionsOf } from './sessions.ts';
+
+const SECRET = 'the diagnosis of patient 17';
+const WINDOW = 259_200;
+const AFTER = (EPOCH + 3 + WINDOW + 60) * 1_000;
+const FINAL = { is_final: 1n } as const;
+
+describe('DELETE /v1/executions/{execution_id}/content', () => {
+  const wallet = Keypair.generate();
+  const signer = Keypair.generate();
+  const result_hash = hashResult(SECRET);
+  let world: World;
+  let key: TestKey;
+  let listing: string;
+  before(async () => {
+    world = await startWorld();
+    const chain = { id: 1n, genesis_hash: newAddress(), program_id: PROGRAM_ID.toBase58() };
+    await world.index.insertInto('chain_meta').values(chain).execute();
+    key = await world.addKey({ wallet: wallet.publicKey.toBase58(), expiresAt: EPOCH + 10 * WINDOW });
+    listing = await world.addListing();
+  });
+  beforeEach(() => {
+    world.state.nowMs = AFTER;
+  });
+  after(() => world.stop());
+
+  const remove = (id: string, init: Parameters<World['call']>[1] = { key: key.apiKey }) =>
+    world.call(`/v1/executions/${id}/content`, { method: 'DELETE', ...init });
+  const read = async (id: string) => (await world.get(`/v1/executions/${id}`, key.apiKey)).json;
+
+  /** A settled execution that is full of the secret, with its record. */
+  async function addSettled(changes: Partial<ExecutionRow> = {}, isFinal: 0n | 1n = 1n): Promise<string> {
+    const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET, is_final: isFinal };
+    const request_hash = Buffer.from(requestHash(SECRET, { text: SECRET })).toString('hex');
+    const ended = { settled_at: BigInt(EPOCH + 3), settle_signature: bs58.encode(wallet.secretKey), request_hash };
+    const id = await world.addJournal({ ...row, ...ended, parameters: JSON.stringify({ text: SECRET }) });
+    const chain = { execution_id: id, caller: key.wallet, listing, settled_at: BigInt(EPOCH + 3), request_hash };
+    const hashes = { result_hash: result_hash.slice('sha256:'.length), signing_key: signer.publicKey.toBase58() };
+    await world.addRecord({ ...chain, ...hashes, ...changes });
+    const signature = signResult(signer.secretKey, result_hash);
+    await world.addResult(id, SECRET, { signature, steps: JSON.stringify([SECRET]) });
+    const answer = { executionId: id, status: 200, resultAt: null, answeredMs: AFTER };
+    expect(await insertAnswer(world.ledger, { ...answer, body: Buffer.from(SECRET) })).to.equal(true);
+    const late = { result: Buffer.from(SECRET), result_hash, signature, execution_signature: null, token: null };
+    await world.ledger
+      .insertInto('late_answers')
+      .values({ execution_id: id, received_ms: BigInt(AFTER), ...late })
+      .execute();
+    return id;
+  }
+
+  /** All that the ledger has about an execution, as text. */
+  async function stored(id: string): Promise<string> {
+    const tables = ['executions', 'results', 'answers', 'late_answers'] as const;
+    const all = tables.map((table) => world.ledger.selectFrom(table).selectAll().execute());
+    const rows = (await Promise.all(all)).flat().filter(({ execution_id }) => execution_id === id);
+    const values = rows.flatMap((row) => Object.values(row));
+    return values.map((value) => (Buffer.isBuffer(value) ? value.toString('utf8') : String(value))).join('\n');
+  }
+
+  it('deletes task, parameters, result, steps and answers, and keeps hashes, amounts and signatures', async () => {
+    const id = await addSettled();
+    const before = await read(id);
+    const { json: saved, status: found } = await world.get(`/v1/executions/${id}/receipt`, key.apiKey);
+    expect(found, JSON.stringify(saved)).to.equal(200);
+    expect(await stored(id)).to.include(SECRET);
+    const { status, json } = await remove(id);
+    const content_deleted_at = new Date(AFTER).toISOString();
+    expect([status, json]).to.deep.equal([200, { execution_id: id, content_deleted_at }]);
+    expect(await stored(id)).not.to.include(SECRET);
+    const gone = { result: null, steps: null, ipfs_url: null, content_deleted_at };
+    expect(await read(id)).to.deep.equal({ ...before, ...gone });
+    expect((await fetch(before.ipfs_url)).status).to.equal(410);
+    // The same answer each time.
+    world.state.nowMs += 5_000;
+    expect((await remove(id)).json).to.deep.equal(json);
+
+    const { task, parameters, result, ...rest } = saved;
+    const receipt = (await world.get(`/v1/executions/${id}/receipt`, key.apiKey)).json;
+    expect([task, parameters, result]).to.deep.equal([SECRET, { text: SECRET }, SECRET]);
+    expect(receipt).to.deep.equal(rest);
+    const states = async (given: unknown) =>
+      (await verifyReceipt(given, { rpcUrl: null })).slice(0, 4).map(({ name, state }) => `${name} ${state}`);
+    expect(await states(saved)).to.deep.equal([
+      'shape passed',
+      'result_hash passed',
+      'signature passed',
+      'request_hash passed',
+    ]);
+    expect(await states(receipt)).to.deep.equal([
+      'shape passed',
+      'result_hash not_checked',
+      'signature passed',
+      'request_hash not_checked',
+    ]);
+  });
+
+  it('answers a repeat of the call with 410, and never keeps its answer again', async () => {
+    const id = await addSettled();
+    await remove(id);
+    const { deps, ledger } = world;
+    const journal = {
+      get: async () => (await ledger.selectFrom('executions').selectAll().where('execution_id', '=', id).execute())[0],
+      result: async () => (await ledger.selectFrom('results').selectAll().where('execution_id', '=', id).execute())[0],
+    };
+    const error = await outcomeOf({ journal, readText: deps.readText }, id, newLive({ isFresh: false })).catch(
+      (reason) => reason,
+    );
+    expect(error.code).to.equal('result_unavailable');
+    const late = { executionId: id, status: 200, body: Buffer.from(SECRET), resultAt: null, answeredMs: AFTER };
+    expect(await insertAnswer(ledger, late)).to.equal(false);
+  });
+
+  it('hides a result in the object storage at once, and drops it with the next run', async () => {
+    const id = await addSettled();
+    await world.ledger
+      .updateTable('results')
+      .set({ result: null, object_stored: 1n, verified_ms: BigInt(AFTER) })
+      .where('execution_id', '=', id)
+      .execute();
+    await remove(id);
+    expect(await read(id)).to.include({ result: null, ipfs_url: null });
+    const dropped: string[] = [];
+    const objects = {
+      put: async () => expect.fail('nothing is moved'),
+      get: async () => expect.fail('nothing is read'),
+      drop: async (executionId: string) => void dropped.push(executionId),
+    };
+    const { ledger, views, readText, now } = world.deps;
+    const settings = { retentionDays: 30, objectBytes: 1_000_000 };
+    await keepResults({ ledger, views, objects, readText, settings, now, log: pino({ level: 'silent' }) });
+    expect(dropped).to.deep.equal([id]);
+  });
+
+  it('deletes the request of a failed execution, and the message that may quote it', async () => {
+    const error = {
+      error_code: 'execution_failed',
+      error_message: `cannot read ${SECRET}`,
+      refund_state: 'done' as const,
+    };
+    const row = { wallet: key.wallet, listing, state: 'refunded' as const, task: SECRET, ...error, ...FINAL };
+    const id = await world.addJournal(row);
+    world.state.nowMs = (EPOCH + 60) * 1_000;
+    expect((await remove(id)).status).to.equal(200);
+    expect(await stored(id)).not.to.include(SECRET);
+    const message = 'Its caller deleted the content of this execution';
+    expect((await read(id)).error).to.deep.equal({ code: 'execution_failed', message });
+  });
+
+  it("is open to a wallet's session, by token and by a cookie of our own page only", async () => {
+    const { signIn, signInByCookie } = sessionsOf(() => world);
+    const [one, two] = [await addSettled(), await addSettled()];
+    const { token } = await signIn(wallet);
+    const client = createClient({ baseUrl: world.url, apiKey: token });
+    expect((await client.deleteExecutionContent(one)).execution_id).to.equal(one);
+    const { cookie } = await signInByCookie(wallet);
+    const foreign = await remove(two, { headers: { cookie, origin: 'https://evil.example' } });
+    expect([foreign.status, foreign.json.error.code]).to.deep.equal([403, 'foreign_origin']);
+    expect(await stored(two)).to.include(SECRET);
+    expect((await remove(two, { headers: { cookie, origin: world.url } })).status).to.equal(200);
+  });
+
+  describe('rejects, and deletes nothing:', () => {
+    async function refuses(id: string, expected: [number, string, object | null], apiKey = key.apiKey): Promise<void> {
+      const { status, json } = await remove(id, { key: apiKey });
+      expect([status, json.error.code, json.error.details]).to.deep.equal(expected);
+      expect(await stored(id)).to.include(SECRET);
+    }
+    const needed = (reason: string, until: string | null = null): [number, string, object] => [
+      409,
+      'content_needed',
+      { reason, until },
+    ];
+
+    it('an execution that runs, and an end that is not final', async () => {
+      const row = { wallet: key.wallet, listing, task: SECRET };
+      await refuses(await world.addJournal({ ...row, state: 'dispatched' }), needed('not_ended'));
+      await refuses(await addSettled({}, 0n), needed('not_ended'));
+    });
+
+    it('one that can still be disputed, until its window is over', async () => {
+      const id = await addSettled();
+      world.state.nowMs = AFTER - 1_000;
+      await refuses(id, needed('dispute_window', new Date(AFTER).toISOString()));
+      world.state.nowMs = AFTER;
+      expect((await remove(id)).status).to.equal(200);
+    });
+
+    it('one that is disputed; a decided dispute is no obstacle, also within the window', async () => {
+      await refuses(await addSettled({ status: 'disputed', dispute_count: 1n }), needed('disputed'));
+      world.state.nowMs = (EPOCH + 60) * 1_000;
+      for (const status of ['completed', 'dispute_upheld'] as const)
+        expect((await remove(await addSettled({ status, dispute_count: 1n }))).status).to.equal(200);
+    });
+
+    it("one whose end the index does not have yet, and another wallet's", async () => {
+      const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET, ...FINAL };
+      await refuses(await world.addJournal(row), [503, 'service_unavailable', null]);
+      const other = await world.addKey({ expiresAt: EPOCH + 10 * WINDOW });
+      await refuses(await addSettled(), [404, 'execution_not_found', null], other.apiKey);
+    });
+  });
+});
