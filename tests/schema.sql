@@ -149,6 +149,7 @@ CREATE INDEX executions_by_caller_status
 CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
+CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
 
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,

@@ -15,6 +15,7 @@ import { gasCommands } from './commands/gas.ts';
 import { keysCommands } from './commands/keys.ts';
 import { listingCommands } from './commands/listing.ts';
 import { localCommands } from './commands/local.ts';
+import { statementCommands } from './commands/statement.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -29,6 +30,7 @@ export function createProgram(): Command {
     .addCommand(gasCommands())
     .addCommand(agentsCommands())
     .addCommand(executionCommands())
+    .addCommand(statementCommands())
     .addCommand(disputeCommands())
     .addCommand(archiveCommands())
     .addCommand(adminCommands())

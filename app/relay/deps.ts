@@ -35,7 +35,7 @@ interface HttpDeps {
   /** Folder of the built page; null for a service without one. */
   dashboardFolder: string | null;
   sessions: Sessions;
-  metrics: Pick<Metrics, 'render'>;
+  metrics: Pick<Metrics, 'render' | 'answered'>;
   /** The admin's view of this process. */
   operator: Operator;
   /** Public keys of all relays on the ledger that sign calls to creators. */

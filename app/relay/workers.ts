@@ -62,6 +62,10 @@ interface Pool {
 }
 
 const pools = new Map<LaneName, Pool>();
+const refused: Record<Asker['lane'], number> = { paid: 0, strangers: 0 };
+
+/** Requests that found no room in their lane, or whose thread failed, since this process started. */
+export const refusedRequests = (): Readonly<typeof refused> => refused;
 
 /** Starts the threads before the first use: loading their code takes a second or two. */
 export function warmThreads(): void {
@@ -131,6 +135,7 @@ export function inThread<Input, Output>(
       return await runIn<Output>(lane, name, { moduleUrl, name: run.name, input }, {}, spend);
     } catch (error) {
       if (!isOurs(error as NodeJS.ErrnoException)) throw error;
+      refused[lane] += 1;
       throw new ApiError('service_unavailable', `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`, {
         retryAfterSeconds: RETRY_SECONDS,
       });

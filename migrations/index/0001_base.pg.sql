@@ -134,6 +134,7 @@ CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
+CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_by_caller_status ON executions (
   caller, status, opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC
 );

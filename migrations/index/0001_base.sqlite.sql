@@ -158,6 +158,7 @@ CREATE INDEX executions_by_caller_status
 CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
+CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
 
 -- Disputes, one per record, ever; kept after their outcome. `bond` is the lamports held in the account: 0 once paid out. `owed`
 -- is the part of `amount_to_caller` that waits for an account that can receive it. `evidence_uri` is not in the account: NULL

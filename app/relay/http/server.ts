@@ -97,6 +97,7 @@ function identify(deps: RelayDeps, { takeMs }: ClientPatience) {
     response.on('close', () => {
       const route = request.route?.path ?? (request.baseUrl || null);
       const ms = Math.round(performance.now() - begun);
+      deps.metrics.answered(response.statusCode);
       deps.log.info(
         { request_id: requestId, method: request.method, route, status: response.statusCode, ms },
         'request',

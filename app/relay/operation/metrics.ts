@@ -13,6 +13,7 @@ import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
+import { refusedRequests } from '../workers.ts';
 import type { RunwayStatus } from './runway.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -29,6 +30,8 @@ const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const
 export interface Metrics {
   /** Records how long each stage of a call takes. */
   observe: Observe;
+  /** Counts an answer to an HTTP request. */
+  answered(status: number): void;
   /** Counts a failed call to the node. */
   rpcFailed(method: string): void;
   /** Records if another deployment signs with our relay authority. */
@@ -92,6 +95,19 @@ export function createMetrics(sources: MetricsSources): Metrics {
       this.inc(droppedLines());
     },
   });
+  const answers = new Counter({
+    ...named('http_answers_total', 'Answers to HTTP requests by status; 500 also when a creator failed'),
+    labelNames: ['status'],
+  });
+  for (const status of [200, 500, 503]) answers.inc({ status }, 0);
+  new Counter({
+    ...named('lane_refused_total', 'Large requests that got 503 because their lane had no room; paid: known wallets'),
+    labelNames: ['lane'],
+    collect() {
+      this.reset();
+      for (const [lane, count] of Object.entries(refusedRequests())) this.inc({ lane }, count);
+    },
+  });
   const shared = gauge('authority_shared', '1 while another deployment signs with this relay authority');
   const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
     return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
@@ -101,6 +117,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
 
   return {
     observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
+    answered: (status) => answers.inc({ status }),
     rpcFailed: (method) => rpcErrors.inc({ method }),
     authorityShared: (isShared) => shared.set(isShared ? 1 : 0),
     rpcDisagreed: (subject) => disagreements.inc({ subject }),
@@ -183,6 +200,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     'executions_parked',
     'Executions that wait for an operator, or for their refund after the deadline',
   );
+  const refunds = gauge('refunds_waiting', 'Refunds that wait for an account of their caller that can receive USDC');
   const oldest = gauge(
     'oldest_unsettled_seconds',
     'Age of the oldest execution that has not ended; 0 if there is none',
@@ -220,6 +238,7 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     inFlight.set(sources.inFlight());
     unfinished.set(Number(waiting.rows));
     parked.set(Number(waiting.parked));
+    refunds.set(Number(waiting.waiting_refunds));
     oldest.set(waiting.oldest_ms === null ? 0 : secondsSince(waiting.oldest_ms));
     escrow.set(Number(held.total ?? 0n));
     lag.set(progress ? secondsSince(progress.checked_at) : Number.POSITIVE_INFINITY);

@@ -10,6 +10,7 @@ import {
   type AgentsQuery,
   ArchiveLine,
   ContentDeleted,
+  DailyStatement,
   ExecuteAccepted,
   ExecuteCompleted,
   type ExecuteInput,
@@ -20,6 +21,7 @@ import {
   MetadataAccepted,
   Ready,
   type StartInput,
+  type StatementRole,
 } from '../wire/wire.ts';
 import { read, readJson, toError } from './answer.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
@@ -57,6 +59,8 @@ export type ExecutionFilters = Partial<{
   from: string;
   to: string;
 }>;
+
+export type StatementFilters = Partial<{ role: StatementRole; from: string; to: string }>;
 
 const ExecuteAnswer = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteAccepted]);
 export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
@@ -155,6 +159,9 @@ export function createClient(options: ClientOptions) {
       const lines = (await response.text()).split('\n').filter((line) => line !== '');
       return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
     },
+    /** What the wallet paid or earned by the day; `from` and `to` are UTC days such as 2026-01-31, inclusive. */
+    getDailyStatement: (filters: StatementFilters = {}) =>
+      call(DailyStatement, `/v1/statements/daily${toQuery(filters)}`),
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
     /**
      * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before

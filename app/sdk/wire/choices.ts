@@ -32,3 +32,7 @@ export const AGENT_SORTS = [
 
 export const DISPUTE_OUTCOMES = ['open', 'rejected', 'upheld', 'lapsed'] as const;
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
+
+/** As whom a wallet reads its statement. */
+export const STATEMENT_ROLES = ['caller', 'creator'] as const;
+export type StatementRole = (typeof STATEMENT_ROLES)[number];

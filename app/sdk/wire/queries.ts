@@ -3,7 +3,7 @@
  * `.meta()` describes them for the published document, where a number is a number.
  */
 import { z } from 'zod';
-import { AGENT_SORTS, EXECUTION_STATUSES, type ExecutionStatus } from './choices.ts';
+import { AGENT_SORTS, EXECUTION_STATUSES, type ExecutionStatus, STATEMENT_ROLES } from './choices.ts';
 import { ADDRESS } from './fields.ts';
 
 export { EXECUTION_STATUSES, type ExecutionStatus };
@@ -98,3 +98,14 @@ export const ExecutionsQuery = z.strictObject({
   to: InstantText.optional(),
 });
 export type ExecutionsQuery = z.output<typeof ExecutionsQuery>;
+
+const DAY_RULE = 'must be a day in UTC, such as 2026-01-31';
+
+/** GET /v1/statements/daily */
+export const StatementQuery = z.strictObject({
+  role: z.enum(STATEMENT_ROLES, { error: `must be one of ${STATEMENT_ROLES.join(', ')}` }).default('caller'),
+  from: z.iso.date(DAY_RULE).optional(),
+  to: z.iso.date(DAY_RULE).optional(),
+  format: z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json'),
+});
+export type StatementQuery = z.output<typeof StatementQuery>;

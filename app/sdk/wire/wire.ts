@@ -216,6 +216,7 @@ export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
 export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
 export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from './errorCodes.ts';
 export * from './queries.ts';
+export * from './statement.ts';
 export { AgentMetadata };
 
 /** GET /.well-known/http-message-signatures-directory: the keys that sign calls to creators, as in RFC 8037. */

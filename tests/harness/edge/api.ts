@@ -158,7 +158,7 @@ export async function startWorld(
       swept: async () => state.swept,
       lamportsPerCall: async () => 10_000,
     },
-    metrics: { render: async () => 'marketplace_test 1\n' },
+    metrics: { render: async () => 'marketplace_test 1\n', answered: () => undefined },
     callCreator: (call) => callCreator(creators, call),
     now: () => state.nowMs,
     log,

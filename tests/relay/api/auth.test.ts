@@ -73,7 +73,7 @@ describe('routes that need a key', () => {
     const listing = await world.addListing();
     const { task, parameters } = routeOf('startExecution').body!.example as StartBody;
     const hash = Buffer.from(requestHash(task, parameters));
-    const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex') };
+    const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex'), is_final: 1n };
     const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
     // As far as its receipt needs it: settled on-chain, with a result and its signature.
     const result_hash = hashResult('Rome');
@@ -82,6 +82,8 @@ describe('routes that need a key', () => {
       caller: wallet,
       listing,
       result_hash: result_hash.slice('sha256:'.length),
+      // Its dispute is decided, so its content may be deleted.
+      dispute_count: 1n,
     });
     await world.addResult(executionId, 'Rome', { signature: signResult(Keypair.generate().secretKey, result_hash) });
     world.state.records.set(executionId, {

@@ -1,6 +1,6 @@
 /** Large requests of those who have paid, while the thread for strangers is busy. */
 import { expect } from 'chai';
-import { inThread, ownWork } from '../../../app/relay/workers.ts';
+import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import * as work from '../operation/threadWork.ts';
@@ -29,12 +29,14 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
     const busy = inThread(WORK, work.busy)(ownWork, BUSY_MS).finally(() => {
       isBusy = false;
     });
+    const counted = { ...refusedRequests() };
     const refused = execute(fresh.apiKey);
     const answer = await execute(paying.apiKey);
     expect([answer.status, isBusy], answer.text).to.deep.equal([200, true]);
     const refusal = await refused;
     expect([refusal.status, refusal.json.error.code], refusal.text).to.deep.equal([503, 'service_unavailable']);
     expect(refusal.headers.get('retry-after')).to.equal('2');
+    expect(refusedRequests()).to.deep.equal({ ...counted, strangers: counted.strangers + 1 });
     await busy;
     expect((await execute(fresh.apiKey)).status).to.equal(200);
   });

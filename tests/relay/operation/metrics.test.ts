@@ -1,5 +1,6 @@
 /** /metrics: who may read it, and that its figures are those of what happened. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -53,7 +54,10 @@ describe('the reader of /metrics', () => {
   });
 
   it('is nobody from elsewhere without a token', async () => {
-    const deps = { config: (await worldWith(null)).deps.config, metrics: { render: async () => 'x' } };
+    const deps = {
+      config: (await worldWith(null)).deps.config,
+      metrics: { render: async () => 'x', answered: () => undefined },
+    };
     for (const remoteAddress of ['203.0.113.9', '10.0.0.1', '::ffff:192.168.0.1', '2001:db8::1', undefined]) {
       const from = { socket: { remoteAddress }, headers: {}, method: 'GET' };
       const refusal = await answerMetrics(deps)(from as never, {} as never).catch((error: ApiError) => error.code);
@@ -156,6 +160,14 @@ describe('the figures of /metrics', function () {
       return isSo(samples) ? samples : null;
     });
 
+  it('include every figure that the runbook sets an alarm on', async () => {
+    const text = await (await fetch(`${market.relay.url}/metrics`)).text();
+    const known = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+    const alarms = readFileSync('docs/operating.md', 'utf8').match(/marketplace_[a-z_]+/g) ?? [];
+    expect(alarms).to.have.length.above(10);
+    expect(known).to.include.members(alarms);
+  });
+
   it('equal the calls that were made', async () => {
     const execute = (body: Record<string, unknown>) =>
       request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body });
@@ -193,6 +205,13 @@ describe('the figures of /metrics', function () {
     expect(busy.get('marketplace_executions_in_flight')).to.equal(1);
     expect(busy.get('marketplace_executions_unfinished')).to.equal(1);
     expect(busy.get('marketplace_executions_parked')).to.equal(0);
+    expect(busy.get('marketplace_refunds_waiting')).to.equal(0);
+    const answered = (status: number) => {
+      const name = `marketplace_http_answers_total{status="${status}"}`;
+      return busy.get(name)! - (fresh.get(name) ?? 0);
+    };
+    expect([answered(408), answered(500), answered(503)]).to.deep.equal([1, 1, 0]);
+    expect(answered(200)).to.be.at.least(3);
     expect(busy.get('marketplace_oldest_unsettled_seconds')).to.be.greaterThan(0).and.lessThan(60);
     expect(busy.get('marketplace_indexer_lag_seconds')).to.be.lessThan(60);
     expect(busy.get('marketplace_indexer_slot')).to.be.greaterThan(0);

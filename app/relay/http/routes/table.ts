@@ -8,8 +8,9 @@ import { creatorRoutes } from './creators.ts';
 import { executionRoutes } from './executions.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './service.ts';
+import { statementRoutes } from './statements.ts';
 
-const ROUTES = { ...agentRoutes, ...executionRoutes, ...creatorRoutes, ...serviceRoutes };
+const ROUTES = { ...agentRoutes, ...executionRoutes, ...statementRoutes, ...creatorRoutes, ...serviceRoutes };
 
 export type RouteId = keyof typeof ROUTES;
 export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];

@@ -1,0 +1,200 @@
+/**
+ * Daily statements of a wallet, from the chain's records in the index: one row for each UTC day, by the time at which
+ * executions ended and disputes were decided. Sums are base units until the end.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import {
+  type DailyStatement,
+  STATEMENT_DAYS,
+  type StatementQuery,
+  type StatementRole,
+  type StatementTotal,
+} from '../../sdk/wire/wire.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import { invalid } from '../parse.ts';
+
+export interface StatementsDeps {
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400n;
+/** Days if the request names none. */
+const USUAL_DAYS = 30;
+/** Executions per batch: a few milliseconds. */
+const SLICE = 1_000;
+
+/** Amounts in base units. */
+interface Sums {
+  executions: number;
+  completed: number;
+  refunded: number;
+  disputed: number;
+  paid: bigint;
+  earned: bigint;
+  fee: bigint;
+  refundedAmount: bigint;
+  returned: bigint;
+  slashed: bigint;
+}
+
+const newSums = (): Sums => ({
+  executions: 0,
+  completed: 0,
+  refunded: 0,
+  disputed: 0,
+  paid: 0n,
+  earned: 0n,
+  fee: 0n,
+  refundedAmount: 0n,
+  returned: 0n,
+  slashed: 0n,
+});
+
+/** GET /v1/statements/daily. Throws ApiError 400 for a range that is empty or too long. */
+export async function readStatement(
+  deps: StatementsDeps,
+  wallet: string,
+  { role, ...asked }: Pick<StatementQuery, 'role' | 'from' | 'to'>,
+): Promise<DailyStatement> {
+  const { first, last } = rangeOf(asked, deps.now());
+  const days = new Map(Array.from({ length: last - first + 1 }, (_, index) => [first + index, newSums()]));
+  const sumsAt = (at: bigint) => days.get(Number(at / DAY_SECONDS)) ?? newSums();
+  const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
+  for (const whose of await ownersOf(deps.views, role, wallet)) {
+    await readEnds(deps.views, whose, span, (row) => addEnd(sumsAt(row.settled_at), row));
+    await readOutcomes(deps.views, whose, span, (row) => {
+      const sums = sumsAt(row.resolved_at);
+      sums.returned += row.amount_to_caller;
+      sums.slashed += row.amount_to_caller + row.amount_to_treasury;
+    });
+  }
+  const total = newSums();
+  for (const sums of days.values()) addTo(total, sums);
+  return {
+    wallet,
+    role,
+    from: textOf(first),
+    to: textOf(last),
+    days: [...days].map(([day, sums]) => ({ day: textOf(day), ...shown(sums) })),
+    total: shown(total),
+  };
+}
+
+const textOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** Days since 1970, both included. */
+function rangeOf({ from, to }: { from?: string | undefined; to?: string | undefined }, nowMs: number) {
+  const last = Math.floor((to === undefined ? nowMs : Date.parse(to)) / DAY_MS);
+  const first = from === undefined ? last - USUAL_DAYS + 1 : Math.floor(Date.parse(from) / DAY_MS);
+  if (first >= 0 && first <= last && last - first < STATEMENT_DAYS) return { first, last };
+  const expected = `must be at most ${STATEMENT_DAYS} days, and "from" not after "to"`;
+  const got = `${from ?? textOf(first)} to ${textOf(last)}`;
+  throw invalid(`The days of a statement ${expected}, not ${got}`, { in: 'query', path: 'from', expected, got });
+}
+
+/** The conditions that select a wallet's rows: its calls, or those of each of its listings. */
+async function ownersOf(views: StatementsDeps['views'], role: StatementRole, wallet: string) {
+  if (role === 'caller') return [sql`caller = ${wallet}`];
+  const own = await views.selectFrom('chain.listings').select('listing').where('creator', '=', wallet).execute();
+  return own.map(({ listing }) => sql`listing = ${listing}`);
+}
+
+interface Span {
+  from: bigint;
+  to: bigint;
+}
+
+interface EndRow {
+  execution_id: string;
+  settled_at: bigint;
+  status: ExecutionStatusName;
+  price: bigint;
+  creator_amount: bigint;
+  platform_amount: bigint;
+  dispute_count: bigint;
+}
+
+/** In batches, so that nobody else waits. */
+async function readEnds(
+  views: StatementsDeps['views'],
+  whose: RawBuilder<unknown>,
+  { from, to }: Span,
+  take: (row: EndRow) => void,
+): Promise<void> {
+  for (let last: EndRow | undefined; ; ) {
+    const before = last
+      ? sql`AND settled_at <= ${last.settled_at} AND (settled_at < ${last.settled_at} OR execution_id > ${last.execution_id})`
+      : sql`AND settled_at < ${to}`;
+    const { rows } = await sql<EndRow>`
+      SELECT execution_id, settled_at, status, price, creator_amount, platform_amount, dispute_count
+      FROM chain.executions
+      WHERE ${whose} AND status <> 'open' AND settled_at >= ${from} ${before}
+      ORDER BY settled_at DESC, execution_id LIMIT ${SLICE}`.execute(views);
+    for (const row of rows) take(row);
+    last = rows.at(-1);
+    if (!last || rows.length < SLICE) return;
+    await setImmediate();
+  }
+}
+
+function addEnd(sums: Sums, row: EndRow): void {
+  sums.executions += 1;
+  if (row.dispute_count > 0n) sums.disputed += 1;
+  if (row.status === 'refunded') {
+    sums.refunded += 1;
+    sums.refundedAmount += row.price;
+    return;
+  }
+  sums.completed += 1;
+  sums.paid += row.creator_amount + row.platform_amount;
+  sums.earned += row.creator_amount;
+  sums.fee += row.platform_amount;
+}
+
+/** Upheld disputes: what they took from collateral. Each cost a bond, so they are few. */
+async function readOutcomes(
+  views: StatementsDeps['views'],
+  whose: RawBuilder<unknown>,
+  { from, to }: Span,
+  take: (row: { resolved_at: bigint; amount_to_caller: bigint; amount_to_treasury: bigint }) => void,
+): Promise<void> {
+  const { rows } = await sql<{ resolved_at: bigint; amount_to_caller: bigint; amount_to_treasury: bigint }>`
+    SELECT resolved_at, amount_to_caller, amount_to_treasury FROM chain.disputes
+    WHERE ${whose} AND outcome = 'upheld' AND opened_at < ${to} AND resolved_at >= ${from} AND resolved_at < ${to}`.execute(
+    views,
+  );
+  for (const row of rows) take(row);
+}
+
+function addTo(total: Sums, sums: Sums): void {
+  total.executions += sums.executions;
+  total.completed += sums.completed;
+  total.refunded += sums.refunded;
+  total.disputed += sums.disputed;
+  total.paid += sums.paid;
+  total.earned += sums.earned;
+  total.fee += sums.fee;
+  total.refundedAmount += sums.refundedAmount;
+  total.returned += sums.returned;
+  total.slashed += sums.slashed;
+}
+
+const shown = (sums: Sums): StatementTotal => ({
+  executions: sums.executions,
+  completed: sums.completed,
+  refunded: sums.refunded,
+  disputed: sums.disputed,
+  paid_usdc: toUsdc(sums.paid),
+  earned_usdc: toUsdc(sums.earned),
+  fee_usdc: toUsdc(sums.fee),
+  refunded_usdc: toUsdc(sums.refundedAmount),
+  returned_usdc: toUsdc(sums.returned),
+  slashed_usdc: toUsdc(sums.slashed),
+});

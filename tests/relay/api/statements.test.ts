@@ -1,0 +1,150 @@
+/** GET /v1/statements/daily: its sums equal those of the executions, to the unit, for callers and creators. */
+import { expect } from 'chai';
+import { createClient } from '../../../app/sdk/client/client.ts';
+import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
+import type { DailyStatement } from '../../../app/sdk/wire/wire.ts';
+import type { ExecutionRow } from '../../../indexer/tables.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
+
+const DAY = 86_400;
+/** Midnight before EPOCH. */
+const FIRST = Math.floor(EPOCH / DAY) * DAY;
+const dayOf = (seconds: number) => new Date(seconds * 1_000).toISOString().slice(0, 10);
+/** More than a batch, over three days, and one more on each side. */
+const ENDS = 2_500;
+const SPREAD = 3 * DAY;
+
+describe('GET /v1/statements/daily', () => {
+  let world: World;
+  let caller: TestKey;
+  let creator: TestKey;
+  const rows: ExecutionRow[] = [];
+  const range = `from=${dayOf(FIRST)}&to=${dayOf(FIRST + 2 * DAY)}`;
+
+  before(async () => {
+    world = await startWorld();
+    world.state.nowMs = (FIRST + 2 * DAY) * 1_000;
+    const expiresAt = EPOCH + 100 * DAY;
+    [caller, creator] = [await world.addKey({ expiresAt }), await world.addKey({ expiresAt })];
+    const agents = [0, 1].map(() => world.addListing({ creator: creator.wallet }));
+    const listings = await Promise.all(agents);
+    const id = await world.addRecord({ caller: caller.wallet, listing: listings[0]! });
+    const all = world.index.selectFrom('executions').selectAll();
+    const model = await all.where('execution_id', '=', id).executeTakeFirstOrThrow();
+    await world.index.deleteFrom('executions').execute();
+    for (let number = 0; number < ENDS; number += 1) {
+      const status = (['completed', 'completed', 'refunded', 'disputed', 'open'] as const)[number % 5]!;
+      const price = BigInt(10_001 + number);
+      const fee = status === 'refunded' || status === 'open' ? 0n : price / 97n;
+      rows.push({
+        ...model,
+        execution_id: `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`,
+        record: `record ${number}`,
+        listing: listings[number % 2]!,
+        status,
+        price,
+        platform_amount: fee,
+        creator_amount: fee === 0n ? 0n : price - fee,
+        dispute_count: status === 'disputed' ? 1n : 0n,
+        // Many end in the same second, and both midnights are hit.
+        settled_at: status === 'open' ? null : BigInt(FIRST + Math.floor((number * SPREAD) / (ENDS - 5) / 600) * 600),
+      });
+    }
+    for (const at of [FIRST - 1, FIRST + SPREAD]) {
+      const outside = { record: `at ${at}`, execution_id: `00000000-0000-8000-8001-${String(at).padStart(12, '0')}` };
+      rows.push({ ...model, ...outside, settled_at: BigInt(at) });
+    }
+    const one = world.index.transaction();
+    await one.execute(async (index) => {
+      for (let first = 0; first < rows.length; first += 100)
+        await index
+          .insertInto('executions')
+          .values(rows.slice(first, first + 100))
+          .execute();
+    });
+    const dispute = { caller: caller.wallet, listing: listings[1]!, outcome: 'upheld' as const };
+    const amounts = { amount_to_caller: 300_001n, amount_to_treasury: 50_000n };
+    const resolved_at = BigInt(FIRST + DAY + 5);
+    await world.addDispute({ ...dispute, ...amounts, execution_id: rows[3]!.execution_id, resolved_at });
+    await world.addDispute({
+      ...dispute,
+      ...amounts,
+      execution_id: rows[8]!.execution_id,
+      resolved_at: BigInt(FIRST + SPREAD),
+    });
+  });
+  after(() => world.stop());
+
+  /** The same figures, added up row by row. */
+  function expected(first: number, days: number) {
+    const within = rows.filter(({ status, settled_at }) => {
+      const at = Number(settled_at ?? 0n);
+      return status !== 'open' && at >= first && at < first + days * DAY;
+    });
+    const settled = within.filter(({ status }) => status !== 'refunded');
+    const refunded = within.filter(({ status }) => status === 'refunded');
+    const sum = (some: ExecutionRow[], name: 'price' | 'creator_amount' | 'platform_amount') =>
+      toUsdc(some.reduce((total, row) => total + row[name], 0n));
+    const isDecided = first <= FIRST + DAY && first + days * DAY > FIRST + DAY;
+    return {
+      executions: within.length,
+      completed: settled.length,
+      refunded: refunded.length,
+      disputed: within.filter(({ dispute_count }) => dispute_count > 0n).length,
+      paid_usdc: sum(settled, 'price'),
+      earned_usdc: sum(settled, 'creator_amount'),
+      fee_usdc: sum(settled, 'platform_amount'),
+      refunded_usdc: sum(refunded, 'price'),
+      returned_usdc: isDecided ? 0.300001 : 0,
+      slashed_usdc: isDecided ? 0.350001 : 0,
+    };
+  }
+
+  for (const role of ['caller', 'creator'] as const) {
+    it(`has what a ${role} has, day by day and in all, to the unit`, async () => {
+      const key = role === 'caller' ? caller : creator;
+      const { status, json } = await world.get(`/v1/statements/daily?role=${role}&${range}`, key.apiKey);
+      expect(status, JSON.stringify(json)).to.equal(200);
+      const days = [0, 1, 2].map((number) => FIRST + number * DAY);
+      expect(json).to.deep.equal({
+        wallet: key.wallet,
+        role,
+        from: dayOf(FIRST),
+        to: dayOf(FIRST + 2 * DAY),
+        days: days.map((first) => ({ day: dayOf(first), ...expected(first, 1) })),
+        total: expected(FIRST, 3),
+      });
+      const { days: shown, total } = json as DailyStatement;
+      for (const name of ['paid_usdc', 'earned_usdc', 'fee_usdc', 'refunded_usdc'] as const)
+        expect(shown.reduce((sum, day) => sum + parseUsdc(day[name]), 0n)).to.equal(parseUsdc(total[name]));
+      expect(parseUsdc(total.earned_usdc) + parseUsdc(total.fee_usdc)).to.equal(parseUsdc(total.paid_usdc));
+      const client = createClient({ baseUrl: world.url, apiKey: key.apiKey });
+      expect(await client.getDailyStatement({ role, from: json.from, to: json.to })).to.deep.equal(json);
+    });
+  }
+
+  it('is CSV on request, and shows 30 days up to today unless asked otherwise', async () => {
+    const { headers, text } = await world.get(`/v1/statements/daily?format=csv&${range}`, caller.apiKey);
+    expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8');
+    const [head, ...lines] = text.trimEnd().split('\n');
+    const figures = expected(FIRST, 1);
+    expect(head).to.equal(['day', ...Object.keys(figures)].join());
+    expect(lines[0]).to.equal([dayOf(FIRST), ...Object.values(figures)].join());
+    expect(lines).to.have.length(3);
+    const { json } = await world.get('/v1/statements/daily', caller.apiKey);
+    expect([json.days.length, json.from, json.to]).to.deep.equal([30, dayOf(FIRST - 27 * DAY), dayOf(FIRST + 2 * DAY)]);
+  });
+
+  it("shows a wallet without executions zeros, and nothing of another's", async () => {
+    const { json } = await world.get(`/v1/statements/daily?role=creator&${range}`, caller.apiKey);
+    expect(Object.values(json.total)).to.deep.equal(Object.keys(json.total).map(() => 0));
+  });
+
+  it('rejects: more than 92 days, an end before the beginning, and what is no day', async () => {
+    const ask = async (query: string) => (await world.get(`/v1/statements/daily?${query}`, caller.apiKey)).status;
+    expect(await ask('from=2026-01-01&to=2026-04-02')).to.equal(200);
+    for (const query of ['from=2026-01-01&to=2026-04-03', 'from=2026-01-02&to=2026-01-01', 'from=2026-02-30', 'role=x'])
+      expect(await ask(query), query).to.equal(400);
+  });
+});
