@@ -2,7 +2,7 @@
  * `npm run check`: everything that can be said about the code without running it. Runs all checks, then names those that
  * failed; `--fix` lets the formatters and the linters' safe fixes rewrite files first.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -66,16 +66,39 @@ const CHECKS: Check[] = [
   },
 ];
 
-/** Runs one check with its output passed through; true when it found nothing. */
-function passes(check: Check, fix: boolean): boolean {
-  const started = Date.now();
-  console.error(`${check.name} ...`);
-  const args = fix && check.fixArgs ? check.fixArgs : check.args;
-  const result = spawnSync(check.command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
-  if (result.error) console.error(`${check.name} cannot be started (${result.error.message}): ${check.missing}`);
-  const passed = result.status === 0;
-  console.error(`${check.name} ${passed ? 'passed' : 'failed'} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
-  return passed;
+interface Outcome {
+  /** Null when the command cannot be started. */
+  status: number | null;
+  output: string;
+}
+
+/** Runs a command to its end and keeps what it prints, since others print at the same time. */
+function run(command: string, args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    child.once('error', ({ message }) => resolve({ status: null, output: `${message}\n` }));
+    child.once('close', (status) => resolve({ status: status ?? 1, output }));
+  });
+}
+
+/** Runs the checks one after another; gives the names of those that found something. */
+async function findFailed(checks: Check[], fix: boolean): Promise<string[]> {
+  const failed: string[] = [];
+  for (const { name, command, args, fixArgs, missing } of checks) {
+    const started = Date.now();
+    const { status, output } = await run(command, fix && fixArgs ? fixArgs : args);
+    const seconds = ((Date.now() - started) / 1_000).toFixed(1);
+    console.error(`${output}${name} ${status === 0 ? 'passed' : 'failed'} (${seconds} s)`);
+    if (status === null) console.error(`${command} cannot be started: ${missing}`);
+    if (status !== 0) failed.push(name);
+  }
+  return failed;
 }
 
 try {
@@ -83,7 +106,10 @@ try {
   if (values.help) {
     console.log(HELP);
   } else {
-    const failed = CHECKS.filter((check) => !passes(check, values.fix ?? false)).map((check) => check.name);
+    // Cargo's take as long as all others together.
+    const isCargo = ({ command }: Check) => command === 'cargo';
+    const sides = [CHECKS.filter(isCargo), CHECKS.filter((check) => !isCargo(check))];
+    const failed = (await Promise.all(sides.map((checks) => findFailed(checks, values.fix ?? false)))).flat();
     if (failed.length > 0) {
       console.error(`\nFailed: ${failed.join(', ')}.${values.fix ? '' : ' npm run check -- --fix may repair some.'}`);
       process.exitCode = 1;

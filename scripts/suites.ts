@@ -91,7 +91,7 @@ export const SUITES: Suite[] = [
     folder: 'program',
     files: ['fuzz/fuzz', 'signature'],
     // The sequences of `program` have the seeds before these.
-    env: { VM: 'litesvm', SEED: '101', RUNS: '200', ROUNDS: '20000' },
+    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '5000' },
     long: true,
   },
   {
@@ -149,7 +149,7 @@ export const SUITES: Suite[] = [
     about: 'events to tables, on PostgreSQL',
     folder: 'indexer',
     files: ['apply', 'process', 'pruned', 'rebuild', 'schedules', 'story', 'verify'],
-    env: { ...POSTGRES, SCHEDULES: '200' },
+    env: { ...POSTGRES, SCHEDULES: '100' },
     long: true,
   },
   { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database', long: true },

@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,8 +40,10 @@ const NOT_FOUND = 127;
 /** Runs a command and writes the processor time of it and its children to descriptor 3: Node cannot ask for a child's. */
 const TIMED = '"$@" 3>&-; status=$?; times >&3; exit $status';
 
-/** Two more than there are processors, because suites wait for slots and timeouts half of their time; four fit any memory. */
-const LANES = Math.min(4, availableParallelism() + 2);
+/** A suite's processes, the largest together. */
+const SUITE_BYTES = 1.25 * 1024 ** 3;
+/** Four more than there are processors, because suites wait for slots and timeouts most of their time; six at most. */
+const LANES = Math.max(1, Math.min(6, availableParallelism() + 4, Math.floor(totalmem() / SUITE_BYTES)));
 
 const root = join(import.meta.dirname, '..');
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
