@@ -5,6 +5,7 @@
 import { type Schema as CheckedSchema, type OutputUnit, Validator } from '@cfworker/json-schema';
 import type { RJSFSchema, RJSFValidationError, ValidatorType } from '@rjsf/utils';
 import { createErrorHandler, toErrorSchema, unwrapErrorHandler, validationDataMerge } from '@rjsf/utils';
+import { isSchema } from './schema.ts';
 
 /** Location of a fault: names and indices from the root. */
 export interface Flaw {
@@ -14,11 +15,41 @@ export interface Flaw {
 
 const validators = new WeakMap<object, Validator>();
 
-/** Uses a copy, because the interpreter modifies the schema. */
+/** Keywords that can refuse more values when a pattern below or beside them is gone. */
+const STRICTER = new Set(['not', 'if', 'oneOf', 'contains', 'patternProperties']);
+/** Keywords whose names are the schema's own, and those whose values are data. */
+const NAMED = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
+const DATA = new Set(['const', 'enum', 'default', 'examples']);
+
+/**
+ * A copy without patterns, because the interpreter modifies the schema, and a creator's pattern could stop the page
+ * for minutes. The service checks patterns with RE2. Throws if the rest alone would refuse values that are allowed.
+ */
+function withoutPatterns(root: object): CheckedSchema {
+  let hasPatterns = false;
+  let isStricter = false;
+  const copy = (value: unknown, isNamed = false): unknown => {
+    if (Array.isArray(value)) return value.map((one) => copy(one));
+    if (!isSchema(value)) return value;
+    const entries = Object.entries(value).flatMap(([name, inner]) => {
+      if (isNamed) return [[name, copy(inner)]];
+      const isPattern = name === 'pattern' && typeof inner === 'string';
+      hasPatterns ||= isPattern || name === 'patternProperties';
+      isStricter ||= STRICTER.has(name);
+      if (isPattern) return [];
+      return [[name, DATA.has(name) ? structuredClone(inner) : copy(inner, NAMED.has(name))]];
+    });
+    return Object.fromEntries(entries);
+  };
+  const schema = copy(root);
+  if (hasPatterns && isStricter) throw new Error('Only the service can check this schema.');
+  return schema as CheckedSchema;
+}
+
 function validatorOf(schema: object): Validator {
   const known = validators.get(schema);
   if (known) return known;
-  const validator = new Validator(structuredClone(schema) as CheckedSchema, '2020-12', false);
+  const validator = new Validator(withoutPatterns(schema), '2020-12', false);
   validators.set(schema, validator);
   return validator;
 }
@@ -28,7 +59,7 @@ export function findFlaws(schema: object, value: unknown): Flaw[] {
   try {
     return leaves(validatorOf(schema).validate(withoutUndefined(value)).errors);
   } catch {
-    // For example a pattern that only RE2 can read: the service decides.
+    // The service decides.
     return [];
   }
 }
