@@ -65,6 +65,8 @@ describe('the command line without the service: the admin', function () {
       config: findConfig().toBase58(),
       admin: admin.publicKey.toBase58(),
       pending_admin: null,
+      guardian: null,
+      admin_delay_seconds: 0,
       relay_authorities: [market.authority.publicKey.toBase58()],
       usdc_mint: market.usdcMint.toBase58(),
       treasury: findTreasury().toBase58(),
@@ -131,7 +133,9 @@ describe('the command line without the service: the admin', function () {
 
   it('pauses and resumes all opens', async () => {
     const open = ['execution', 'open', market.agentId, '--task', 'sums'];
-    expect(await terminal.refused(stranger, 'admin', 'pause-opens')).to.include(notAdmin(stranger));
+    expect(await terminal.refused(stranger, 'admin', 'pause-opens')).to.include(
+      `(NotGuardianOrAdmin). The admin is ${admin.publicKey}, the guardian nobody; this wallet is ${stranger.publicKey}.`,
+    );
     expect(await terminal.done(admin, 'admin', 'pause-opens')).to.include({ opens_paused: true });
     expect((await config()).opens_paused).to.equal(true);
     expect(await terminal.refused(caller, ...open)).to.include('New executions are paused (OpensPaused).');
@@ -211,8 +215,49 @@ describe('the command line without the service: the admin', function () {
     await propose(admin, next.publicKey.toBase58());
     expect(await terminal.done(next, 'admin', 'accept')).to.include({ admin: next.publicKey.toBase58() });
     expect(await config()).to.include({ admin: next.publicKey.toBase58(), pending_admin: null });
-    expect(await terminal.refused(admin, 'admin', 'pause-opens')).to.include(
+    expect(await terminal.refused(admin, 'admin', 'resume-opens')).to.include(
       `(NotAdmin). The admin is ${next.publicKey};`,
     );
+    admin = next;
+  });
+
+  it('makes what widens power wait, for everybody to see; the guardian pauses, removes and cancels', async () => {
+    const guardian = Keypair.generate();
+    const [guard, relay] = [guardian, Keypair.generate()].map(({ publicKey }) => publicKey.toBase58());
+    await market.node.fundSol(guardian.publicKey, 1e9);
+    const waiting = async () => (await terminal.look('admin', 'changes')).changes as Record<string, unknown>[];
+    const propose = async (...words: string[]) => {
+      const { change_id } = await terminal.done(admin, 'admin', 'propose-change', ...words);
+      return change_id as string;
+    };
+
+    // Without a delay a change is due at once.
+    const first = await propose('--guardian', guard!, '--add-relay-authority', relay!);
+    const changes = { guardian: guard, added_relay_authorities: [relay] };
+    expect((await waiting())[0]).to.deep.include({ change_id: first, due_in_seconds: 0, changes });
+    expect(await terminal.done(stranger, 'admin', 'apply-change', first)).to.include({ applied: true });
+    expect(await waiting()).to.deep.equal([]);
+    expect(await config()).to.include({ guardian: guard, admin_delay_seconds: 0 });
+    expect(await terminal.done(guardian, 'admin', 'remove-relay-authority', relay!)).to.include({ removed: relay });
+    expect((await config()).relay_authorities).not.to.include(relay);
+    expect(await terminal.done(guardian, 'admin', 'pause-opens')).to.include({ opens_paused: true });
+    expect(await terminal.refused(guardian, 'admin', 'resume-opens')).to.include('(NotAdmin)');
+    await terminal.done(admin, 'admin', 'resume-opens');
+
+    await terminal.done(admin, 'admin', 'update-config', '--admin-delay-seconds', '86400');
+    const refused = await terminal.refused(admin, 'admin', 'update-config', '--fee-bps', '7');
+    expect(refused).to.include('(ChangeMustWait). Announce it with `admin propose-change`');
+    const [fee, other] = [await propose('--fee-bps', '7'), await propose('--min-price', '0.03')];
+    expect((await waiting()).map(({ change_id }) => change_id)).to.have.members([fee, other]);
+    expect(await terminal.refused(stranger, 'admin', 'apply-change', fee)).to.include(
+      '(ChangeNotDue). It is due at 20',
+    );
+    expect(await terminal.refused(stranger, 'admin', 'cancel-change', other)).to.include('(NotGuardianOrAdmin)');
+    expect(await terminal.done(guardian, 'admin', 'cancel-change', other)).to.include({ cancelled: true });
+    expect(await terminal.refused(guardian, 'admin', 'cancel-change', other)).to.include('No change');
+    await market.node.timeTravel((await market.node.now()) + 86_400);
+    expect((await waiting())[0]).to.deep.include({ change_id: fee, due_in_seconds: 0, changes: { fee_bps: 7 } });
+    await terminal.done(stranger, 'admin', 'apply-change', fee);
+    expect(await config()).to.include({ fee_bps: 7, admin_delay_seconds: 86_400 });
   });
 });

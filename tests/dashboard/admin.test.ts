@@ -152,6 +152,12 @@ describe('the admin', function () {
         await page.getByRole('button', { name: 'Accept' }).click();
         await sign(page, 'Sign and accept');
         expect(await showConfig()).to.include({ admin: wallet, pending_admin: null });
+        // The service's copy of the settings may be 2 s old.
+        await until('the service knows the new admin', async () => {
+          await page.reload();
+          await untilLoaded(page);
+          return page.getByRole('link', { name: 'Admin' }).isVisible();
+        });
       });
     await propose('Demo admin', next);
     await accept('Demo caller 2', next);

@@ -1,5 +1,6 @@
 /**
- * `admin`: settings, authorities, fees, badges and dispute outcomes. Anyone may read; changes need the admin's keypair.
+ * `admin`: settings, changes that wait, authorities, fees, badges and dispute outcomes. Anyone may read; changes need the
+ * keypair of the admin, some that of the guardian.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CollateralTier } from '../../sdk/program/program.ts';
@@ -39,6 +40,7 @@ export function adminCommands(): Command {
       printResult(await showConfig(await openOnChain(options)), options.json);
     });
   addSettings(group);
+  addChanges(group);
   addAuthorities(group);
   addMoney(group);
   return group;
@@ -52,12 +54,13 @@ interface SettingOptions extends CommonOptions {
   refundGraceSeconds?: number;
   maxTimeoutSeconds?: number;
   exposureMultiple?: number;
+  adminDelaySeconds?: number;
   tiers?: CollateralTier[];
 }
 
-function addSettings(group: Command): void {
-  withWallet(group.command('update-config'))
-    .description('change settings; the others stay as they are. The program enforces the bounds of each')
+/** Adds an option for each setting. */
+function withSettings(command: Command): Command {
+  return command
     .option('--fee-bps <n>', 'share of a settled price, 100 is 1%', toCount(U16_MAX, 0))
     .option('--min-price <usdc>', 'lowest price of an execution', toAmountOrZero)
     .option('--dispute-bond-lamports <n>', 'bond of a dispute, 1000000000 is 1 SOL', toCount(LAMPORTS_MAX, 0))
@@ -73,21 +76,34 @@ function addSettings(group: Command): void {
       "limit of an agent's executions in one window, as a multiple of its collateral; 0: no limit",
       toCount(U32_MAX, 0),
     )
-    .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers)
+    .option('--admin-delay-seconds <n>', 'how long a proposed change waits; can only be raised', toCount(U32_MAX, 0))
+    .option('--tiers <list>', 'price:deposit in USDC, up to 4, such as 0.1:1,1:5,10:25', toTiers);
+}
+
+function toSettings(options: SettingOptions): SettingsChange {
+  const { feeBps, minPrice, disputeBondLamports, tiers, adminDelaySeconds, ...others } = options;
+  const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
+  return {
+    ...(feeBps !== undefined && { feeBps }),
+    ...(minPrice !== undefined && { minPrice }),
+    ...(disputeBondLamports !== undefined && { disputeBondLamports: BigInt(disputeBondLamports) }),
+    ...(disputeWindowSeconds !== undefined && { disputeWindowSeconds }),
+    ...(refundGraceSeconds !== undefined && { refundGraceSeconds }),
+    ...(maxTimeoutSeconds !== undefined && { maxTimeoutSeconds }),
+    ...(exposureMultiple !== undefined && { exposureMultiple }),
+    ...(adminDelaySeconds !== undefined && { adminDelaySeconds }),
+    ...(tiers && { tiers }),
+  };
+}
+
+function addSettings(group: Command): void {
+  withSettings(withWallet(group.command('update-config')))
+    .description(
+      'change settings at once; the others stay as they are. The program enforces the bounds of each, and refuses what must be proposed',
+    )
     .action(async (options: SettingOptions) => {
       const { changeSettings } = await import('../../sdk/wallet/settings.ts');
-      const { feeBps, minPrice, disputeBondLamports, tiers, ...others } = options;
-      const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, exposureMultiple } = others;
-      const settings: SettingsChange = {
-        ...(feeBps !== undefined && { feeBps }),
-        ...(minPrice !== undefined && { minPrice }),
-        ...(disputeBondLamports !== undefined && { disputeBondLamports: BigInt(disputeBondLamports) }),
-        ...(disputeWindowSeconds !== undefined && { disputeWindowSeconds }),
-        ...(refundGraceSeconds !== undefined && { refundGraceSeconds }),
-        ...(maxTimeoutSeconds !== undefined && { maxTimeoutSeconds }),
-        ...(exposureMultiple !== undefined && { exposureMultiple }),
-        ...(tiers && { tiers }),
-      };
+      const settings = toSettings(options);
       const changed = Object.keys(settings).length;
       if (changed === 0) throw new Refusal('Name at least one setting to change; --help lists them.');
       const admin = await readWallet(options);
@@ -95,21 +111,85 @@ function addSettings(group: Command): void {
       printResult({ changed, signature }, options.json);
     });
 
-  for (const [name, opensPaused] of [
-    ['pause-opens', true],
-    ['resume-opens', false],
-  ] as const) {
-    withWallet(group.command(name))
-      .description(
-        opensPaused ? 'refuse new executions; open ones are still settled and refunded' : 'accept new executions again',
-      )
-      .action(async (options: CommonOptions) => {
-        const { changeSettings } = await import('../../sdk/wallet/settings.ts');
-        const admin = await readWallet(options);
-        const signature = await changeSettings(await openOnChain(options), admin, { opensPaused });
-        printResult({ opens_paused: opensPaused, signature }, options.json);
-      });
-  }
+  withWallet(group.command('pause-opens'))
+    .description('refuse new executions; open ones are still settled and refunded. The admin or the guardian')
+    .action(async (options: CommonOptions) => {
+      const { stopOpens } = await import('../../sdk/wallet/changes.ts');
+      const wallet = await readWallet(options);
+      printResult({ opens_paused: true, signature: await stopOpens(await openOnChain(options), wallet) }, options.json);
+    });
+
+  withWallet(group.command('resume-opens'))
+    .description('accept new executions again')
+    .action(async (options: CommonOptions) => {
+      const { changeSettings } = await import('../../sdk/wallet/settings.ts');
+      const admin = await readWallet(options);
+      const signature = await changeSettings(await openOnChain(options), admin, { opensPaused: false });
+      printResult({ opens_paused: false, signature }, options.json);
+    });
+}
+
+interface ProposalOptions extends SettingOptions {
+  addRelayAuthority?: Address[];
+  guardian?: Address;
+  nextAdmin?: Address;
+}
+
+function addChanges(group: Command): void {
+  withMarketplace(group.command('changes'))
+    .description('list the changes that wait, with the time that is left; anyone can read and apply them')
+    .action(async (options: CommonOptions) => {
+      const { listChanges } = await import('../../sdk/wallet/changes.ts');
+      printResult({ changes: await listChanges(await openOnChain(options)) }, options.json);
+    });
+
+  withSettings(withWallet(group.command('propose-change')))
+    .description('announce a change; anyone can apply it admin_delay_seconds later')
+    .option('--add-relay-authority <address>', 'a key that relays will sign with; may be repeated', collectAddresses)
+    .option('--guardian <address>', 'who can pause and cancel, or `none`', toAddressOrNone)
+    .option('--next-admin <address>', 'who may then run `accept`, or `none`', toAddressOrNone)
+    .action(async (options: ProposalOptions) => {
+      const { announceChange } = await import('../../sdk/wallet/changes.ts');
+      const settings = toSettings(options);
+      const { addRelayAuthority, guardian, nextAdmin } = options;
+      const proposal = {
+        ...(Object.keys(settings).length > 0 && { settings }),
+        ...(addRelayAuthority && { addedRelayAuthorities: await Promise.all(addRelayAuthority.map(publicKeyOf)) }),
+        ...(guardian && { guardian: await publicKeyOf(guardian) }),
+        ...(nextAdmin && { pendingAdmin: await publicKeyOf(nextAdmin) }),
+      };
+      if (Object.keys(proposal).length === 0) throw new Refusal('Name at least one change; --help lists them.');
+      const admin = await readWallet(options);
+      printResult(await announceChange(await openOnChain(options), admin, proposal), options.json);
+    });
+
+  withWallet(group.command('apply-change'))
+    .description('apply a change that is due; any wallet can do this')
+    .argument('<change_id>', 'its number in `changes`', toChangeId)
+    .action(async (changeId: bigint, options: CommonOptions) => {
+      const { applyPending } = await import('../../sdk/wallet/changes.ts');
+      const signature = await applyPending(await openOnChain(options), await readWallet(options), changeId);
+      printResult({ change_id: changeId.toString(), applied: true, signature }, options.json);
+    });
+
+  withWallet(group.command('cancel-change'))
+    .description('cancel a change that waits. The admin or the guardian')
+    .argument('<change_id>', 'its number in `changes`', toChangeId)
+    .action(async (changeId: bigint, options: CommonOptions) => {
+      const { cancelPending } = await import('../../sdk/wallet/changes.ts');
+      const signature = await cancelPending(await openOnChain(options), await readWallet(options), changeId);
+      printResult({ change_id: changeId.toString(), cancelled: true, signature }, options.json);
+    });
+
+  withWallet(group.command('remove-relay-authority'))
+    .description("take the relay's rights from one key at once, even from the last. The admin or the guardian")
+    .argument('<address>', 'the key', toAddress)
+    .action(async (address: Address, options: CommonOptions) => {
+      const { dropRelayAuthority } = await import('../../sdk/wallet/changes.ts');
+      const wallet = await readWallet(options);
+      const signature = await dropRelayAuthority(await openOnChain(options), wallet, await publicKeyOf(address));
+      printResult({ removed: address, signature }, options.json);
+    });
 }
 
 function addAuthorities(group: Command): void {
@@ -199,6 +279,11 @@ function addMoney(group: Command): void {
 
 function toAddressOrNone(text: string): Address {
   return text === 'none' ? NOBODY : toAddress(text);
+}
+
+function toChangeId(text: string): bigint {
+  if (!/^\d{1,20}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return BigInt(text);
 }
 
 function toTiers(text: string): CollateralTier[] {

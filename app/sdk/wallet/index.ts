@@ -2,6 +2,7 @@
 export * from './apiKeys.ts';
 export * from './archive.ts';
 export * from './archiving.ts';
+export * from './changes.ts';
 export * from './connection.ts';
 export * from './disputes.ts';
 export * from './executions.ts';

@@ -14,6 +14,7 @@ import {
   withdrawTreasury,
 } from '../program/program.ts';
 import { formatUsdc } from '../wire/usdc.ts';
+import { nobodyAsNull } from './changes.ts';
 import { readTokens } from './connection.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { type Facts, sendTransaction } from './send.ts';
@@ -25,11 +26,12 @@ export type SettingsChange = Omit<UpdateConfigInput, 'admin'>;
 /** Every setting, every authority and the treasury's balance. */
 export async function showConfig({ connection, config }: MarketplaceChain) {
   const treasury = await readTokens(connection, findTreasury());
-  const isPending = !config.pendingAdmin.equals(PublicKey.default);
   return {
     config: findConfig().toBase58(),
     admin: config.admin.toBase58(),
-    pending_admin: isPending ? config.pendingAdmin.toBase58() : null,
+    pending_admin: nobodyAsNull(config.pendingAdmin),
+    guardian: nobodyAsNull(config.guardian),
+    admin_delay_seconds: config.adminDelaySeconds,
     relay_authorities: relayAuthoritiesOf(config).map(String),
     usdc_mint: config.usdcMint.toBase58(),
     treasury: findTreasury().toBase58(),
@@ -111,5 +113,6 @@ function sendAsAdmin(
   facts: Facts = {},
 ): Promise<string> {
   const NotAdmin = `The admin is ${config.admin}; this wallet is ${admin.publicKey}.`;
-  return sendTransaction(connection, [instruction], admin, { NotAdmin, ...facts });
+  const ChangeMustWait = `Announce it with \`admin propose-change\`; it can be applied ${config.adminDelaySeconds} s later.`;
+  return sendTransaction(connection, [instruction], admin, { NotAdmin, ChangeMustWait, ...facts });
 }
