@@ -155,6 +155,18 @@ describe('changes that wait', () => {
     await w.rejects([propose({ settings: { feeBps: 2 } })], [w.admin], 'AccountExists');
   });
 
+  it('checks a change again when it is applied, because others may have come first', async () => {
+    const relays = [1, 2, 3, 4, 5, 6, 7, 8].map((number) => namedKeypair(`relay ${number}`).publicKey);
+    await w.must([propose({ addedRelayAuthorities: relays.slice(0, 4) }, 1n)], [w.admin]);
+    await w.must([propose({ addedRelayAuthorities: relays.slice(4) }, 2n)], [w.admin]);
+    await w.must([propose({ settings: { minPrice: 20_000n } }, 3n)], [w.admin]);
+    await w.must([propose({ settings: { tiers: [{ maxPrice: 19_999n, deposit: 1n }] } }, 4n)], [w.admin]);
+    await w.vm.setClock(START + BigInt(DELAY));
+    for (const changeId of [1n, 3n]) await w.must([apply(changeId)], []);
+    await w.rejects([apply(2n)], [], 'InvalidRelayAuthorities');
+    await w.rejects([apply(4n)], [], 'InvalidTiers');
+  });
+
   it('keeps a stolen admin key from the money of live grants until the delay is over', async () => {
     await w.must([w.listInstruction({ maxDeposit: NO_LIMIT })], [w.creator]);
     await w.must([program.createGrant(w.grantInput()), w.approveInstruction(), w.depositInstruction()], [w.caller]);

@@ -16,6 +16,9 @@
 //! which is its `Spender` address; all rent goes back to who lent it, in the end with the record itself, which
 //! becomes a leaf of an archive (`archive_executions`).
 //!
+//! Each instruction names its errors. All can also end with ArithmeticOverflow, or with an error that ends in Unsound,
+//! Insolvent or Overspent: then an account breaks its own rules, and nothing may change.
+//!
 //! `state/` holds the accounts and their transitions, `instructions/` who may cause them, `signature.rs` the
 //! verifier of signatures, `events.rs` what indexers hear.
 
@@ -58,8 +61,8 @@ pub mod marketplace {
     /// Create the marketplace: settings, settlement mint and treasury, all for ever or within fixed bounds.
     ///
     /// Authority: the program's upgrade authority. Emits `ConfigInitialized`.
-    /// Errors: NotUpgradeAuthority, InvalidAuthority, InvalidRelayAuthorities, InvalidMint, the OutOfBounds
-    /// errors, InvalidTiers.
+    /// Errors: NotUpgradeAuthority, WrongProgramData, InvalidAuthority, InvalidRelayAuthorities, InvalidMint,
+    /// the OutOfBounds errors, InvalidTiers, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn initialize_config(
         ctx: Context<InitializeConfig>,
@@ -163,7 +166,7 @@ pub mod marketplace {
 
     /// Give or take a creator's verification badge.
     ///
-    /// Authority: the admin. Emits `CreatorVerificationChanged`. Errors: NotAdmin.
+    /// Authority: the admin. Emits `CreatorVerificationChanged`. Errors: NotAdmin, AccountExists.
     pub fn set_creator_verified(
         ctx: Context<SetCreatorVerified>,
         args: SetCreatorVerifiedArgs,
@@ -175,8 +178,9 @@ pub mod marketplace {
     /// `agent-marketplace:register:v1:` and the listing's 32 bytes. It fails if the deposit is above `max_deposit`.
     ///
     /// Authority: the creator. Emits `AgentListed`.
-    /// Errors: the terms' (PriceBelowMinimum to UriTooLong), InvalidPayout, InvalidDepositSource, DepositAboveMax,
-    /// InsufficientBalance, WeakSigningKey, SignatureInvalid, SigningKeyTaken, AccountExists.
+    /// Errors: PriceBelowMinimum, PriceAboveTiers, InvalidTimeouts, InvalidTags, UriTooLong, InvalidPayout, WrongMint,
+    /// InvalidDepositSource, DepositAboveMax, InsufficientBalance, WeakSigningKey, SignatureInvalid, SigningKeyTaken,
+    /// AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn list_agent(ctx: Context<ListAgent>, args: ListAgentArgs) -> Result<()> {
         list_agent_handler(ctx, args)
@@ -186,7 +190,8 @@ pub mod marketplace {
     /// collateral than `max_deposit`.
     ///
     /// Authority: the creator. Emits `ListingUpdated`.
-    /// Errors: NotCreator, ListingDelisted, the terms', DepositAboveMax, CollateralBelowTier, InvalidPayout.
+    /// Errors: NotCreator, ListingDelisted, PriceBelowMinimum, PriceAboveTiers, InvalidTimeouts, InvalidTags, UriTooLong,
+    /// DepositAboveMax, CollateralBelowTier, InvalidPayout.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn update_listing(ctx: Context<UpdateListing>, args: UpdateListingArgs) -> Result<()> {
         update_listing_handler(ctx, args)
@@ -195,7 +200,7 @@ pub mod marketplace {
     /// Pause or resume a listing.
     ///
     /// Authority: the creator. Emits `ListingStatusChanged`.
-    /// Errors: NotCreator, InvalidListingTransition, CollateralBelowTier.
+    /// Errors: NotCreator, InvalidListingTransition, PriceAboveTiers, CollateralBelowTier.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn set_listing_status(
         ctx: Context<SetListingStatus>,
@@ -208,7 +213,7 @@ pub mod marketplace {
     /// `list_agent`. A key that this listing used before may come back.
     ///
     /// Authority: the creator. Emits `SigningKeyRotated`.
-    /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, SignatureInvalid.
+    /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, SignatureInvalid, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn rotate_signing_key(
         ctx: Context<RotateSigningKey>,
@@ -298,7 +303,7 @@ pub mod marketplace {
     /// Authority: the caller. Emits `ExecutionOpened`.
     /// Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
     /// OpenTooLate, GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, InvalidSource,
-    /// InsufficientBalance, ExposureLimitReached, WrongListing, AccountExists, WrongAddress.
+    /// InsufficientBalance, ExposureLimitReached, WrongListing, WrongMint, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution(ctx: Context<OpenExecution>, args: OpenExecutionArgs) -> Result<()> {
         open_execution_handler(ctx, args)
@@ -308,8 +313,11 @@ pub mod marketplace {
     /// rent is lent by the tank where it is the `rent_sponsor`, else by `payer`, as in `open_execution`.
     ///
     /// Authority: a relay authority, within the grant's caps. Emits `ExecutionOpened`.
-    /// Errors: those of `open_execution`, NotRelayAuthority, InsufficientAllowance, the Grant errors, TankTooLow,
-    /// TankBelowRent.
+    /// Errors: NotRelayAuthority, GrantRevoked, GrantExpired, GrantPerExecutionExceeded, GrantPeriodExceeded,
+    /// GrantTotalExceeded, GrantGasExceeded, GrantLamportsExceeded, InsufficientAllowance, TankTooLow, TankBelowRent,
+    /// OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange, OpenTooLate,
+    /// GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, InvalidSource, InsufficientBalance,
+    /// ExposureLimitReached, WrongListing, WrongMint, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_with_grant(
         ctx: Context<OpenExecutionWithGrant>,
@@ -381,7 +389,8 @@ pub mod marketplace {
     /// `max_bond`.
     ///
     /// Authority: the execution's caller. Emits `DisputeOpened`.
-    /// Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, BondAboveMax, UriTooLong.
+    /// Errors: NotCaller, ExecutionNotCompleted, DisputeWindowClosed, DisputeExists, BondAboveMax, UriTooLong,
+    /// AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_dispute(ctx: Context<OpenDispute>, args: OpenDisputeArgs) -> Result<()> {
         open_dispute_handler(ctx, args)
@@ -438,7 +447,7 @@ pub mod marketplace {
     /// accounts are pairs of a record and its rent sponsor, at most 12; what cannot be archived now is skipped.
     ///
     /// Authority: anyone. Sends `ExecutionsArchived` as the data of a call to itself.
-    /// Errors: TooManyRecords, NothingToArchive, ArchiveFull, WrongAddress.
+    /// Errors: TooManyRecords, NothingToArchive, ArchiveFull, InvalidTree, WrongAddress.
     #[access_control(ctx.accounts.validate(ctx.remaining_accounts))]
     pub fn archive_executions(ctx: Context<ArchiveExecutions>) -> Result<()> {
         archive_executions_handler(ctx)

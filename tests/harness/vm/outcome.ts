@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Ed25519Program, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { errorFromCode, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { errorFromCode, idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { coder, fromBorsh } from './anchorCoder.ts';
 
 /** The program of tests/program/caller. */
@@ -139,11 +139,24 @@ export function readCalledEvents(calls: RawCall[]): SeenEvent[] {
 }
 
 /** Names that this process has produced on a VM. */
-export const seen = { errors: new Set<string>(), events: new Set<string>() };
+export const seen = {
+  errors: new Set<string>(),
+  events: new Set<string>(),
+  /** `instruction: error`, for what was sent to the marketplace itself. */
+  refusals: new Set<string>(),
+};
 
 /** Remember what a transaction showed; a failed one's events never happened. */
-export function remember(outcome: Outcome): Outcome {
-  if (outcome.error) seen.errors.add(outcome.error.name);
+export function remember(outcome: Outcome, instructions: TransactionInstruction[]): Outcome {
+  const { error } = outcome;
+  if (error) seen.errors.add(error.name);
+  const refused = instructions[error?.instruction ?? -1];
+  if (error && refused?.programId.equals(PROGRAM_ID)) {
+    const name = idl.instructions.find(({ discriminator }) =>
+      Buffer.from(discriminator).equals(refused.data.subarray(0, 8)),
+    )?.name;
+    if (name) seen.refusals.add(`${name}: ${error.name}`);
+  }
   if (outcome.ok) for (const event of outcome.events) seen.events.add(event.name);
   return outcome;
 }

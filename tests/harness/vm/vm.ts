@@ -80,7 +80,7 @@ export class Vm {
     const { failure, logs, calls, computeUnits } = await this.backend.run(signed.transaction);
     const error = failure && nameFailure(failure, signed.instructions, logs);
     const events = [...readOurEvents(logs), ...readCalledEvents(calls)];
-    return remember({ ok: !error, error, events, logs, calls, computeUnits, bytes });
+    return remember({ ok: !error, error, events, logs, calls, computeUnits, bytes }, signed.instructions);
   }
 
   /** Size in bytes of a signed transaction that is not sent. */

@@ -11,7 +11,7 @@ use crate::events::ExecutionOpened;
 use crate::guard::fail;
 use crate::packing::emit;
 use crate::state::{
-    AgentListing, CallSettings, CreatorCollateral, ExecutionRecord, ExecutionStatus, KeyGrant,
+    AgentListing, Config, CreatorCollateral, ExecutionRecord, ExecutionStatus, KeyGrant,
     ListingStatus,
 };
 use crate::tokens::{self, TokenTransfer};
@@ -51,7 +51,7 @@ pub struct OpenExecution<'info> {
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
-    pub config: Box<Account<'info, CallSettings>>,
+    pub config: Box<Account<'info, Config>>,
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(
         feature = "idl-build",
@@ -106,7 +106,7 @@ impl OpenExecution<'_> {
 /// What both opens require of the listing, the clock and the id.
 pub fn validate_open(
     args: &OpenExecutionArgs,
-    config: &CallSettings,
+    config: &Config,
     listing: &AgentListing,
     caller: &Pubkey,
 ) -> Result<()> {
@@ -186,7 +186,7 @@ impl<'info> Opening<'_, 'info> {
     /// Make record and escrow, move the price, and say so.
     pub fn fund(
         &self,
-        config: &CallSettings,
+        config: &Config,
         listing: &Account<'info, AgentListing>,
         collateral: &mut Account<'info, CreatorCollateral>,
         transfer: &TokenTransfer<'_, 'info>,
@@ -259,7 +259,7 @@ impl<'info> Opening<'_, 'info> {
 
     fn new_record(
         &self,
-        config: &CallSettings,
+        config: &Config,
         listing: &Account<'info, AgentListing>,
     ) -> Box<ExecutionRecord> {
         let args = self.args;

@@ -12,7 +12,7 @@ use crate::creation::{rent_exempt_minimum, save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 use crate::instructions::open_execution::*;
-use crate::state::{AgentListing, CallSettings, CreatorCollateral, ExecutionRecord, KeyGrant};
+use crate::state::{AgentListing, Config, CreatorCollateral, ExecutionRecord, KeyGrant};
 use crate::tokens::{self, TokenTransfer};
 
 /// Accounts of `open_execution_with_grant`.
@@ -28,7 +28,7 @@ pub struct OpenExecutionWithGrant<'info> {
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
-    pub config: Box<Account<'info, CallSettings>>,
+    pub config: Box<Account<'info, Config>>,
     pub listing: Box<Account<'info, AgentListing>>,
     #[cfg_attr(
         feature = "idl-build",

@@ -13,8 +13,7 @@ use crate::errors::MarketplaceError;
 use crate::events::ExecutionRefunded;
 use crate::guard::fail;
 use crate::packing::emit;
-// By this name the IDL says where the mint of the destination's seeds is read.
-use crate::state::CallSettings as Config;
+use crate::state::Config;
 use crate::state::{pay_gas, CreatorCollateral, ExecutionRecord, KeyGrant, RefundReason};
 use crate::tokens::{self, TokenTransfer};
 

@@ -11,7 +11,7 @@ use crate::events::ExecutionSettled;
 use crate::guard::fail;
 use crate::packing::emit;
 use crate::signature::{require_signature, result_message};
-use crate::state::{pay_gas, AgentListing, CallSettings, ExecutionRecord, ExecutionStatus};
+use crate::state::{pay_gas, AgentListing, Config, ExecutionRecord, ExecutionStatus};
 use crate::tokens::{self, TokenTransfer};
 
 /// Arguments of `settle_execution`.
@@ -32,7 +32,7 @@ pub struct SettleExecution<'info> {
     #[account(mut)]
     pub relay_authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
-    pub config: Box<Account<'info, CallSettings>>,
+    pub config: Box<Account<'info, Config>>,
     #[cfg_attr(feature = "idl-build", account(mut))]
     #[account(
         has_one = listing @ fail(MarketplaceError::WrongListing),

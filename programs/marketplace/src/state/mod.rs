@@ -15,7 +15,6 @@ pub mod signing_key;
 pub use agent_listing::*;
 pub use archive::*;
 pub use archive_tree::*;
-pub type CallSettings = Config;
 pub use config::*;
 pub use creator_collateral::*;
 pub use creator_profile::*;
