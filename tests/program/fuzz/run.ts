@@ -191,7 +191,7 @@ export interface Failure {
 }
 
 /** How long a failing sequence may be made smaller. */
-const SHRINKING_MS = 30_000;
+const SHRINKING_MS = 300_000;
 
 /** One sequence of so many steps from a seed. When it fails, the smallest one found that still does. */
 export async function trySeed(
