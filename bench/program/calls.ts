@@ -26,7 +26,7 @@ export async function callCosts(calls: number): Promise<CallCosts> {
   for (let call = 0; call < calls; call += 1) {
     const caller = namedKeypair(`bench caller ${call}`);
     const wallet = caller.publicKey;
-    await w.vm.airdrop(wallet, 1_000_000_000n);
+    await w.vm.airdrop(wallet, 2_000_000_000n);
     w.vm.setWallet(wallet, w.usdcMint, 10n * USDC);
     const grant = program.createGrant({ ...w.grantInput(), wallet, payer: wallet });
     const approve = program.approveSpender({ wallet, usdcMint: w.usdcMint, amount: PRICE });

@@ -89,6 +89,10 @@ describe('create_grant', () => {
       await w.rejects([create({ [name]: 0n })], [w.caller], 'GrantLimitZero');
     }
     await w.rejects([create({ periodSeconds: 0 })], [w.caller], 'GrantLimitZero');
+    await w.must([create()], [w.caller]);
+    const limits = { ...w.grantInput().limits, totalMax: 0n };
+    const update = program.updateGrant({ wallet: w.caller.publicKey, keyId: w.keyId, limits });
+    await w.rejects([update], [w.caller], 'GrantLimitZero');
   });
 
   it('accepts a gas limit of zero to 100,000 lamports', async () => {
