@@ -88,6 +88,8 @@ CREATE INDEX executions_at_risk
   WHERE state NOT IN ('settled', 'refunded', 'void')
     AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
     AND is_waiting = 0;
+CREATE INDEX executions_waiting_by_day ON executions (created_ms, wallet, listing, gas_lamports, house_lamports)
+  WHERE is_waiting = 1;
 -- Refunds that wait for the caller's account, and escrow accounts that were handed over and still exist.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)
   WHERE refund_state IN ('claimable', 'blocked', 'handed_over');

@@ -5,7 +5,7 @@
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
-import { burnableBy } from '../ledger/funding.ts';
+import { burnableBy, DAY_MS } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { isHandedOver, readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
@@ -66,11 +66,12 @@ export function createEnding(
 
   /**
    * True if the daily budgets allow one more failed transaction of this row. The row's amount at risk stays reserved,
-   * besides the amount that it has burnt; a waiting refund has none reserved.
+   * besides the amount that it has burnt; a waiting refund has none reserved after the day of its call.
    */
   async function mayBurn(row: JournalRow): Promise<boolean> {
     const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());
-    const own = row.is_waiting === 1n ? row.gas_lamports + row.house_lamports : 0n;
+    const isReserved = row.is_waiting === 0n || row.created_ms > BigInt(Date.now()) - DAY_MS;
+    const own = isReserved ? 0n : row.gas_lamports + row.house_lamports;
     const { wallet, listing, total } = burnableBy(budgets, row.may_burn_lamports === 0n);
     return (
       sums.burnt_wallet + sums.risk_wallet + own <= wallet &&

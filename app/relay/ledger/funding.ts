@@ -79,12 +79,14 @@ const ANY = 2n ** 53n;
 /**
  * Must match the partial index. For a proven wallet only transactions on their way to the chain count: they burn their
  * fee if the wallet withdraws its money or the creator's account becomes unusable. New wallets cost nothing, so every
- * unfinished call of an unproven wallet counts. A refund that waits for its caller's account burns nothing: it counts
- * again once it is signed anew.
+ * unfinished call of an unproven wallet counts. A refund that waits for its caller's account counts like a loss, on the
+ * day of its call alone (WAITING), and again once it is signed anew.
  */
 const AT_RISK = `state NOT IN ('settled', 'refunded', 'void')
   AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
   AND is_waiting = 0`;
+/** What callers burn who let many refunds wait, and then claim them all. Must match the partial index. */
+const WAITING = 'is_waiting = 1 AND created_ms > since_ms';
 /** Must match the partial index and the triggers: what of a wallet waits for its own account. */
 const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over') AND state IN ('refunding', 'refunded')`;
 /**
@@ -166,9 +168,12 @@ sums AS MATERIALIZED (SELECT
   ${one('sum(lost_fees)', 'e.wallet = me.wallet AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_wallet,
   ${one('sum(lost_fees)', 'e.listing = me.listing AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_listing,
   ${one('sum(lost_fees)', 'lost_fees > 0 AND created_ms > since_ms')} AS burnt_total,
-  ${one(RISK, `e.wallet = me.wallet AND ${AT_RISK}`)} AS risk_wallet,
-  ${one(RISK, `e.listing = me.listing AND ${AT_RISK}`)} AS risk_listing,
-  ${one(RISK, AT_RISK)} AS risk_total,
+  ${one(RISK, `e.wallet = me.wallet AND ${AT_RISK}`)}
+    + ${one('sum(gas_lamports + house_lamports)', `e.wallet = me.wallet AND ${WAITING}`)} AS risk_wallet,
+  ${one(RISK, `e.listing = me.listing AND ${AT_RISK}`)}
+    + ${one('sum(gas_lamports + house_lamports)', `e.listing = me.listing AND ${WAITING}`)} AS risk_listing,
+  ${one(RISK, AT_RISK)}
+    + ${one('sum(gas_lamports + house_lamports)', WAITING)} AS risk_total,
   ${lentOf('wallet', 'me.wallet')} AS lent_wallet,
   ${lentOf('listing', 'me.listing')} AS lent_listing,
   ${lentOf('total', "''")} AS lent_total,

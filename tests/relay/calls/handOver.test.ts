@@ -74,6 +74,9 @@ describe('refunds that callers cannot receive', function () {
     await until('their rent is counted', async () => (await waiting()) === BigInt(ATTACKS) * (record + escrow));
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(market.signingKey, body.execution_id, 'x')));
 
+    // On the day of their calls they count like losses, which leaves nothing for strangers; after it, nothing.
+    expect((await execute(1)).body.error?.code).to.equal('service_unavailable');
+    await market.query('ledger', 'UPDATE executions SET created_ms = created_ms - 86400000');
     // A fresh wallet brings its own rent, until it has paid for calls.
     for (let call = 0; call <= PROVEN_BY; call += 1) {
       const answer = await execute(1);
