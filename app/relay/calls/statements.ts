@@ -65,18 +65,20 @@ export async function readStatement(
 ): Promise<DailyStatement> {
   const { first, last } = rangeOf(asked, deps.now());
   const days = new Map(Array.from({ length: last - first + 1 }, (_, index) => [first + index, newSums()]));
-  const sumsAt = (at: bigint) => days.get(Number(at / DAY_SECONDS)) ?? newSums();
+  const total = newSums();
+  const sumsAt = (at: bigint) => [total, days.get(Number(at / DAY_SECONDS)) ?? newSums()];
   const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
   for (const whose of await ownersOf(deps.views, role, wallet)) {
-    await readEnds(deps.views, whose, span, (row) => addEnd(sumsAt(row.settled_at), row));
+    await readEnds(deps.views, whose, span, (row) => {
+      for (const sums of sumsAt(row.settled_at)) addEnd(sums, row);
+    });
     await readOutcomes(deps.views, whose, span, (row) => {
-      const sums = sumsAt(row.resolved_at);
-      sums.returned += row.amount_to_caller;
-      sums.slashed += row.amount_to_caller + row.amount_to_treasury;
+      for (const sums of sumsAt(row.resolved_at)) {
+        sums.returned += row.amount_to_caller;
+        sums.slashed += row.amount_to_caller + row.amount_to_treasury;
+      }
     });
   }
-  const total = newSums();
-  for (const sums of days.values()) addTo(total, sums);
   return {
     wallet,
     role,
@@ -171,19 +173,6 @@ async function readOutcomes(
     views,
   );
   for (const row of rows) take(row);
-}
-
-function addTo(total: Sums, sums: Sums): void {
-  total.executions += sums.executions;
-  total.completed += sums.completed;
-  total.refunded += sums.refunded;
-  total.disputed += sums.disputed;
-  total.paid += sums.paid;
-  total.earned += sums.earned;
-  total.fee += sums.fee;
-  total.refundedAmount += sums.refundedAmount;
-  total.returned += sums.returned;
-  total.slashed += sums.slashed;
 }
 
 const shown = (sums: Sums): StatementTotal => ({

@@ -1,11 +1,11 @@
 /** Returns an execution's money to its caller. */
-import { type ExecutionRecord, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
+import { type ExecutionRecord, handOverFrom, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
 import { signHandOver, signRefund, storedRefund } from './sign.ts';
-import { handOverFrom, readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
+import { readSnapshot, refundObstacle, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
@@ -81,7 +81,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
 
   /** Signs and stores the hand-over of a refund that has waited long enough. False if it is not due, or would fail. */
   async function handOver(row: JournalRow, { record, now }: Snapshot): Promise<boolean> {
-    if (!record || now < handOverFrom(record)) return false;
+    if (!record || now < handOverFrom(record.refundAt)) return false;
     const signed = await signHandOver(chain, row, record, usdcMint);
     const problem = await chain.simulate(signed.bytes);
     if (problem) return false;

@@ -2,12 +2,12 @@
 import type { PublicKey } from '@solana/web3.js';
 import {
   type AgentListing,
-  constants,
   decodeAccount,
   type ExecutionRecord,
   findEscrow,
   findExecution,
   findTokenAccount,
+  handOverFrom,
   parseAddress,
 } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -52,12 +52,9 @@ export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platf
 /** Offset of the owner in a token account. */
 const TOKEN_OWNER_AT = 32;
 
-/** Unix seconds from which a refund that cannot arrive can be handed over. */
-export const handOverFrom = ({ refundAt }: ExecutionRecord): bigint => refundAt + BigInt(constants.handOverSeconds);
-
 /** True if a refunded record's escrow account became its caller's, and still exists. */
 export async function isHandedOver(chain: Pick<RelayChain, 'read'>, record: ExecutionRecord): Promise<boolean> {
-  if (record.settledAt < handOverFrom(record)) return false;
+  if (record.settledAt < handOverFrom(record.refundAt)) return false;
   const address = findExecution(record.executionId);
   const { accounts } = await chain.read([findEscrow(address)]);
   const escrow = accounts[0];

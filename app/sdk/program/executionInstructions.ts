@@ -9,6 +9,7 @@ import {
   findSpender,
   findTokenAccount,
 } from './addresses.ts';
+import { constants } from './constants.ts';
 import { type AccountValues, buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
@@ -155,6 +156,9 @@ export interface HandOverRefundInput extends Omit<RefundExecutionInput, 'reason'
 export function handOverRefund(input: HandOverRefundInput): TransactionInstruction {
   return buildInstruction('hand_over_refund', refundAccounts(input), {});
 }
+
+/** Unix seconds from which a refund that cannot arrive can be handed over. */
+export const handOverFrom = (refundAt: bigint): bigint => refundAt + BigInt(constants.handOverSeconds);
 
 export interface CloseEscrowInput {
   executionId: Uint8Array;

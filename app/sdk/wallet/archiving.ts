@@ -3,12 +3,9 @@
  * ended disputes. Both return the rent to its sponsors. The chain alone shows what can be done.
  */
 import type { Connection, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { isArchivable } from '../program/archive.ts';
 import {
-  type Accounts,
   type Archive,
-  accountDiscriminator,
   archiveExecutions,
   closeDisputeOf,
   closeExecution,
@@ -17,11 +14,10 @@ import {
   findArchive,
   findSeededTree,
   makeArchive,
-  PROGRAM_ID,
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
 } from '../program/program.ts';
-import { readClock } from './connection.ts';
+import { findAccounts, readClock } from './connection.ts';
 import type { Progress } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
@@ -167,20 +163,6 @@ async function findDisputes(connection: Connection, now: bigint): Promise<Goer[]
   return disputes.flatMap(({ address, lamports, fields: { outcome, owed, resolvedAt, record, rentSponsor } }) => {
     const isKept = outcome === 'open' || owed > 0n || now < resolvedAt + BigInt(constants.endedDisputeSeconds);
     return isKept ? [] : [{ address, lamports, instruction: closeDisputeOf({ record, rentSponsor }) }];
-  });
-}
-
-/** The program's accounts of a kind, optionally only those with this byte at this offset. */
-async function findAccounts<Name extends keyof Accounts & ('ExecutionRecord' | 'Dispute')>(
-  connection: Connection,
-  name: Name,
-  byte?: readonly [offset: number, value: number],
-) {
-  const filters = [{ memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator(name)) } }];
-  if (byte) filters.push({ memcmp: { offset: byte[0], bytes: bs58.encode(Uint8Array.of(byte[1])) } });
-  const found = await connection.getProgramAccounts(PROGRAM_ID, { filters });
-  return found.map(({ pubkey, account }) => {
-    return { address: pubkey, lamports: account.lamports, fields: decodeAccount(name, account.data) };
   });
 }
 

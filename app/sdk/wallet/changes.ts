@@ -1,40 +1,35 @@
 /** Changes of the settings that wait: what the admin announces, what anyone reads and applies, what the guardian stops. */
-import { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
+import type { PublicKey } from '@solana/web3.js';
 import {
-  accountDiscriminator,
   applyChange,
   type ConfigChange,
   cancelChange,
-  decodeAccount,
   findChange,
   type PendingChange,
-  PROGRAM_ID,
   type ProposeChangeInput,
   pauseOpens,
   proposeChange,
   removeRelayAuthority,
 } from '../program/program.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { COMMITMENT, readClock } from './connection.ts';
+import { findAccounts, readAccount, readClock } from './connection.ts';
+import { formatKey, formatTiers, formatTime } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
-import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
+import { sendAsAdmin } from './settings.ts';
 import type { Signer } from './signer.ts';
 
 /** All changes that wait, the first due first. `due_in_seconds` is 0 for those that anyone can apply. */
 export async function listChanges({ connection }: MarketplaceChain) {
-  const filters = [{ memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator('PendingChange')) } }];
-  const found = await connection.getProgramAccounts(PROGRAM_ID, { commitment: COMMITMENT, filters });
+  const found = await findAccounts(connection, 'PendingChange');
   const now = await readClock(connection);
   return found
-    .map(({ pubkey, account }) => ({ address: pubkey, change: decodeAccount('PendingChange', account.data) }))
-    .sort((one, other) => Number(one.change.dueAt - other.change.dueAt))
-    .map(({ address, change }) => ({
+    .sort((one, other) => Number(one.fields.dueAt - other.fields.dueAt))
+    .map(({ address, fields: change }) => ({
       change_id: change.changeId.toString(),
       change: address.toBase58(),
-      proposed_at: timeOf(change.proposedAt),
-      due_at: timeOf(change.dueAt),
+      proposed_at: formatTime(change.proposedAt),
+      due_at: formatTime(change.dueAt),
       due_in_seconds: Number(change.dueAt > now ? change.dueAt - now : 0n),
       ...detailsOf(change.details),
     }));
@@ -44,13 +39,12 @@ export async function listChanges({ connection }: MarketplaceChain) {
 export type Proposal = Omit<ProposeChangeInput, 'admin' | 'payer' | 'changeId'>;
 
 /** Announces a change. Signs: the admin, who lends the rent until the change is applied or cancelled. */
-export async function announceChange({ connection, config }: MarketplaceChain, admin: Signer, proposal: Proposal) {
+export async function announceChange(chain: MarketplaceChain, admin: Signer, proposal: Proposal) {
   const changeId = BigInt(Date.now());
   const { publicKey } = admin;
   const instruction = proposeChange({ admin: publicKey, payer: publicKey, changeId, ...proposal });
-  const NotAdmin = `The admin is ${config.admin}; this wallet is ${publicKey}.`;
-  const signature = await sendTransaction(connection, [instruction], admin, { NotAdmin });
-  const delay = config.adminDelaySeconds;
+  const signature = await sendAsAdmin(chain, admin, instruction);
+  const delay = chain.config.adminDelaySeconds;
   return { change_id: changeId.toString(), change: findChange(changeId).toBase58(), due_in_seconds: delay, signature };
 }
 
@@ -58,7 +52,7 @@ export async function announceChange({ connection, config }: MarketplaceChain, a
 export async function applyPending(chain: MarketplaceChain, wallet: Signer, changeId: bigint): Promise<string> {
   const { rentSponsor, dueAt } = await readChange(chain, changeId);
   return sendTransaction(chain.connection, [applyChange({ changeId, rentSponsor })], wallet, {
-    ChangeNotDue: `It is due at ${timeOf(dueAt)}.`,
+    ChangeNotDue: `It is due at ${formatTime(dueAt)}.`,
   });
 }
 
@@ -85,14 +79,13 @@ export function dropRelayAuthority(
   return sendTransaction(chain.connection, [instruction], authority, notBoth(chain, authority));
 }
 
-async function readChange({ connection }: MarketplaceChain, changeId: bigint): Promise<PendingChange> {
-  const account = await connection.getAccountInfo(findChange(changeId), COMMITMENT);
-  if (account) return decodeAccount('PendingChange', account.data);
-  throw new Refusal(`No change ${changeId} waits: it was applied or cancelled, or was never proposed.`);
+function readChange({ connection }: MarketplaceChain, changeId: bigint): Promise<PendingChange> {
+  const missing = `No change ${changeId} waits: it was applied or cancelled, or was never proposed.`;
+  return readAccount(connection, 'PendingChange', findChange(changeId), missing);
 }
 
 function notBoth({ config }: MarketplaceChain, wallet: Signer) {
-  const guardian = nobodyAsNull(config.guardian) ?? 'nobody';
+  const guardian = formatKey(config.guardian) ?? 'nobody';
   const NotGuardianOrAdmin = `The admin is ${config.admin}, the guardian ${guardian}; this wallet is ${wallet.publicKey}.`;
   return { NotGuardianOrAdmin };
 }
@@ -110,18 +103,10 @@ function detailsOf({ settings, addedRelayAuthorities, guardian, pendingAdmin }: 
     max_timeout_seconds: settings.maxTimeoutSeconds,
     exposure_multiple: settings.exposureMultiple,
     admin_delay_seconds: settings.adminDelaySeconds,
-    tiers: tiers?.map((tier) => ({
-      max_price_usdc: formatUsdc(tier.maxPrice),
-      deposit_usdc: formatUsdc(tier.deposit),
-    })),
+    tiers: tiers && formatTiers(tiers),
     added_relay_authorities: addedRelayAuthorities.length > 0 ? addedRelayAuthorities.map(String) : null,
-    guardian: guardian && (nobodyAsNull(guardian) ?? 'none'),
-    next_admin: pendingAdmin && (nobodyAsNull(pendingAdmin) ?? 'none'),
+    guardian: guardian && (formatKey(guardian) ?? 'none'),
+    next_admin: pendingAdmin && (formatKey(pendingAdmin) ?? 'none'),
   };
   return { changes: Object.fromEntries(Object.entries(all).filter(([, value]) => value != null)) };
 }
-
-/** The address, or null for the zero key, which stands for nobody. */
-export const nobodyAsNull = (key: PublicKey): string | null => (key.equals(PublicKey.default) ? null : key.toBase58());
-
-const timeOf = (seconds: bigint): string => new Date(Number(seconds) * 1_000).toISOString();

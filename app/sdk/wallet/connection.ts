@@ -1,7 +1,8 @@
 /** A connection to a Solana node, and readers of accounts. */
 import { type Commitment, Connection, type PublicKey } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { CLOCK_ADDRESS, decodeClock } from '../program/clock.ts';
-import { type Accounts, decodeAccount, PROGRAM_ID } from '../program/program.ts';
+import { type Accounts, accountDiscriminator, decodeAccount, PROGRAM_ID } from '../program/program.ts';
 import { Refusal } from './refusal.ts';
 import { decodeTokenAccount } from './tokenAccount.ts';
 
@@ -43,6 +44,20 @@ export async function readAccount<Name extends keyof Accounts>(
     // The address has an account of another kind.
   }
   throw new Refusal(missing);
+}
+
+/** The program's accounts of a kind, optionally only those with this byte at this offset. */
+export async function findAccounts<Name extends keyof Accounts>(
+  connection: Connection,
+  name: Name,
+  byte?: readonly [offset: number, value: number],
+) {
+  const filters = [{ memcmp: { offset: 0, bytes: bs58.encode(accountDiscriminator(name)) } }];
+  if (byte) filters.push({ memcmp: { offset: byte[0], bytes: bs58.encode(Uint8Array.of(byte[1])) } });
+  const found = await connection.getProgramAccounts(PROGRAM_ID, { filters });
+  return found.map(({ pubkey, account }) => {
+    return { address: pubkey, lamports: account.lamports, fields: decodeAccount(name, account.data) };
+  });
 }
 
 /** Base units in a token account; null if it does not exist. */

@@ -14,6 +14,7 @@ import {
   findEscrow,
   findExecution,
   findTokenAccount,
+  handOverFrom,
   handOverRefund,
   openExecution,
   refundExecution,
@@ -227,11 +228,6 @@ export async function closeHandedOver(
   const rentSponsor = options.rentSponsor ?? (await readRecord(connection, executionId)).rentSponsor;
   const signature = await sendTransaction(connection, [closeEscrow({ executionId, rentSponsor })], wallet);
   return { execution_id: formatUuid(executionId), rent_sponsor: rentSponsor.toBase58(), signature };
-}
-
-/** Unix seconds from which a refund that cannot arrive can be handed over. */
-function handOverFrom(refundAt: bigint): bigint {
-  return refundAt + BigInt(constants.handOverSeconds);
 }
 
 /** Removes the record of an ended execution. Its rent goes to the wallet that lent it. */

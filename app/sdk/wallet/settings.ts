@@ -14,8 +14,8 @@ import {
   withdrawTreasury,
 } from '../program/program.ts';
 import { formatUsdc } from '../wire/usdc.ts';
-import { nobodyAsNull } from './changes.ts';
 import { readTokens } from './connection.ts';
+import { formatKey, formatTiers } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { type Facts, sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
@@ -29,8 +29,8 @@ export async function showConfig({ connection, config }: MarketplaceChain) {
   return {
     config: findConfig().toBase58(),
     admin: config.admin.toBase58(),
-    pending_admin: nobodyAsNull(config.pendingAdmin),
-    guardian: nobodyAsNull(config.guardian),
+    pending_admin: formatKey(config.pendingAdmin),
+    guardian: formatKey(config.guardian),
     admin_delay_seconds: config.adminDelaySeconds,
     relay_authorities: relayAuthoritiesOf(config).map(String),
     usdc_mint: config.usdcMint.toBase58(),
@@ -45,10 +45,7 @@ export async function showConfig({ connection, config }: MarketplaceChain) {
     max_timeout_seconds: config.maxTimeoutSeconds,
     longest_span_seconds: config.longestSpanSeconds,
     exposure_multiple: config.exposureMultiple,
-    tiers: config.tiers.slice(0, config.tierCount).map(({ maxPrice, deposit }) => ({
-      max_price_usdc: formatUsdc(maxPrice),
-      deposit_usdc: formatUsdc(deposit),
-    })),
+    tiers: formatTiers(config.tiers.slice(0, config.tierCount)),
   };
 }
 
@@ -106,7 +103,8 @@ export function verifyCreator(
   return sendAsAdmin(chain, admin, setCreatorVerified({ admin: publicKey, payer: publicKey, creator, verified }));
 }
 
-function sendAsAdmin(
+/** Sends what only the admin may. */
+export function sendAsAdmin(
   { connection, config }: MarketplaceChain,
   admin: Signer,
   instruction: TransactionInstruction,

@@ -1,5 +1,5 @@
 /**
- * Refunds that callers cannot receive, at the budgets of an attack: they keep no other caller from being served, their
+ * Refunds that callers cannot receive, at the budgets of an attack: they use up the strangers' part of one day, their
  * wallet is lent nothing more, and after a week the relay hands them over.
  */
 import { AccountLayout } from '@solana/spl-token';
@@ -58,7 +58,7 @@ describe('refunds that callers cannot receive', function () {
     query("SELECT coalesce(sum(lamports), 0) FROM lent_sums WHERE scope = 'waiting'").then((sum) => BigInt(sum));
   const escrowOf = (id: string) => findEscrow(findExecution(parseUuid(id)!));
 
-  it("serve every other caller meanwhile, and end with escrow accounts that are their callers' own", async () => {
+  it("burden the budgets for a day only, and end with escrow accounts that are their callers' own", async () => {
     const [attacker] = market.callers;
     let dispatched = 0;
     market.setBehaviour(async (body, _response, reply) => {
