@@ -16,7 +16,7 @@ import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { openSession } from '../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
-import { eventually } from '../indexer/harness.ts';
+import { until } from '../harness/edge/until.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
 import { ROOT } from '../local/start.ts';
 import { type Stage, startStage } from '../relay/operation/sweepStage.ts';
@@ -107,7 +107,7 @@ describe('the command line: the archive', function () {
       log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     });
     const path = `/v1/executions/${idOf(0)}/archive`;
-    await eventually('the proof is shown', async () => (await fetch(relay.url + path)).status === 200);
+    await until('the proof is shown', async () => (await fetch(relay.url + path)).status === 200);
     const shown = (await (await fetch(relay.url + path)).json()) as ExecutionArchive;
 
     const verified = await terminal.look('archive', 'verify', idOf(0), '--base-url', relay.url);

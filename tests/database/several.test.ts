@@ -7,18 +7,11 @@ import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
 import type { LedgerTables } from '../../app/relay/ledger/tables.ts';
 import { type Keeping, openAlone } from '../../indexer/open.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
+import { until } from '../harness/edge/until.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 
 const log = pino({ level: 'silent' });
 const LEASE_MS = 2_000;
-
-async function eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
-  const end = Date.now() + 40_000;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what}: not after 40 s`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 describe('several processes on one PostgreSQL', () => {
   let url: string;
@@ -62,7 +55,7 @@ describe('several processes on one PostgreSQL', () => {
         await ledger.pool.query("INSERT INTO relays (owner, alive_until_ms) VALUES ('asleep', 1)");
         const fresh = createSharedLeases(url, ledger.pool, 'fresh', leaseMs);
         const end = await fresh.keep(log);
-        await eventually('as many are alive', async () => (await fresh.alive(0)).length === alive.length);
+        await until('as many are alive', async () => (await fresh.alive(0)).length === alive.length);
         expect(await fresh.alive(0)).to.deep.equal(alive);
         await end();
       }
@@ -74,7 +67,7 @@ describe('several processes on one PostgreSQL', () => {
         (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
       const first = await renewed();
       await cut('INSERT INTO relays%');
-      await eventually('it renews the lease', async () => (await renewed()) > first);
+      await until('it renews the lease', async () => (await renewed()) > first);
       expect(await aliveNow()).to.deep.equal(['cut']);
       await end();
     });
@@ -87,34 +80,34 @@ describe('several processes on one PostgreSQL', () => {
       const renewed = async () =>
         (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
       const first = await renewed();
-      await eventually('it renews the lease', async () => (await renewed()) > first);
+      await until('it renews the lease', async () => (await renewed()) > first);
       await lost.end();
       const isFree = async () =>
         (await ledger.pool.query('SELECT pg_try_advisory_xact_lock($1) AS free', [lock])).rows[0].free === true;
-      await eventually('it takes the lock', async () => !(await isFree()));
+      await until('it takes the lock', async () => !(await isFree()));
       await end();
-      await eventually('it leaves the lock', isFree);
+      await until('it leaves the lock', isFree);
     });
 
     it('give others time to reconnect after their own connection was lost', async () => {
       const leases = leasesOf('one');
       const end = await leases.keep(log);
       await ledger.db.insertInto('relays').values({ owner: 'two', alive_until_ms: 0n }).execute();
-      await eventually('it has begun to judge', async () => (await leases.alive(0)).length === 0);
+      await until('it has begun to judge', async () => (await leases.alive(0)).length === 0);
       await cut('%pg_try_advisory_lock%');
       await cut('INSERT INTO relays%');
-      await eventually('the silent one counts as alive', async () => (await leases.alive(0)).includes('two'));
-      await eventually('it does no longer', async () => (await leases.alive(0)).length === 0);
+      await until('the silent one counts as alive', async () => (await leases.alive(0)).includes('two'));
+      await until('it does no longer', async () => (await leases.alive(0)).length === 0);
       await end();
       await ledger.db.deleteFrom('relays').execute();
     });
 
     it('are dead before their lease has expired after a kill, because nobody holds the lock', async () => {
       // A lease of a process whose connection is gone, renewed a while ago.
-      const until = Date.now() + LEASE_MS * 0.55;
+      const aliveUntil = Date.now() + LEASE_MS * 0.55;
       await ledger.db
         .insertInto('relays')
-        .values({ owner: 'killed', alive_until_ms: BigInt(until) })
+        .values({ owner: 'killed', alive_until_ms: BigInt(aliveUntil) })
         .execute();
       expect(await aliveNow()).to.deep.equal([]);
       await ledger.db.deleteFrom('relays').execute();
@@ -137,7 +130,7 @@ describe('several processes on one PostgreSQL', () => {
         isOpen = true;
         return opened;
       });
-      await eventually('the second stands by', () => events.includes('second stands by'));
+      await until('the second stands by', () => events.includes('second stands by'));
       expect(isOpen).to.equal(false);
       await first?.close();
       const second = await waiting;
@@ -149,14 +142,14 @@ describe('several processes on one PostgreSQL', () => {
     it('learn that their lock is lost with the connection, and the second takes over', async () => {
       const first = await openAlone(url, keeping('first'));
       const waiting = openAlone(url, keeping('second'));
-      await eventually('the second stands by', () => events.includes('second stands by'));
+      await until('the second stands by', () => events.includes('second stands by'));
       // Only the first one holds it.
       await administer(
         await sharedPostgres(),
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted",
       );
       const second = await waiting;
-      await eventually('the first is told', () => events.includes('first lost it'));
+      await until('the first is told', () => events.includes('first lost it'));
       // Nor does it write where it goes on all the same, in a transaction or outside of one.
       const insert = (db: Kysely<IndexDatabase>) =>
         db.insertInto('cursor').values({ id: 1n, signature: 'late', slot: 1n }).execute();
@@ -174,7 +167,7 @@ describe('several processes on one PostgreSQL', () => {
       const first = await openAlone(url, keeping('first'));
       const stopping = new AbortController();
       const waiting = openAlone(url, keeping('second', stopping.signal));
-      await eventually('the second stands by', () => events.includes('second stands by'));
+      await until('the second stands by', () => events.includes('second stands by'));
       stopping.abort();
       expect(await waiting).to.equal(null);
       await first?.close();

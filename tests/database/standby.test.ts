@@ -13,6 +13,7 @@ import { connectPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { hashIndex } from '../../indexer/hash.ts';
 import { createIndexer } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/open.ts';
+import { until } from '../harness/edge/until.ts';
 import { takeAllConnections } from '../harness/exhaust.ts';
 import { freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 import { type Market, startMarket } from '../indexer/market.ts';
@@ -33,14 +34,6 @@ const WATCH = `CREATE TABLE public.writes (id BIGINT GENERATED ALWAYS AS IDENTIT
         FOR EACH STATEMENT EXECUTE FUNCTION public.watch()', name);
     END LOOP;
   END $$`;
-
-async function eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what}: not after 60 s`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 describe('a standby indexer', function () {
   this.timeout(600_000);
@@ -102,9 +95,9 @@ describe('a standby indexer', function () {
 
   async function startTwo() {
     const one = start('one');
-    await eventually('the first one keeps the index', async () => (await writesOf('one')) > 0);
+    await until('the first one keeps the index', async () => (await writesOf('one')) > 0);
     const two = start('two');
-    await eventually('the second one stands by', () => two.hasSaid(STANDS_BY));
+    await until('the second one stands by', () => two.hasSaid(STANDS_BY));
     expect(await writesOf('two')).to.equal(0);
     return { one, two };
   }
@@ -113,7 +106,7 @@ describe('a standby indexer', function () {
   async function inTheMiddle(act: () => void): Promise<void> {
     const before = await executions();
     const going = market.run(20, keyId);
-    await eventually('the first one is at work', async () => (await executions()) > before + 3);
+    await until('the first one is at work', async () => (await executions()) > before + 3);
     act();
     await going;
   }
@@ -138,14 +131,14 @@ describe('a standby indexer', function () {
       await clean.stop();
     }
     const whole = await hashOf(path);
-    await eventually('the tables are those of a clean backfill', async () => (await hashOf(url)) === whole);
+    await until('the tables are those of a clean backfill', async () => (await hashOf(url)) === whole);
   }
 
   it('takes over when the active indexer is killed', async () => {
     const { one, two } = await startTwo();
     await inTheMiddle(() => one.child.kill('SIGKILL'));
     await one.exited;
-    await eventually('the second one writes', async () => (await writesOf('two')) > 0);
+    await until('the second one writes', async () => (await writesOf('two')) > 0);
     await requireWhole();
     two.child.kill('SIGTERM');
     expect(await two.exited).to.deep.equal([0, null]);
@@ -154,11 +147,11 @@ describe('a standby indexer', function () {
   it('takes over from a stopped indexer, which writes nothing afterwards and becomes the standby', async () => {
     const { one, two } = await startTwo();
     await inTheMiddle(() => one.child.kill('SIGSTOP'));
-    await eventually('the second one writes', async () => (await writesOf('two')) > 0);
+    await until('the second one writes', async () => (await writesOf('two')) > 0);
     await requireWhole();
 
     one.child.kill('SIGCONT');
-    await eventually('the first one stands by', () => one.hasSaid(STANDS_BY));
+    await until('the first one stands by', () => one.hasSaid(STANDS_BY));
     await market.run(3, keyId);
     await requireWhole();
     const late = "public.writes WHERE who = 'one' AND id > (SELECT min(id) FROM public.writes WHERE who = 'two')";
@@ -200,7 +193,7 @@ describe('a standby indexer', function () {
     for (const outage of outages) {
       const told = both.map(({ times }) => times(IS_AWAY));
       const untilSeen = () =>
-        eventually('both wait for the database', () => both.every(({ times }, at) => times(IS_AWAY) > told[at]!));
+        until('both wait for the database', () => both.every(({ times }, at) => times(IS_AWAY) > told[at]!));
       let ended: Promise<void> | null = null;
       await inTheMiddle(() => {
         ended = outage(untilSeen);
@@ -208,7 +201,7 @@ describe('a standby indexer', function () {
       await ended;
       await own.end().catch(() => undefined);
       own = await connectPostgres(url, SCHEMAS.index);
-      await eventually('one keeps the index', async () => (await keepers()).length > 0);
+      await until('one keeps the index', async () => (await keepers()).length > 0);
       const [keeper, ...others] = await keepers();
       expect(others).to.deep.equal([]);
       const { rows } = await own.query('SELECT coalesce(max(id), 0) AS last FROM public.writes');

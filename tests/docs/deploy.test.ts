@@ -9,12 +9,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { describeConfig as describeRelay, readConfig as readRelay } from '../../app/relay/config.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
+import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { ROOT } from './markdown.ts';
 
@@ -26,11 +26,6 @@ const SETTINGS = new Set([...settingsOf(describeRelay()), ...settingsOf(describe
 /** Lines `NAME=value` of an environment file, those that are commented out too. */
 function variablesOf(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/^#? ?([A-Z_0-9]+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
-}
-
-/** Tries until it holds. */
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds().catch(() => false))) await sleep(50);
 }
 
 describe('deploy/', () => {
@@ -206,7 +201,12 @@ describe('deploy/', () => {
           XDG_CONFIG_HOME: folder,
         },
       });
-      await eventually(async () => (await fetch(url)).ok);
+      await until('Caddy answers', () =>
+        fetch(url).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
     });
     beforeEach(() => {
       for (const behind of relays) Object.assign(behind, { ready: true, calls: [], forwarded: [], answer: undefined });
@@ -232,13 +232,13 @@ describe('deploy/', () => {
     it('skips a relay that is not ready, and uses it again later', async () => {
       relays[0]!.ready = false;
       const served = () => relays.map(({ calls }) => calls.length);
-      await eventually(async () => {
+      await until('it is skipped', async () => {
         const [before] = served();
         for (let call = 0; call < 4; call += 1) await fetch(url);
         return served()[0] === before;
       });
       relays[0]!.ready = true;
-      await eventually(async () => {
+      await until('it is used again', async () => {
         const [before] = served();
         for (let call = 0; call < 4; call += 1) await fetch(url);
         return served()[0]! > before!;

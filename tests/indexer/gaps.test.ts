@@ -7,9 +7,10 @@ import { expect } from 'chai';
 import { closeExecution, constants, findExecution, PROGRAM_ID, updateConfig } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
+import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { createAftermath } from './aftermath.ts';
-import { dump, eventually, IndexerBench, type Row } from './harness.ts';
+import { dump, IndexerBench, type Row } from './harness.ts';
 import { type Market, type OpenedExecution, startMarket } from './market.ts';
 
 /** Longer than any test. */
@@ -67,7 +68,7 @@ describe('indexer, gaps', () => {
     left.clear();
     const whole = comparable(await bench.backfill(clean));
     await bench.catchUp(indexer);
-    await eventually('the gap is found', async () => (await tables()).events!.length === whole.events!.length);
+    await until('the gap is found', async () => (await tables()).events!.length === whole.events!.length);
     expect(comparable(await tables())).to.deep.equal(whole);
     expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
     await bench.stop(indexer);
@@ -134,7 +135,7 @@ describe('indexer, gaps', () => {
     await bench.stop(indexer);
     left.clear();
     await start(NEVER);
-    await eventually('found', async () => executionOf(opened) !== undefined);
+    await until('found', async () => executionOf(opened) !== undefined);
     await heal('before.db');
   });
 

@@ -172,12 +172,3 @@ export class IndexerBench {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
-
-/** Resolves when the condition holds; throws after 30 s. */
-export async function eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
-  const end = Date.now() + 100_000;
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what}: not after 100 s`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

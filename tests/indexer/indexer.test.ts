@@ -6,7 +6,8 @@ import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { openPlace } from '../../indexer/open.ts';
 import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
-import { dump, eventually, IndexerBench, query } from './harness.ts';
+import { until } from '../harness/edge/until.ts';
+import { dump, IndexerBench, query } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 /** So rare that only the subscription and its reconnect can be what caught up. */
@@ -50,17 +51,17 @@ describe('indexer', () => {
     expect(await dump(bench.path('gaps.db'))).to.deep.equal(before);
 
     const second = await bench.start('gaps.db', options);
-    await eventually('subscribed', async () => (await second.status()).subscribed);
+    await until('subscribed', async () => (await second.status()).subscribed);
     await bench.catchUp(second);
     expect((await dump(bench.path('gaps.db'))).executions).to.have.length(25);
     ws.cut();
-    await eventually('cut', async () => !(await second.status()).subscribed);
+    await until('cut', async () => !(await second.status()).subscribed);
     await market.run(20, keyId);
     expect((await dump(bench.path('gaps.db'))).executions).to.have.length(25);
     ws.restore();
-    await eventually('caught up', async () => (await dump(bench.path('gaps.db'))).executions!.length === 45);
+    await until('caught up', async () => (await dump(bench.path('gaps.db'))).executions!.length === 45);
     await market.run(5, keyId);
-    await eventually('live again', async () => (await dump(bench.path('gaps.db'))).executions!.length === 50);
+    await until('live again', async () => (await dump(bench.path('gaps.db'))).executions!.length === 50);
     await bench.catchUp(second);
     await bench.stop(second);
 
@@ -106,14 +107,14 @@ describe('indexer', () => {
   it('detects an open WebSocket that delivers nothing', async () => {
     const ws = await proxy(market.node.wsUrl);
     const indexer = await bench.start('stalled.db', { wsUrl: ws.url, pollMs: NEVER, heartbeatMs: 100 });
-    await eventually('subscribed', async () => (await indexer.status()).subscribed);
+    await until('subscribed', async () => (await indexer.status()).subscribed);
     await bench.catchUp(indexer);
     ws.stall();
     const count = (await dump(bench.path('stalled.db'))).executions!.length;
     await market.run(3, keyId);
     expect((await dump(bench.path('stalled.db'))).executions).to.have.length(count);
     ws.restore();
-    await eventually('caught up', async () => (await dump(bench.path('stalled.db'))).executions!.length === count + 3);
+    await until('caught up', async () => (await dump(bench.path('stalled.db'))).executions!.length === count + 3);
     await bench.stop(indexer);
   });
 
@@ -122,7 +123,7 @@ describe('indexer', () => {
     ws.cut();
     const indexer = await bench.start('polled.db', { wsUrl: ws.url, pollMs: 50 });
     const opened = await market.open();
-    await eventually('found', async () =>
+    await until('found', async () =>
       (await dump(bench.path('polled.db'))).executions!.some((row) => row.open_signature === opened.signature),
     );
     expect((await indexer.status()).subscribed).to.equal(false);
@@ -134,16 +135,16 @@ describe('indexer', () => {
     rpc.cut();
     const { wsUrl } = market.node;
     const starting = bench.start('unreachable.db', { rpcUrl: rpc.url, wsUrl });
-    await eventually('refused', async () => rpc.refused() > 1);
+    await until('refused', async () => rpc.refused() > 1);
     rpc.restore();
     const indexer = await starting;
     await bench.catchUp(indexer);
     rpc.cut();
     const opened = await market.open(keyId);
-    await eventually('error', async () => (await indexer.status()).error !== null);
+    await until('error', async () => (await indexer.status()).error !== null);
     await market.settle(opened);
     rpc.restore();
-    await eventually('settled', async () =>
+    await until('settled', async () =>
       (await dump(bench.path('unreachable.db'))).executions!.some(
         (row) => row.open_signature === opened.signature && row.status === 'completed',
       ),

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { until } from '../harness/edge/until.ts';
 import { onPostgres } from '../harness/postgres.ts';
-import { change, dump, eventually, IndexerBench, placeSettings } from './harness.ts';
+import { change, dump, IndexerBench, placeSettings } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -66,12 +67,12 @@ describe('indexer, process', () => {
   it('refuses a second indexer on the same file only while the first lives', async () => {
     const path = await bench.place('shared.db');
     const first = run(await settings('shared.db'));
-    await eventually(
+    await until(
       'first read',
       async () => (onPostgres || existsSync(path)) && (await dump(path)).executions!.length >= 30,
     );
     const second = run(await settings('shared.db'));
-    if (onPostgres) await eventually('second stands by', () => second.output().includes('this one stands by'));
+    if (onPostgres) await until('second stands by', () => second.output().includes('this one stands by'));
     else {
       const { code, output } = await second.exited;
       expect(code).to.equal(1);
@@ -81,7 +82,7 @@ describe('indexer, process', () => {
     await first.exited;
     const opened = await market.open();
     const third = onPostgres ? second : run(await settings('shared.db'));
-    await eventually('followed', async () =>
+    await until('followed', async () =>
       (await dump(path)).executions!.some((row) => row.open_signature === opened.signature),
     );
     third.child.kill('SIGTERM');
@@ -94,7 +95,7 @@ describe('indexer, process', () => {
     const status = (...args: string[]) => run(environment, 'status', ...args).exited;
     if (!onPostgres) expect((await status()).code).to.equal(2);
     const { child, exited } = run(environment);
-    await eventually('first read', async () => (await dump(bench.path('status.db'))).executions!.length >= 30);
+    await until('first read', async () => (await dump(bench.path('status.db'))).executions!.length >= 30);
     // It is complete a moment after that.
     let read = await status('--json');
     while (read.code !== 0) read = await status('--json');
@@ -119,9 +120,9 @@ describe('indexer, process', () => {
     // Whoever else uses the computer makes an attempt slower, never faster.
     for (let attempt = 0; attempt < ATTEMPTS && fastestMs >= AT_ONCE_MS; attempt += 1) {
       const { child, exited } = run(await settings('followed.db'));
-      await eventually('first read', async () => (await dump(bench.path('followed.db'))).executions!.length >= 30);
+      await until('first read', async () => (await dump(bench.path('followed.db'))).executions!.length >= 30);
       const opened = await market.open();
-      await eventually('followed', async () =>
+      await until('followed', async () =>
         (await dump(bench.path('followed.db'))).executions!.some((row) => row.open_signature === opened.signature),
       );
       const asked = Date.now();
@@ -137,7 +138,7 @@ describe('indexer, process', () => {
     let kills = 0;
     for (let rows = 1; rows < clean.events!.length; rows += 25) {
       const { child, exited } = run(await settings('killed.db'));
-      await eventually('some rows', async () => (await dump(bench.path('killed.db'))).events!.length >= rows);
+      await until('some rows', async () => (await dump(bench.path('killed.db'))).events!.length >= rows);
       child.kill('SIGKILL');
       await exited;
       kills += 1;

@@ -13,9 +13,10 @@ import { createNotices } from '../../indexer/notices.ts';
 import { openPlace } from '../../indexer/open.ts';
 import { rebuild } from '../../indexer/rebuild.ts';
 import { verify } from '../../indexer/verify.ts';
+import { until } from '../harness/edge/until.ts';
 import { type PrunedView, prune } from '../harness/node/pruned.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { eventually, IndexerBench, query, queryDuringRebuild } from './harness.ts';
+import { IndexerBench, query, queryDuringRebuild } from './harness.ts';
 import { type Market, type OpenedExecution, startMarket } from './market.ts';
 
 /** More than any node forgets of what is newest. */
@@ -64,7 +65,7 @@ for (const saysUnknown of [true, false]) {
     /** Everything so far lies before the node's history; returns its first slot. */
     async function forgetAll(): Promise<number> {
       const now = await slotNow();
-      await eventually('slots go by', async () => (await slotNow()) > now + AWAY_SLOTS);
+      await until('slots go by', async () => (await slotNow()) > now + AWAY_SLOTS);
       view.forgetBelow(now + 1);
       return now + 1;
     }
@@ -80,7 +81,7 @@ for (const saysUnknown of [true, false]) {
 
     /** As often as it takes for every kind of look at the last slots. */
     const lookOn = (indexer: Indexer) =>
-      eventually('it looks on', async () => {
+      until('it looks on', async () => {
         expect(await indexer.status()).to.deep.include({ state: 'running' });
         return view.listed() > 20;
       });
@@ -155,7 +156,7 @@ for (const saysUnknown of [true, false]) {
       await bench.stop(after);
       await bench.backfill('stopped-whole.db');
       const healed = await start('stopped.db');
-      await eventually('built again', async () => (await pruned('stopped.db')).length === 0);
+      await until('built again', async () => (await pruned('stopped.db')).length === 0);
       await catchUp(healed);
       expect(await hash('stopped.db')).to.equal(await hash('stopped-whole.db'));
       await bench.stop(healed);
@@ -202,7 +203,7 @@ for (const saysUnknown of [true, false]) {
     it('continues from the accounts when the history is forgotten during a backfill', async () => {
       await market.run(6, await market.grant());
       const later = await slotNow();
-      await eventually('slots go by', async () => (await slotNow()) > later + AWAY_SLOTS);
+      await until('slots go by', async () => (await slotNow()) > later + AWAY_SLOTS);
       const opened = await market.open();
       view.forgetBelow(later + 1, { atFetch: 5 });
       const indexer = await start('backfill.db');

@@ -14,8 +14,9 @@ import { hashIndex } from '../../indexer/hash.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/open.ts';
 import type { AttachedIndex } from '../../indexer/tables.ts';
+import { until } from '../harness/edge/until.ts';
 import { onPostgres } from '../harness/postgres.ts';
-import { change, dump, eventually, IndexerBench, placeSettings, type Row } from './harness.ts';
+import { change, dump, IndexerBench, placeSettings, type Row } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -148,7 +149,7 @@ describe('indexer, rebuild and hash', function () {
     expect(await reader.build()).to.not.equal(before);
 
     const opened = await market.open();
-    await eventually('followed after it', async () =>
+    await until('followed after it', async () =>
       (await dump(path())).executions!.some(({ open_signature }) => open_signature === opened.signature),
     );
     expect((await reader.look()).executions).to.equal(least + 1);
@@ -168,7 +169,7 @@ describe('indexer, rebuild and hash', function () {
     child.stderr.on('data', (chunk) => {
       told += chunk;
     });
-    await eventually('it says so', () => /pid \d+ \(a forgotten shell, idle in transaction for \d+ s\)/.test(told));
+    await until('it says so', () => /pid \d+ \(a forgotten shell, idle in transaction for \d+ s\)/.test(told));
     expect(child.exitCode).to.equal(null);
     await holder.end();
     expect((await ended)[0]).to.equal(0);

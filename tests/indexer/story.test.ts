@@ -10,9 +10,10 @@ import { archiveLeaf } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
+import { until } from '../harness/edge/until.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
-import { dump, eventually, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
+import { dump, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
 import { type Execution, GAS, type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
 
 const DAY = 86_400;
@@ -76,7 +77,7 @@ for (const how of ['heard', 'cut'] as const) {
       const { connection } = market.node;
       const slot = await connection.getSlot('confirmed');
       // The node moves the time of blocks that are not final along.
-      await eventually('final', async () => (await connection.getSlot('finalized')) > slot);
+      await until('final', async () => (await connection.getSlot('finalized')) > slot);
       await market.node.timeTravel((await market.node.now()) + seconds);
     };
 

@@ -9,12 +9,13 @@ import { decodeEvent } from '../../app/sdk/program/events.ts';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { closeExecution, constants, findDispute, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { until } from '../harness/edge/until.ts';
 import { startNode } from '../harness/node/node.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { createAftermath, readAccount } from './aftermath.ts';
 import { deployTestCaller, logsOf, sendUnheard as sendCut } from './caller.ts';
-import { dump, eventually, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
+import { dump, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
 import { type Market, NO_KEY, PRICE, startMarket } from './market.ts';
 
 describe('indexer, trust', () => {
@@ -51,7 +52,7 @@ describe('indexer, trust', () => {
       },
     });
     const signature = await market.send([printed(unknown, 'unheard')], market.creator);
-    await eventually('failed', async () => (await indexer.status()).state === 'failed');
+    await until('failed', async () => (await indexer.status()).state === 'failed');
     expect(String(failure)).to.include(signature).and.to.include('unknown event');
     expect((await indexer.status()).error).to.include(signature);
     const reached = await indexer.caughtUpTo(1, 1_000).catch((error: Error) => error.message);

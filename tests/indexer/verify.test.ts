@@ -6,8 +6,9 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { openPlace } from '../../indexer/open.ts';
 import { type Verification, verify } from '../../indexer/verify.ts';
+import { until } from '../harness/edge/until.ts';
 import { createAftermath } from './aftermath.ts';
-import { change, eventually, IndexerBench, placeSettings } from './harness.ts';
+import { change, IndexerBench, placeSettings } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -78,7 +79,7 @@ describe('indexer, verify', function () {
     const paid = [await market.open(key), await market.open(key), await market.open()];
     for (const one of paid) await market.settle(one);
     const slot = await node.connection.getSlot('confirmed');
-    await eventually('final', async () => (await node.connection.getSlot('finalized')) > slot);
+    await until('final', async () => (await node.connection.getSlot('finalized')) > slot);
     await node.timeTravel((await node.now()) + 4 * DAY);
     const tree = Keypair.generate();
     const rent = await node.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes);

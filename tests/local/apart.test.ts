@@ -1,5 +1,5 @@
 /** Migration, indexer and relay as processes of their own against a cluster, as docs/devnet.md has it. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,11 +23,11 @@ describe('migration, indexer and relay apart', function () {
 
   const argv = (file: string) => ['scripts/run.mjs', file];
   const run = (file: string, changes: NodeJS.ProcessEnv = {}, args: string[] = []) =>
-    spawnSync(process.execPath, [...argv(file), ...args], {
-      cwd: ROOT,
-      env: { ...env, ...changes },
-      encoding: 'utf8',
-      timeout: PATIENCE_MS,
+    new Promise<{ status: unknown; stdout: string; stderr: string }>((resolve) => {
+      const options = { cwd: ROOT, env: { ...env, ...changes }, timeout: PATIENCE_MS };
+      execFile(process.execPath, [...argv(file), ...args], options, (error, stdout, stderr) =>
+        resolve({ status: error ? error.code : 0, stdout, stderr }),
+      );
     });
   const start = (file: string, changes: NodeJS.ProcessEnv = {}) => {
     const child = spawn(process.execPath, argv(file), { cwd: ROOT, env: { ...env, ...changes }, stdio: 'ignore' });
@@ -67,26 +67,30 @@ describe('migration, indexer and relay apart', function () {
     await node.stop();
   });
 
-  it('print their configuration, and name a missing setting', () => {
-    for (const file of ['scripts/migrate.ts', 'indexer/main.ts', 'app/relay/main.ts']) {
-      const help = run(file, {}, ['--help']);
-      expect([help.status, help.stdout.includes('npm run')], file).to.deep.equal([0, true]);
+  it('print their configuration, and name a missing setting', async () => {
+    async function explains(file: string): Promise<void> {
+      const { status, stdout } = await run(file, {}, ['--help']);
+      expect([status, stdout.includes('npm run')], file).to.deep.equal([0, true]);
     }
-    const noAuthority = run('scripts/migrate.ts', { RELAY_AUTHORITIES: '' });
-    expect([noAuthority.status, noAuthority.stderr.includes('RELAY_AUTHORITIES')]).to.deep.equal([1, true]);
-    const noKey = run('app/relay/main.ts', { RELAY_KEYPAIR: '' });
-    expect([noKey.status, noKey.stderr.includes('RELAY_KEYPAIR')]).to.deep.equal([1, true]);
-    const noIndex = run('app/relay/main.ts');
-    expect([noIndex.status, noIndex.stderr.includes('Start the indexer first')]).to.deep.equal([1, true]);
+    async function names(missing: string, file: string, changes: NodeJS.ProcessEnv = {}): Promise<void> {
+      const { status, stderr } = await run(file, changes);
+      expect([status, stderr.includes(missing)], stderr).to.deep.equal([1, true]);
+    }
+    await Promise.all([
+      ...['scripts/migrate.ts', 'indexer/main.ts', 'app/relay/main.ts'].map(explains),
+      names('RELAY_AUTHORITIES', 'scripts/migrate.ts', { RELAY_AUTHORITIES: '' }),
+      names('RELAY_KEYPAIR', 'app/relay/main.ts', { RELAY_KEYPAIR: '' }),
+      names('Start the indexer first', 'app/relay/main.ts'),
+    ]);
   });
 
   it('create the marketplace with the migration, which changes nothing on a second run', async () => {
-    expect(run('scripts/migrate.ts').status).to.equal(0);
+    expect((await run('scripts/migrate.ts')).status).to.equal(0);
     const account = await node.connection.getAccountInfo(findConfig(), 'confirmed');
     const config = decodeAccount('Config', account!.data);
     expect(relayAuthoritiesOf(config).map(String)).to.deep.equal([relayAuthority.publicKey.toBase58()]);
     expect(config.admin.equals(node.payer.publicKey)).to.equal(true);
-    const again = run('scripts/migrate.ts', { RELAY_AUTHORITIES: Keypair.generate().publicKey.toBase58() });
+    const again = await run('scripts/migrate.ts', { RELAY_AUTHORITIES: Keypair.generate().publicKey.toBase58() });
     expect(again.status).to.equal(0);
     const after = await node.connection.getAccountInfo(findConfig(), 'confirmed');
     expect(after!.data.equals(account!.data)).to.equal(true);
@@ -116,9 +120,9 @@ describe('migration, indexer and relay apart', function () {
     const indexer = start('indexer/main.ts');
     const other = join(directory, 'other.json');
     writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]));
-    const live = run('app/relay/main.ts', { ENVIRONMENT: 'live' });
+    const live = await run('app/relay/main.ts', { ENVIRONMENT: 'live' });
     expect([live.status, live.stderr.includes('ENVIRONMENT=live')]).to.deep.equal([1, true]);
-    const refused = run('app/relay/main.ts', { RELAY_KEYPAIR: other });
+    const refused = await run('app/relay/main.ts', { RELAY_KEYPAIR: other });
     const reason = 'which is not a relay authority of the marketplace';
     expect([refused.status, refused.stderr.includes(reason)]).to.deep.equal([1, true]);
     await end(indexer);

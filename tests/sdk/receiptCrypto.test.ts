@@ -23,7 +23,7 @@ import {
 } from '../../app/sdk/receipt/receipt.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 
-const ROUNDS = 1_000;
+const ROUNDS = 300;
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 /** Generates the eight points of small order. */
 const TORSION = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');

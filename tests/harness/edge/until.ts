@@ -9,8 +9,8 @@ const LOOK_MS = 50;
  */
 export async function until(
   what: string,
-  look: () => Promise<boolean>,
-  limitMs = 60_000,
+  look: () => Promise<boolean> | boolean,
+  limitMs = 100_000,
   progress: () => unknown = () => null,
 ): Promise<void> {
   let seen = await progress();

@@ -1,7 +1,7 @@
 /** Sweepers that die, or whose nodes fail: another one finishes what they began, once and for one fee. */
 import { expect } from 'chai';
+import { until } from '../../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
-import { eventually } from '../../indexer/harness.ts';
 import { type Stage, startStage } from '../operation/sweepStage.ts';
 
 const FEE = 5_000;
@@ -52,7 +52,7 @@ describe('sweepers that die', function () {
     const caller = await stage.lamports(stage.caller.publicKey);
     const relay = await stage.lamports(stage.relay.publicKey);
     const [first, second] = await Promise.all([stage.sweep(), stage.sweep()]);
-    await eventually('the first leaf', async () => (await stage.leaves()).length > leaves);
+    await until('the first leaf', async () => (await stage.leaves()).length > leaves);
     await first.kill();
     leaves += 14;
     await stage.followed(leaves);
@@ -76,7 +76,7 @@ describe('sweepers that die', function () {
     const proxy = await startRpcProxy(stage.node);
     proxy.onCall(node);
     const failing = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl, ...settings });
-    await eventually('it is so far', isSoFar);
+    await until('it is so far', isSoFar);
     const sweeper = await stage.sweep();
     leaves += 2;
     await stage.followed(leaves);

@@ -196,10 +196,12 @@ export async function startSiege() {
         expect(statuses.filter((status) => status !== 200)).to.deep.equal([]);
         const lost = before - (await operatorHas());
         const burnt = Number(await inLedger('SELECT coalesce(sum(lost_fees), 0) FROM executions'));
-        const out = await inLedger(`SELECT coalesce(sum(record_lent
+        const lentTo = `SELECT coalesce(sum(record_lent
           + CASE WHEN state IN ('settled', 'refunded') THEN 0 ELSE escrow_lent END), 0)
-          FROM executions WHERE state <> 'void'`);
-        return { lost, burnt, out: Number(out) };
+          FROM executions WHERE state <> 'void'`;
+        const strangers = `${lentTo} AND wallet <> '${honest.wallet.publicKey.toBase58()}'`;
+        const [out, outToStrangers] = [Number(await inLedger(lentTo)), Number(await inLedger(strangers))];
+        return { lost, burnt, out, outToStrangers };
       } finally {
         for (const pass of holding?.pass ?? []) pass();
         holding = null;

@@ -17,8 +17,9 @@ import { constants, decodeAccount, findArchive, findExecution } from '../../../a
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import type { ExecutionArchive } from '../../../app/sdk/wire/wire.ts';
 import type { ArchiveLeafRow } from '../../../indexer/tables.ts';
+import { until } from '../../harness/edge/until.ts';
 import { onPostgres } from '../../harness/postgres.ts';
-import { eventually, IndexerBench } from '../../indexer/harness.ts';
+import { IndexerBench } from '../../indexer/harness.ts';
 import { type OpenedExecution, startMarket } from '../../indexer/market.ts';
 import type { Step } from './sweeperProcess.ts';
 
@@ -173,7 +174,7 @@ export async function startStage() {
     },
     /** Until the index has so many leaves and nodes are built of all of them. */
     async followed(count: number): Promise<void> {
-      await eventually(`${count} leaves, all proven`, () =>
+      await until(`${count} leaves, all proven`, () =>
         look(async (views) => {
           const { leaves } = await views
             .selectFrom('chain.archive_leaves')

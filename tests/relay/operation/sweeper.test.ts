@@ -3,8 +3,8 @@ import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../../app/sdk/program/program.ts';
+import { until } from '../../harness/edge/until.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
-import { eventually } from '../../indexer/harness.ts';
 import { type Stage, startStage } from './sweepStage.ts';
 
 const FEE = 5_000;
@@ -22,7 +22,7 @@ describe('the sweeper', function () {
   it('creates the first archive, archives every eligible record, and returns all rent to the sponsor', async () => {
     const executions = await stage.settled(3);
     const early = await stage.sweep();
-    await eventually('the index has them', () =>
+    await until('the index has them', () =>
       stage.look(async (views) => (await views.selectFrom('chain.executions').selectAll().execute()).length === 3),
     );
     // Three days are not over.
@@ -87,9 +87,9 @@ describe('the sweeper', function () {
     const relay = await stage.lamports(stage.relay.publicKey);
     const caller = await stage.lamports(stage.caller.publicKey);
     const sweeper = await stage.sweep();
-    await eventually('both are closed', async () => (await stage.recordsLeft(opened)) === 0);
+    await until('both are closed', async () => (await stage.recordsLeft(opened)) === 0);
     // Its sponsor is the relay, whose open it was; what the wallet opened and took back itself stays its own affair.
-    await eventually('the fee is paid', async () => {
+    await until('the fee is paid', async () => {
       return (await stage.lamports(stage.relay.publicKey)) === relay + rent - FEE;
     });
     expect(await stage.recordsLeft([own])).to.equal(1);
@@ -110,17 +110,17 @@ describe('the sweeper', function () {
     const before = await stage.lamports(sponsor);
     const rents = (await stage.rentOf([handed])) + (await stage.lamports(escrow));
     const early = await stage.sweep();
-    await eventually('the record is closed', async () => (await stage.recordsLeft([handed])) === 0);
+    await until('the record is closed', async () => (await stage.recordsLeft([handed])) === 0);
     expect(await stage.lamports(escrow)).to.be.greaterThan(0);
     await early.end();
     const { caller, source } = stage;
     const held = AccountLayout.decode((await stage.connection.getAccountInfo(escrow, 'confirmed'))!.data).amount;
     await stage.send([createTransferInstruction(escrow, source, caller.publicKey, held)], caller);
     const sweeper = await stage.sweep();
-    await eventually('the account is closed', async () => (await stage.lamports(escrow)) === 0);
+    await until('the account is closed', async () => (await stage.lamports(escrow)) === 0);
     // The sponsor is the relay, which has paid for both transactions.
     expect(await stage.lamports(sponsor)).to.equal(before + rents - 2 * FEE);
-    await eventually('the index shows it', () =>
+    await until('the index shows it', () =>
       stage.look(async (views) => {
         const rows = await views
           .selectFrom('chain.executions')
@@ -146,7 +146,7 @@ describe('the sweeper', function () {
     const sweeper = await stage.sweep();
     leaves += 1;
     await stage.followed(leaves);
-    await eventually('the dispute is closed', async () => (await stage.lamports(dispute)) === 0);
+    await until('the dispute is closed', async () => (await stage.lamports(dispute)) === 0);
     expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
     expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 2 * FEE);
     await sweeper.end();
@@ -167,21 +167,21 @@ describe('the sweeper', function () {
     };
     await stage.setLeafCount(0, archiveSuccessorCount);
     const kept = await sweepOne({ MODE: 'existing' });
-    await eventually('it is archived', async () => (await stage.recordsLeft(kept.executions)) === 0);
+    await until('it is archived', async () => (await stage.recordsLeft(kept.executions)) === 0);
     expect(await archives()).to.deep.equal([archiveSuccessorCount + 1, null, null]);
     await kept.sweeper.end();
 
     await stage.setLeafCount(0, archiveCapacity - 1);
     const { executions, sweeper } = await sweepOne();
-    await eventually('it is archived', async () => (await stage.recordsLeft(executions)) === 0);
+    await until('it is archived', async () => (await stage.recordsLeft(executions)) === 0);
     expect(await archives()).to.deep.equal([archiveCapacity, 0, null]);
     await sweeper.end();
 
     const last = await sweepOne();
-    await eventually('it is archived', async () => (await stage.recordsLeft(last.executions)) === 0);
+    await until('it is archived', async () => (await stage.recordsLeft(last.executions)) === 0);
     expect(await archives()).to.deep.equal([archiveCapacity, 1, null]);
     // Leaves that were never there lie before those of the first tree, so only the second one's are proven.
-    await eventually('it is proven', async () => (await stage.archiveRead(last.executions[0]!)) !== null);
+    await until('it is proven', async () => (await stage.archiveRead(last.executions[0]!)) !== null);
     await stage.proveBySpl((await stage.archiveRead(last.executions[0]!))!);
     await last.sweeper.end();
   });
