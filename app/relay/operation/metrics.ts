@@ -62,6 +62,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   collectDefaultMetrics({ register: registry });
   const { named, gauge } = namesIn(registry);
   const look = createReadings(registry, sources);
+  countElsewhere(named);
 
   const ended = new Counter({
     ...named('executions_total', 'Executions that ended at this relay'),
@@ -88,26 +89,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ),
     labelNames: ['subject'],
   });
-  new Counter({
-    ...named('log_lines_dropped_total', 'Log lines that could not be written and found no more room to wait'),
-    collect() {
-      this.reset();
-      this.inc(droppedLines());
-    },
-  });
   const answers = new Counter({
     ...named('http_answers_total', 'Answers to HTTP requests by status; 500 also when a creator failed'),
     labelNames: ['status'],
   });
   for (const status of [200, 500, 503]) answers.inc({ status }, 0);
-  new Counter({
-    ...named('lane_refused_total', 'Large requests that got 503 because their lane had no room; paid: known wallets'),
-    labelNames: ['lane'],
-    collect() {
-      this.reset();
-      for (const [lane, count] of Object.entries(refusedRequests())) this.inc({ lane }, count);
-    },
-  });
   const shared = gauge('authority_shared', '1 while another deployment signs with this relay authority');
   const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
     return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
@@ -163,6 +149,25 @@ export function createMetrics(sources: MetricsSources): Metrics {
       return registry.metrics();
     },
   };
+}
+
+/** Counters that other modules keep, read when they are shown. */
+function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
+  new Counter({
+    ...named('log_lines_dropped_total', 'Log lines that could not be written and found no more room to wait'),
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
+  });
+  new Counter({
+    ...named('lane_refused_total', 'Large requests that got 503 because their lane had no room; paid: known wallets'),
+    labelNames: ['lane'],
+    collect() {
+      this.reset();
+      for (const [lane, count] of Object.entries(refusedRequests())) this.inc({ lane }, count);
+    },
+  });
 }
 
 function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {

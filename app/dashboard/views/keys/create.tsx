@@ -17,6 +17,7 @@ import {
   GasField,
   LimitFields,
   type LimitReadings,
+  type LimitTexts,
   nameError,
   read,
   readLimitTexts,
@@ -66,16 +67,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
     Object.values(readings).some(({ error }) => error !== null);
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
 
-  const whyNot =
-    name === ''
-      ? 'Enter a name first.'
-      : hasErrors
-        ? 'Correct the marked fields first.'
-        : money.balance === null
-          ? 'The wallet needs a USDC account first.'
-          : isBlocked
-            ? "Agree to replace the other program's allowance first."
-            : null;
+  const whyNot = whyNotYet({ name, hasErrors, isBlocked, hasAccount: money.balance !== null });
 
   const work = (signing: Signing) =>
     makeKey(signing, {
@@ -134,22 +126,12 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
             error={lamports.error}
           />
         </LimitFields>
-        <details>
-          <summary className="text-sm font-medium">More restrictions</summary>
-          <div className="mt-4 grid gap-4">
-            <AddressField text={addresses} onChange={setAddresses} />
-            <GasField
-              text={limits.maxGas}
-              error={readings.maxGas.error}
-              onChange={(maxGas) => setLimits({ ...limits, maxGas })}
-            />
-            <CapField
-              text={limits.maxLamports}
-              reading={readings.maxLamports}
-              onChange={(maxLamports) => setLimits({ ...limits, maxLamports })}
-            />
-          </div>
-        </details>
+        <MoreRestrictions
+          addresses={addresses}
+          onAddresses={setAddresses}
+          {...{ limits, readings }}
+          onLimits={setLimits}
+        />
         {money.balance === null && (
           <Note tone="warn" title="This wallet has no USDC account yet">
             Send USDC to it first: a key spends from the wallet's own USDC.
@@ -160,6 +142,49 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
         )}
       </SignDialog>
     </>
+  );
+}
+
+interface Missing {
+  name: string;
+  hasErrors: boolean;
+  isBlocked: boolean;
+  hasAccount: boolean;
+}
+
+function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string | null {
+  if (name === '') return 'Enter a name first.';
+  if (hasErrors) return 'Correct the marked fields first.';
+  if (!hasAccount) return 'The wallet needs a USDC account first.';
+  return isBlocked ? "Agree to replace the other program's allowance first." : null;
+}
+
+interface MoreRestrictionsProps {
+  addresses: string;
+  onAddresses(addresses: string): void;
+  limits: LimitTexts;
+  readings: LimitReadings;
+  onLimits(limits: LimitTexts): void;
+}
+
+function MoreRestrictions({ addresses, onAddresses, limits, readings, onLimits }: MoreRestrictionsProps) {
+  return (
+    <details>
+      <summary className="text-sm font-medium">More restrictions</summary>
+      <div className="mt-4 grid gap-4">
+        <AddressField text={addresses} onChange={onAddresses} />
+        <GasField
+          text={limits.maxGas}
+          error={readings.maxGas.error}
+          onChange={(maxGas) => onLimits({ ...limits, maxGas })}
+        />
+        <CapField
+          text={limits.maxLamports}
+          reading={readings.maxLamports}
+          onChange={(maxLamports) => onLimits({ ...limits, maxLamports })}
+        />
+      </div>
+    </details>
   );
 }
 

@@ -88,19 +88,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
       <Section title="Endpoint">
         <EndpointFields {...fields} />
       </Section>
-      <div className="sticky bottom-0 z-20 -mx-4 flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line bg-paper/95 px-4 py-3 backdrop-blur sm:-mx-6 sm:px-6">
-        <p className="text-sm text-faint" aria-live="polite">
-          {!isChanged && 'Nothing is changed.'}
-          {isChanged && faults.length === 0 && 'Changes are not signed yet.'}
-          {isChanged && faults.length > 0 && `${fieldName(faults[0]![0])}: ${faults[0]![1]}`}
-        </p>
-        <Button disabled={!isChanged} onClick={onReset}>
-          Discard
-        </Button>
-        <Button kind="primary" disabled={!isChanged || faults.length > 0} onClick={() => setSigning(true)}>
-          Save changes
-        </Button>
-      </div>
+      <Changes isChanged={isChanged} fault={faults[0]} onReset={onReset} onSave={() => setSigning(true)} />
       <SignDialog
         open={isSigning}
         onOpenChange={setSigning}
@@ -136,6 +124,32 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
           </button>
         </p>
       </SignDialog>
+    </div>
+  );
+}
+
+interface ChangesProps {
+  isChanged: boolean;
+  /** The first field with an error, and the error. */
+  fault: [field: string, error: string] | undefined;
+  onReset(): void;
+  onSave(): void;
+}
+
+function Changes({ isChanged, fault, onReset, onSave }: ChangesProps) {
+  return (
+    <div className="sticky bottom-0 z-20 -mx-4 flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line bg-paper/95 px-4 py-3 backdrop-blur sm:-mx-6 sm:px-6">
+      <p className="text-sm text-faint" aria-live="polite">
+        {!isChanged && 'Nothing is changed.'}
+        {isChanged && !fault && 'Changes are not signed yet.'}
+        {isChanged && fault && `${fieldName(fault[0])}: ${fault[1]}`}
+      </p>
+      <Button disabled={!isChanged} onClick={onReset}>
+        Discard
+      </Button>
+      <Button kind="primary" disabled={!isChanged || fault !== undefined} onClick={onSave}>
+        Save changes
+      </Button>
     </div>
   );
 }
