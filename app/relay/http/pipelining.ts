@@ -15,7 +15,7 @@ export function limitPipelining(serve: RequestListener): RequestListener {
     const { socket } = request;
     const count = (unanswered.get(socket) ?? 0) + 1;
     if (count > MAX_UNANSWERED) {
-      socket.destroy();
+      request.destroy();
       return;
     }
     unanswered.set(socket, count);
