@@ -150,7 +150,7 @@ export class IndexerBench {
 
   /** Until everything that is confirmed now has been applied. */
   async catchUp(indexer: Indexer): Promise<void> {
-    await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), 20_000);
+    await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), 100_000);
   }
 
   async stop(indexer: Indexer): Promise<void> {
@@ -173,7 +173,7 @@ export class IndexerBench {
   }
 }
 
-/** Resolves when the condition holds; throws after 30 s. */
+/** Resolves when the condition holds; throws after 100 s. */
 export async function eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
   const end = Date.now() + 100_000;
   while (!(await condition())) {
