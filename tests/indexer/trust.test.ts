@@ -213,6 +213,9 @@ describe('indexer, trust', () => {
     const heard = await dump(bench.path('gone.db'));
     expect(executionRow(heard, executionId)).to.deep.include({ status: 'refunded', reason: 0n, closed: 1n });
 
+    // The accounts of a final transaction are read at finality, where the record must be gone too.
+    const slot = await node.connection.getSlot('confirmed');
+    await until('final', async () => (await node.connection.getSlot('finalized')) >= slot);
     const late = await bench.backfill('gone-late.db');
     expect(executionRow(late, executionId)).to.equal(undefined);
     expect(late.unread_accounts!.map(({ address }) => address)).to.deep.equal([findExecution(executionId).toBase58()]);

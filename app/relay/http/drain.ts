@@ -1,15 +1,22 @@
 /** Closes the server in order: current requests are answered first. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
-/** Counts the answers in progress. The returned function resolves once there are none. */
+/** Watches the answers in progress. The returned function resolves once there are none. */
 export function watchAnswers(server: Server): () => Promise<void> {
-  const open = new Set<ServerResponse>();
+  /** The last answer of each connection: the others are sent before it. */
+  const open = new Map<Socket, ServerResponse>();
   let onIdle: () => void = () => undefined;
-  server.on('request', (_request, response: ServerResponse) => {
-    open.add(response);
+  function end(socket: Socket): void {
+    open.delete(socket);
+    if (open.size === 0) onIdle();
+  }
+  // An answer behind another one does not hear of its connection's end.
+  server.on('connection', (socket: Socket) => void socket.once('close', () => end(socket)));
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    open.set(socket, response);
     response.once('close', () => {
-      open.delete(response);
-      if (open.size === 0) onIdle();
+      if (open.get(socket) === response) end(socket);
     });
   });
   return () =>

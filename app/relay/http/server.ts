@@ -22,6 +22,7 @@ import { shareReading } from '../shareReading.ts';
 import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
 import { createDashboard } from './dashboard.ts';
 import { answerMetrics } from './metricsRoute.ts';
+import { limitPipelining } from './pipelining.ts';
 import type { ProcedureContext } from './procedures.ts';
 import { type AnswerLimits, REQUEST_ID, sendError } from './respond.ts';
 import { createRouteContext } from './routeContext.ts';
@@ -76,7 +77,7 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   const server = createServer(
     // A request without Host is answered like any other. Node would answer it with an empty body.
     { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.checkMs },
-    app,
+    limitPipelining(app),
   );
   server.requestTimeout = patience.requestMs;
   server.headersTimeout = patience.headersMs;
