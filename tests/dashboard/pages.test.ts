@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
-import { DOCS_POLICY } from '../../app/relay/http/docs/page.ts';
+import { DOCS_POLICY } from '../../app/relay/http/routes/service.ts';
 import { EDGE_CONFIG, startWorld, type World } from '../harness/edge/api.ts';
 import { untilLoaded } from './browser.ts';
 import { addressOf, ROUTES } from './routes.ts';

@@ -30,9 +30,6 @@ export const SECTIONS: [id: string, title: string][] = [
   ['reference', 'Reference'],
 ];
 
-/** Nothing but the text: no scripts, styles, frames or forms. */
-export const DOCS_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /** The guide for the deployment in the document. `rpcUrl` is for readers who query the chain themselves. */
 export function createGuide(document: OpenApi, deployment: { environment: 'live' | 'test'; rpcUrl: string }): string {
   const { environment, rpcUrl } = deployment;

@@ -5,10 +5,12 @@ import { Directory, Health, Ready } from '../../../sdk/wire/wire.ts';
 import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
 import { EXAMPLES } from '../docs/examples.ts';
-import { DOCS_POLICY } from '../docs/page.ts';
 import { CACHING, route } from './route.ts';
 
 const IDL = readFileSync(join(import.meta.dirname, '..', '..', '..', 'sdk', 'program', 'idl', 'marketplace.json'));
+
+/** Of /docs as a document of its own: nothing but the text, no scripts, styles, frames or forms. */
+export const DOCS_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const READINESS = {
   advice: [],
