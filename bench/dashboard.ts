@@ -1,6 +1,6 @@
 /**
  * The cost of opening the page, on a marketplace of its own: bytes of JavaScript that the first view loads, and
- * Lighthouse's scores of three views, one of them of a wallet that is signed in.
+ * Lighthouse's scores of four views, one of them of a wallet that is signed in.
  */
 import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, untilLoaded } from '../tests/dashboard/browser.ts';
@@ -51,6 +51,7 @@ async function benchDashboard(rounds: number, report: (line: string) => void): P
       { view: 'the catalogue', path: '/', cookie: null },
       { view: "an agent's page", path: `/agents/${demo.agents[0]!.agent_id}`, cookie: null },
       { view: 'API keys, signed in', path: '/keys', cookie },
+      { view: 'the guide', path: '/docs', cookie: null },
     ];
     const figures: ViewFigures[] = [];
     for (const { view, path, cookie } of views) {

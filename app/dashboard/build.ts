@@ -164,7 +164,9 @@ function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'
       .replace(/ *<link rel="modulepreload".*\n/g, '')
       .replace('</head>', () => `${links.map((link) => `  ${link}\n  `).join('')}</head>`)
       .replace('<div id="root">', () => `<div id="root" data-drawing>${drawn}`);
-    writeFileSync(join(folder, `${name}.html`), document);
+    // The guide is whole without a script.
+    const isWhole = name === 'docs';
+    writeFileSync(join(folder, `${name}.html`), isWhole ? document.replace(/ *<noscript>.*\n/, '') : document);
   }
 }
 

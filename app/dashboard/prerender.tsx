@@ -39,6 +39,7 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['creator', 'creator', '/creator', []],
   ['newListing', 'newListing', '/creator/new', []],
   ['listing', 'listing', '/creator/any', []],
+  ['docs', 'docs', '/docs', []],
   ['admin', 'admin', '/admin', []],
   // An address without a view; from it people go to the catalogue.
   ['unknown', 'catalogue', '/unknown', []],

@@ -13,6 +13,7 @@ import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';
 import { explain } from './service.ts';
 import { parseAdminSearch } from './views/admin/search.ts';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
+import Docs from './views/docs.tsx';
 import { parseExecutionsSearch } from './views/executions/search.ts';
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NotFound });
@@ -75,6 +76,8 @@ const routes = [
     path: '/creator/$agentId',
     component: view(() => import('./views/listing.tsx')),
   }),
+  // In the first file, because its document has its text already.
+  createRoute({ getParentRoute: () => root, path: '/docs', component: Docs }),
   createRoute({
     getParentRoute: () => root,
     path: '/admin',

@@ -31,6 +31,8 @@ export type Person = 'Demo caller 1' | 'Demo caller 2' | 'Demo creator A' | 'Dem
 export interface PageOptions {
   phone?: boolean;
   dark?: boolean;
+  /** False: the browser runs none. */
+  scripts?: boolean;
   /** Signs in before the test begins. */
   as?: Person;
 }
@@ -69,6 +71,7 @@ export async function openPage(browser: Browser, baseUrl: string, options: PageO
     baseURL: baseUrl,
     viewport: options.phone ? PHONE : DESKTOP,
     colorScheme: options.dark ? 'dark' : 'light',
+    javaScriptEnabled: options.scripts ?? true,
     locale: 'en-GB',
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -79,7 +82,9 @@ export async function openPage(browser: Browser, baseUrl: string, options: PageO
   await context.addInitScript({ content: NOTE_REFUSALS });
   const page = await context.newPage();
   // What the document brings is a drawing, in which nothing works yet.
-  const isThere = () => page.locator('#root[data-drawing]').waitFor({ state: 'detached' });
+  const isThere = async () => {
+    if (options.scripts !== false) await page.locator('#root[data-drawing]').waitFor({ state: 'detached' });
+  };
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
   page.goto = async (...to) => {
     const answer = await goto(...to);

@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
+import { DOCS_POLICY } from '../../app/relay/http/routes/service.ts';
 import { EDGE_CONFIG, startWorld, type World } from '../harness/edge/api.ts';
 import { untilLoaded } from './browser.ts';
 import { addressOf, ROUTES } from './routes.ts';
@@ -167,10 +168,18 @@ describe('the addresses of the page', function () {
     }
     const agents = await get('/v1/agents');
     expect([agents.status, agents.headers['content-type']]).to.deep.equal([200, 'application/json; charset=utf-8']);
-    const guide = await get('/docs');
-    expect(guide.status).to.equal(200);
-    expect(guide.headers['content-security-policy']).to.match(/^default-src 'none'/);
+    // To a browser within the page, so that it is readable before a script has come.
+    const [guide, page] = [await get('/docs', { accept: '*/*' }), await get('/docs')];
+    for (const { status, headers, body } of [guide, page]) {
+      expect(status).to.equal(200);
+      expect(headers.vary).to.include('Accept');
+      expect(body.toString()).to.include('<h1>Guide and API</h1>').and.not.include('JavaScript');
+    }
+    expect(guide.headers['content-security-policy']).to.equal(DOCS_POLICY);
     expect(guide.body.toString()).to.not.include('id="root"');
+    expect(page.body.toString())
+      .to.include('<nav aria-label="Main"')
+      .and.match(/id="root".*<div class="guide">/);
     expect((await ask(`${site.baseUrl}/trpc/config.get`)).status).to.equal(200);
   });
 

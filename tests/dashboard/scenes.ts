@@ -61,6 +61,8 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'agent', path: `/agents/${agentId}` },
     { name: 'agent-run', path: `/agents/${agentId}?tab=run`, ...caller },
     { name: 'agent-code', path: `/agents/${agentId}?tab=code` },
+    { name: 'docs', path: '/docs' },
+    { name: 'docs-route', path: '/docs#executeAgent' },
     { name: 'verify', path: '/verify' },
     { name: 'verify-holds', path: '/verify', act: (page) => chooseReceipt(page, receipt) },
     { name: 'verify-altered', path: '/verify', act: (page) => chooseReceipt(page, { ...receipt, result: 'Another' }) },

@@ -15,6 +15,8 @@ import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { build, transformSync } from 'esbuild';
+import { snippetsOf } from '../../app/relay/http/docs/snippets.ts';
+import { createDocument } from '../../app/relay/http/openapi/document.ts';
 
 const exec = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -28,6 +30,14 @@ const EXAMPLES = new Map(
   [...readFileSync(join(SDK, 'README.md'), 'utf8').matchAll(/^## `\.\/(\w+)`.*\n+```ts\n([\s\S]*?)```/gm)].map(
     ([, entry, code]) => [entry!, code!],
   ),
+);
+/** The TypeScript of every route in /docs, by the route's id. */
+const { paths } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test' });
+const SNIPPETS = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => {
+    const snippets = new Map(snippetsOf('http://127.0.0.1', path, method, operation));
+    return [operation.operationId, snippets.get('TypeScript')!] as const;
+  }),
 );
 const CONSUMER = readFileSync(join(import.meta.dirname, 'consumer.mjs'), 'utf8');
 const TSCONFIG = {
@@ -55,6 +65,8 @@ describe('sdk/package', function () {
       writeFileSync(join(folder, `${entry}.ts`), code);
       writeFileSync(join(folder, `${entry}.mjs`), transformSync(code, { loader: 'ts', format: 'esm' }).code);
     }
+    // One without imports must be a module too.
+    for (const [id, code] of SNIPPETS) writeFileSync(join(folder, `docs-${id}.ts`), `${code}\nexport {};\n`);
     writeFileSync(join(folder, 'consumer.mjs'), CONSUMER);
     writeFileSync(join(folder, 'run.mjs'), "import { run } from './consumer.mjs';\nconsole.log(await run());\n");
 
@@ -127,7 +139,7 @@ describe('sdk/package', function () {
     node10: { module: 'esnext', moduleResolution: 'node10', resolveJsonModule: true, esModuleInterop: true },
   };
   for (const [name, options] of Object.entries(RESOLUTIONS)) {
-    it(`type-checks under --strict with moduleResolution ${name}`, async () => {
+    it(`type-checks, and so does the code in /docs, under --strict with moduleResolution ${name}`, async () => {
       // Fails if the package's types are not found, because then everything is allowed.
       writeFileSync(
         join(folder, 'typed.ts'),

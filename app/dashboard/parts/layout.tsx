@@ -49,6 +49,9 @@ export function Layout() {
               </>
             )}
             <NavLink to="/creator">Create</NavLink>
+            <NavLink to="/docs" reload>
+              Docs
+            </NavLink>
             {isAdmin && <NavLink to="/admin">Admin</NavLink>}
           </nav>
           <div className="ml-auto flex items-center gap-2">
@@ -94,7 +97,7 @@ function RunningBadge({ wallet }: { wallet: string }) {
   );
 }
 
-/** `reload`: loads a new document, which the service gives another policy. */
+/** `reload`: loads a new document, which the service gives another policy or text. */
 function NavLink({ to, reload = false, children }: { to: string; reload?: boolean; children: ReactNode }) {
   return (
     <Link

@@ -1,6 +1,6 @@
 /**
- * Serves the dashboard's files, and its page at every address of a view. The page's policy allows only the service's
- * own scripts, styles and requests, and requests to the node that the service names.
+ * Serves the dashboard's files, and its page at every address of a view; at /docs with the guide in it. The page's
+ * policy allows only the service's own scripts, styles and requests, and requests to the node that the service names.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -32,6 +32,7 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/creator$/, 'creator'],
   [/^\/creator\/new$/, 'newListing'],
   [/^\/creator\/[^/]+$/, 'listing'],
+  [/^\/docs$/, 'docs'],
   [/^\/admin$/, 'admin'],
   [/^\/admin\/disputes\/[^/]+$/, 'adminDispute'],
 ];
@@ -42,6 +43,10 @@ const UNKNOWN_AGENT = 'unknownAgent';
 const UNKNOWN = 'unknown';
 /** Addresses below these are for programs, whatever they accept. */
 const PROGRAMS = /^\/(v1|trpc|assets|\.well-known)\//;
+
+/** The view of the guide, and its place in the document. */
+const DOCS = 'docs';
+const GUIDE = '__GUIDE__';
 
 const TITLE = 'Agent Marketplace';
 /** Fast enough per answer; the files are compressed harder, once. */
@@ -76,7 +81,12 @@ export interface Dashboard {
 }
 
 /** Serves the folder of the built page. Null if it is not built, which is logged. */
-export function createDashboard(deps: DashboardDeps, folder: string, limit: PublicLimit): Dashboard | null {
+export function createDashboard(
+  deps: DashboardDeps,
+  folder: string,
+  limit: PublicLimit,
+  guide: () => string,
+): Dashboard | null {
   if (!existsSync(join(folder, 'catalogue.html'))) {
     deps.log.warn('the dashboard is not built, so / has no web page; build it with npm run build:dashboard');
     return null;
@@ -84,7 +94,7 @@ export function createDashboard(deps: DashboardDeps, folder: string, limit: Publ
   const documents = readDocuments(folder);
   const files = readFiles(folder);
   const answer = (view: string, request: Request, response: Response) =>
-    answerPage(deps, documents, limit, view, request, response);
+    answerPage({ deps, documents, limit, guide }, view, request, response);
   const serve: Handler = (request, response, next) => {
     if (!isRead(request)) next();
     else if (request.path === DEVELOPMENT_WALLETS) answerWallets(deps, request, response, next);
@@ -146,27 +156,32 @@ function answerFile(request: Request, response: Response, { type, cache, bytes, 
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-async function answerPage(
-  deps: DashboardDeps,
-  documents: Map<string, string>,
-  limit: PublicLimit,
-  view: string,
-  request: Request,
-  response: Response,
-): Promise<void> {
+interface Pages {
+  deps: DashboardDeps;
+  documents: Map<string, string>;
+  limit: PublicLimit;
+  guide: () => string;
+}
+
+async function answerPage(pages: Pages, view: string, request: Request, response: Response): Promise<void> {
+  const { deps, documents, limit, guide } = pages;
   const { config } = deps;
+  // The longest document.
+  if (view === DOCS) await limit.admit(request);
   const agent = view === 'agent' ? await readHead(deps, limit, request) : null;
   const document =
     view === 'agent' && !agent ? UNKNOWN_AGENT : view === 'catalogue' && hasQuery(request) ? SEARCH : view;
   const nonce = randomBytes(16).toString('base64');
   const nodes = request.path === VERIFY ? ANY_NODE : new URL(config.publicRpcUrl).origin;
   const wallets = config.developmentWallets && isHere(request) ? DEVELOPMENT_WALLETS : '';
-  const html = fill(documents.get(document)!, {
+  const title = view === DOCS ? 'Guide and API' : agent?.name;
+  const filled = fill(documents.get(document)!, {
     __NONCE__: nonce,
     __DEVELOPMENT_WALLETS__: wallets,
-    __TITLE__: agent ? `${agent.name} · ${TITLE}` : TITLE,
+    __TITLE__: title ? `${title} · ${TITLE}` : TITLE,
     ...(agent && { __AGENT_ID__: agent.agent_id, __AGENT_NAME__: agent.name, __AGENT_TAGLINE__: agent.tagline }),
   });
+  const html = view === DOCS ? filled.replace(GUIDE, guide) : filled;
   const isSmall = request.acceptsEncodings(['br', 'identity']) === 'br';
   const body = isSmall ? await promisify(brotliCompress)(html, QUALITY) : Buffer.from(html);
   response.setHeader(

@@ -2,26 +2,32 @@
 import type { RelayDeps } from '../deps.ts';
 import { createReadiness } from '../operation/health.ts';
 import { createLlmsText } from './docs/llms.ts';
-import { createPage } from './docs/page.ts';
+import { createGuide, createPage } from './docs/page.ts';
 import { createDocument } from './openapi/document.ts';
 import type { RouteContext } from './routes/route.ts';
 
 export function createRouteContext(deps: RelayDeps): RouteContext {
   // Made at the first request, because the address is known only once the server listens.
   let document: Buffer | undefined;
+  let guide: string | undefined;
   let page: Buffer | undefined;
   let llms: Buffer | undefined;
   const writeDocument = () => createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
+  const writeGuide = () => {
+    const { environment, publicRpcUrl } = deps.config;
+    guide ??= createGuide(writeDocument(), { environment, rpcUrl: publicRpcUrl });
+    return guide;
+  };
   return {
     deps,
+    guide: writeGuide,
     readReadiness: createReadiness(deps),
     openapi() {
       document ??= Buffer.from(JSON.stringify(writeDocument()));
       return document;
     },
     docs() {
-      const { environment, publicRpcUrl } = deps.config;
-      page ??= Buffer.from(createPage(writeDocument(), { environment, rpcUrl: publicRpcUrl }));
+      page ??= Buffer.from(createPage(writeGuide()));
       return page;
     },
     llms() {

@@ -64,7 +64,8 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
-  const dashboard = deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit);
+  const dashboard =
+    deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit, context.guide);
   if (dashboard) app.use(dashboard.serve);
   addRoutes(app, context, limit);
   app.use(async (request: Request, response: Response) => {

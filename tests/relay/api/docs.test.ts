@@ -1,4 +1,4 @@
-/** /docs: one page that needs nothing else, says what the table of routes and errors says, and names nothing that is not. */
+/** /docs: HTML that needs nothing else, says what the table of routes and errors says, and names nothing that is not. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,10 +9,15 @@ import { executionCommands } from '../../../app/cli/commands/execution.ts';
 import { keysCommands } from '../../../app/cli/commands/keys.ts';
 import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { RESULT_HASH_OFFSET } from '../../../app/relay/http/docs/page.ts';
+import { KEY_VARIABLE, LANGUAGES, methodOf } from '../../../app/relay/http/docs/snippets.ts';
+import type { OpenApi } from '../../../app/relay/http/openapi/document.ts';
+import { DOCS_POLICY } from '../../../app/relay/http/routes/service.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
+import { createClient } from '../../../app/sdk/client/client.ts';
 import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
+import { addressOf, ROUTES } from '../../dashboard/routes.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
@@ -27,7 +32,9 @@ const GROUPS = {
   keys: keysCommands,
   listing: listingCommands,
 };
-const VOID = new Set(['meta', 'br', 'hr', 'img', 'link']);
+const VOID = new Set(['meta', 'br', 'hr', 'img', 'input', 'link']);
+/** Views of the web page, which this relay has none of; tests/dashboard/docs.test.ts opens them. */
+const VIEWS = ROUTES.map((route) => addressOf(route, 'any')).filter((address) => address !== '/docs');
 
 describe('/docs', () => {
   let world: World;
@@ -41,9 +48,9 @@ describe('/docs', () => {
 
   it('forbids itself to load or run anything', () => {
     expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
-    const policy = headers.get('content-security-policy')!;
-    expect(policy).to.match(/^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'/);
-    expect(page).to.not.match(/<script|<img|<link|<iframe|<form|\son\w+=|\sstyle=|url\(|@import|javascript:/i);
+    expect(headers.get('content-security-policy')).to.equal(DOCS_POLICY).and.include("default-src 'none'");
+    expect(headers.get('vary')).to.equal('Accept');
+    expect(page).to.not.match(/<script|<style|<img|<link|<iframe|<form|\son\w+=|\sstyle=|url\(|@import|javascript:/i);
     // Every link stays here.
     for (const [, target] of page.matchAll(/(?:href|src)="([^"]*)"/g)) expect(target).to.match(/^[#/]/);
   });
@@ -64,8 +71,7 @@ describe('/docs', () => {
   it('is readable on a phone, without a mouse, and by a screen reader', () => {
     expect(page).to.include('<html lang="en">');
     expect(page).to.include('<meta name="viewport" content="width=device-width, initial-scale=1">');
-    expect(page).to.include('<a class="skip" href="#main">');
-    expect(page).to.match(/<nav aria-label="Sections">[\s\S]*<main id="main">/);
+    expect(page).to.match(/<main>[\s\S]*<nav aria-label="Contents">[\s\S]*<h1>/);
     // Headings go down one step at a time.
     let level = 0;
     for (const [, digit] of page.matchAll(/<h([1-6])\b/g)) {
@@ -73,7 +79,7 @@ describe('/docs', () => {
       level = Number(digit);
     }
     // What scrolls sideways can be reached by the keyboard.
-    expect(page).to.not.match(/class="wide"(?![^>]*tabindex="0")/);
+    expect(page).to.not.match(/class="wide"(?![^>]*tabindex="0")|<pre(?![^>]*tabindex="0")/);
   });
 
   it('has a target for every link within it, and no duplicate id', () => {
@@ -83,8 +89,9 @@ describe('/docs', () => {
   });
 
   it('has only working links to this server', async () => {
-    for (const [, path] of page.matchAll(/href="(\/[^"]*)"/g))
-      expect((await world.get(path!)).status, path).to.equal(200);
+    const paths = new Set([...page.matchAll(/href="(\/[^"]*)"/g)].map((match) => match[1]!));
+    expect([...paths]).to.include.members(['/keys', '/creator/new', '/openapi.json']);
+    for (const path of paths) if (!VIEWS.includes(path)) expect((await world.get(path)).status, path).to.equal(200);
   });
 
   it('lists every route and every error', () => {
@@ -93,6 +100,37 @@ describe('/docs', () => {
       expect(page).to.include(`<details id="${id}"><summary><code>${method.toUpperCase()} ${path}</code>`);
     }
     for (const code of ERROR_CODES) expect(page).to.include(`<tr id="error-${code}">`);
+  });
+
+  it('has the request of every route in curl, TypeScript and Python, with everything that the route needs', async () => {
+    const { paths }: OpenApi = (await world.get('/openapi.json')).json;
+    const called = new Set<string>();
+    for (const [path, methods] of Object.entries(paths)) {
+      for (const [method, { operationId, security, requestBody, parameters }] of Object.entries(methods)) {
+        const [, block = ''] = new RegExp(`<details id="${operationId}">([\\s\\S]*?)</details>`).exec(page) ?? [];
+        const codes = [...block.matchAll(/data-language="(\w+)"><code>([\s\S]*?)<\/code>/g)];
+        expect(
+          codes.map(([, language]) => language),
+          operationId,
+        ).to.deep.equal([...LANGUAGES]);
+        const [curl = '', typescript = '', python = ''] = codes.map(([, , code]) => code!.replaceAll('&quot;', '"'));
+        const name = methodOf(operationId);
+        if (name) called.add(name);
+        expect(typescript, operationId).to.include(name ? `client.${name}(` : 'fetch(');
+        expect(python, operationId).to.include(`requests.${method}(`);
+        const address = parameters.reduce((text, one) => text.replace(`{${one.name}}`, String(one.example)), path);
+        for (const code of name ? [curl, python] : [curl, typescript, python])
+          expect(code, operationId).to.include(world.url + address);
+        for (const code of [curl, typescript, python]) {
+          expect(code.includes(KEY_VARIABLE), operationId).to.equal(security.length > 0);
+          expect(code, operationId).to.not.match(/\{\w+\}|undefined/);
+          const body = requestBody?.content['application/json']?.examples.request?.value ?? {};
+          for (const field of Object.keys(body as object)) expect(code, operationId).to.include(field);
+        }
+      }
+    }
+    // A method that no code calls is named otherwise than its route: snippets.ts has those.
+    expect([...called].sort()).to.deep.equal(Object.keys(createClient({ baseUrl: world.url })).sort());
   });
 
   it('links every file of examples/, which is served byte for byte', async () => {

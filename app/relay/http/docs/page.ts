@@ -1,7 +1,6 @@
 /**
- * /docs: a guide and the reference, rendered on the server from the OpenAPI document as one HTML page. It uses no
- * viewer's bundle. A page without scripts needs no network, works with a keyboard, a screen reader or `curl`, and can
- * use the strictest browser policy.
+ * /docs: a guide and the reference, written from the OpenAPI document as HTML without a script. A browser gets it within
+ * the web page (dashboard.ts), which styles it; everybody else as a document of its own.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,12 +14,13 @@ import type { OpenApi } from '../openapi/document.ts';
 import { ABOUT, EXAMPLES } from './examples.ts';
 import { escapeHtml, inline } from './html.ts';
 import { reference } from './reference.ts';
-import { STYLE } from './style.ts';
+import { KEY_VARIABLE } from './snippets.ts';
 
 /** Offset of result_hash in an ExecutionRecord's account, bytes. */
 export const RESULT_HASH_OFFSET = 212;
 
-const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8');
+/** What scrolls sideways can be reached by the keyboard. */
+const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8').replaceAll('<pre', '<pre tabindex="0"');
 /** The sections of the page: id and title. */
 export const SECTIONS: [id: string, title: string][] = [
   ...[...GUIDE.matchAll(/<section id="(\w+)">\s*<h2>(.*?)<\/h2>/g)].map(([, id, title]): [string, string] => [
@@ -30,8 +30,8 @@ export const SECTIONS: [id: string, title: string][] = [
   ['reference', 'Reference'],
 ];
 
-/** The page for the deployment in the document. `rpcUrl` is for readers who query the chain themselves. */
-export function createPage(document: OpenApi, deployment: { environment: 'live' | 'test'; rpcUrl: string }): string {
+/** The guide for the deployment in the document. `rpcUrl` is for readers who query the chain themselves. */
+export function createGuide(document: OpenApi, deployment: { environment: 'live' | 'test'; rpcUrl: string }): string {
   const { environment, rpcUrl } = deployment;
   const values: Record<string, string> = {
     base_url: document.servers[0]!.url,
@@ -52,29 +52,37 @@ export function createPage(document: OpenApi, deployment: { environment: 'live' 
       if (value === undefined) throw new Error(`the guide names ${name}, which nobody knows`);
       return escapeHtml(value);
     });
+  return `<div class="guide">
+<nav aria-label="Contents"><ul>
+${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
+</ul></nav>
+<div>
+<h1>Guide and API</h1>
+${guide}
+<section id="reference">
+<h2>Reference</h2>
+<p>Every route with a request as code. The ids are examples. The code reads your key from the environment variable <code>${KEY_VARIABLE}</code>, TypeScript calls the <a href="#source">SDK</a> or <code>fetch</code>, and Python needs the package <code>requests</code>.</p>
+<pre tabindex="0"><code>export ${KEY_VARIABLE}=${keyPrefix(environment)}...</code></pre>
+${reference(document)}
+</section>
+</div>
+</div>
+`;
+}
+
+/** The guide as a document of its own, for clients that do not ask for HTML and for a relay without the web page. */
+export function createPage(guide: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Agent Marketplace API</title>
-<style>${STYLE}</style>
+<meta name="color-scheme" content="light dark">
+<title>Guide and API · Agent Marketplace</title>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the guide</a>
-<header>
-<h1>Agent Marketplace API</h1>
-<nav aria-label="Sections"><ul>
-${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
-</ul></nav>
-</header>
-<main id="main">
-${guide}
-<section id="reference">
-<h2>Reference</h2>
-${reference(document)}
-</section>
-</main>
+<main>
+${guide}</main>
 </body>
 </html>
 `;

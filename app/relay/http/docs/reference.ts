@@ -1,8 +1,9 @@
-/** The reference in /docs, made from the OpenAPI document: every route with its parameters, answers and errors. */
+/** The reference in /docs, made from the OpenAPI document: every route with its code, parameters, answers and errors. */
 import { ERRORS, type ErrorCode } from '../../../sdk/wire/wire.ts';
 import type { OpenApi, Operation } from '../openapi/document.ts';
 import type { Json } from '../openapi/schemas.ts';
 import { escapeHtml, inline } from './html.ts';
+import { type Language, snippetsOf } from './snippets.ts';
 
 /** All routes by tag, then the schemas that they use. */
 export function reference(document: OpenApi): string {
@@ -11,7 +12,9 @@ export function reference(document: OpenApi): string {
   );
   const groups = document.tags.map(({ name, description }) => {
     const own = operations.filter(({ operation }) => operation.tags.includes(name));
-    const routes = own.map(({ path, method, operation }) => route(method, path, operation));
+    const routes = own.map(({ path, method, operation }) =>
+      route(method, path, operation, snippetsOf(document.servers[0]!.url, path, method, operation)),
+    );
     return `<h3 id="tag-${name}">${escapeHtml(name)}</h3>\n<p>${escapeHtml(description)}</p>\n${routes.join('\n')}`;
   });
   const schemas = Object.entries(document.components.schemas)
@@ -23,7 +26,7 @@ export function reference(document: OpenApi): string {
   return `${groups.join('\n')}\n<h3 id="schemas">Schemas</h3>\n${schemas.join('\n')}`;
 }
 
-function route(method: string, path: string, operation: Operation): string {
+function route(method: string, path: string, operation: Operation, snippets: [Language, string][]): string {
   const { operationId, summary, description, security, parameters, requestBody, responses } = operation;
   const key =
     security.length === 0
@@ -33,6 +36,7 @@ function route(method: string, path: string, operation: Operation): string {
         : 'key';
   const parts = [
     `<p>${inline(description)}</p>`,
+    code(operationId, snippets),
     parameters.length > 0
       ? table('Parameters', ['Name', 'Where', 'Type', 'Meaning'], parameters.map(parameterRow))
       : '',
@@ -42,6 +46,21 @@ function route(method: string, path: string, operation: Operation): string {
   return `<details id="${operationId}"><summary><code>${method.toUpperCase()} ${escapeHtml(path)}</code> ${escapeHtml(summary)} <span class="faint">(${key})</span></summary>
 ${parts.filter(Boolean).join('\n')}
 </details>`;
+}
+
+/** The request in each language. Radio buttons choose which one is seen, so that it needs no script. */
+function code(operationId: string, snippets: [Language, string][]): string {
+  const choices = snippets.map(([language], index) => {
+    const chosen = index === 0 ? ' checked' : '';
+    return `<label><input type="radio" name="code-${operationId}" value="${language}"${chosen}> ${language}</label>`;
+  });
+  const blocks = snippets.map(
+    ([language, text]) => `<pre tabindex="0" data-language="${language}"><code>${escapeHtml(text)}</code></pre>`,
+  );
+  return `<div class="code">
+<div role="radiogroup" aria-label="Language">${choices.join('')}</div>
+${blocks.join('\n')}
+</div>`;
 }
 
 function parameterRow({ name, in: place, required, description, schema }: Operation['parameters'][number]): string {

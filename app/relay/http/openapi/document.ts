@@ -136,7 +136,9 @@ function parametersOf(id: RouteId, route: Route): Operation['parameters'] {
   });
   const described = route.query ? describeFields(id, toJson(route.query, 'input')) : {};
   const query = Object.entries((described.properties ?? {}) as Schemas).map(([name, { description, ...schema }]) => {
-    return { name, in: 'query', required: false, description: String(description ?? ''), schema };
+    const example = route.queryExample?.[name];
+    const shared = { name, in: 'query', required: false, description: String(description ?? ''), schema };
+    return example === undefined ? shared : { ...shared, example };
   });
   const headers = Object.entries(route.headers ?? {}).map(([name, { about, schema }]) => {
     return { name, in: 'header', required: false, description: about, schema: toJson(schema, 'input') };

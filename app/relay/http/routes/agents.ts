@@ -29,6 +29,7 @@ export const agentRoutes = {
       "A page of the active agents, in descending order (`price_asc`: ascending), ties by agent_id. `q` searches name, tagline, tags and creator's name: each word of `q` must begin a word there, case-insensitive. `q` also matches a whole agent_id or creator's wallet. `creator` selects the agents of one wallet.",
     access: 'public',
     query: AgentsQuery,
+    queryExample: { q: 'csv', sort: 'best', limit: 10 },
     answers: {
       200: {
         about: 'The page.',

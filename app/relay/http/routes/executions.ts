@@ -151,6 +151,7 @@ export const executionRoutes = {
       "A page of the executions of the key's wallet, newest first, in the order of the chain. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
     access: 'read',
     query: ExecutionsQuery,
+    queryExample: { status: 'completed', limit: 10 },
     answers: {
       200: {
         about: 'The page.',
@@ -274,6 +275,7 @@ export const executionRoutes = {
     access: 'public',
     params: { archive_index: { about: 'The index of the archive, from 0.', example: '0' } },
     query: LeavesQuery,
+    queryExample: { first: 0 },
     answers: {
       200: { about: 'The page.', bytes: 'text/plain', examples: { page: `${JSON.stringify(LINE)}\n` } },
     },

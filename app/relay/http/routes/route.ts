@@ -66,6 +66,8 @@ export interface Route {
   /** The parts of the path in braces. */
   params?: Record<string, { about: string; example: string }>;
   query?: z.ZodObject;
+  /** Values of a typical request, for the document and the code in the guide. */
+  queryExample?: Record<string, string | number | boolean>;
   headers?: Record<string, RequestHeader>;
   body?: { schema: z.ZodType; maxBytes: number; example: unknown };
   answers: Record<number, Answer>;
@@ -82,6 +84,8 @@ export interface RouteContext {
   deps: RelayDeps;
   /** The readiness for executions, at most 2 s old. */
   readReadiness(): Promise<Ready>;
+  /** The text of the guide, for the web page. */
+  guide(): string;
   /** The bytes of /openapi.json, /docs and /llms.txt. */
   openapi(): Buffer;
   docs(): Buffer;

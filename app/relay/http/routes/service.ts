@@ -5,10 +5,12 @@ import { Directory, Health, Ready } from '../../../sdk/wire/wire.ts';
 import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
 import { EXAMPLES } from '../docs/examples.ts';
-import { DOCS_POLICY } from '../docs/style.ts';
 import { CACHING, route } from './route.ts';
 
 const IDL = readFileSync(join(import.meta.dirname, '..', '..', '..', 'sdk', 'program', 'idl', 'marketplace.json'));
+
+/** Of /docs as a document of its own: nothing but the text, no scripts, styles, frames or forms. */
+export const DOCS_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const READINESS = {
   advice: [],
@@ -123,13 +125,15 @@ export const serviceRoutes = {
     path: '/docs',
     tag: 'Service',
     summary: 'Read the guide',
-    about: 'This document as a web page, with a guide.',
+    about:
+      'This document as a web page, with a guide and code for every route. A browser gets it with the navigation of the web page.',
     access: 'public',
     answers: { 200: { about: 'The page.', bytes: 'text/html' } },
     errors: [],
     cache: CACHING.document,
     async handle({ docs }) {
-      return { status: 200, value: docs(), headers: { 'Content-Security-Policy': DOCS_POLICY } };
+      const headers = { 'Content-Security-Policy': DOCS_POLICY, Vary: 'Accept' };
+      return { status: 200, value: docs(), headers };
     },
   }),
 

@@ -29,6 +29,7 @@ export const statementRoutes = {
       "What the key's wallet paid as caller, or earned with its agents as creator: one row for each UTC day, by the time at which executions ended and disputes were decided. It has what the index has read from the chain; executions in progress are not in it.",
     access: 'read',
     query: StatementQuery,
+    queryExample: { role: 'caller', from: '2026-11-01', to: '2026-11-30' },
     answers: {
       200: {
         about: 'The statement; with `format=csv` its days as CSV.',

@@ -1,0 +1,166 @@
+/** The request of each route as code in three languages, made from the OpenAPI document. Each is ready to paste. */
+import { createClient } from '../../../sdk/client/client.ts';
+import type { Operation } from '../openapi/document.ts';
+
+export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** The environment variable from which the examples read the key. */
+export const KEY_VARIABLE = 'CRTX_API_KEY';
+/** Answers of paid calls take as long as an agent may: the longest default timeout and the settling. */
+const PAID_CALL_SECONDS = 90;
+
+const CLIENT = createClient({ baseUrl: 'http://127.0.0.1' });
+/** Methods of the SDK's client that are not named like their route. */
+const METHODS: Record<string, string> = {
+  executeAgent: 'execute',
+  getExecutionReceipt: 'getReceipt',
+  getHealth: 'health',
+  getReady: 'ready',
+};
+
+/** One request with the examples of the document filled in. */
+interface Sample {
+  id: string;
+  method: string;
+  baseUrl: string;
+  /** The path with its parameters, without the query. */
+  path: string;
+  pathValues: string[];
+  query: Record<string, unknown>;
+  /** Undefined without one. */
+  body: unknown;
+  needsKey: boolean;
+  takesIdempotencyKey: boolean;
+  answersJson: boolean;
+  isPaidCall: boolean;
+}
+
+/** The request of a route in each language. */
+export function snippetsOf(baseUrl: string, path: string, method: string, operation: Operation): [Language, string][] {
+  const sample = sampleOf(baseUrl, path, method, operation);
+  return [
+    ['curl', curl(sample)],
+    ['TypeScript', methodOf(sample.id) ? clientCall(sample) : fetchCall(sample)],
+    ['Python', python(sample)],
+  ];
+}
+
+/** The method of the SDK's client for a route; undefined if it has none. */
+export function methodOf(operationId: string): string | undefined {
+  const name = METHODS[operationId] ?? operationId;
+  return name in CLIENT ? name : undefined;
+}
+
+function sampleOf(baseUrl: string, path: string, method: string, operation: Operation): Sample {
+  const { operationId, parameters, requestBody, responses, security } = operation;
+  const examplesIn = (place: string): [string, unknown][] =>
+    parameters.flatMap((one) => (one.in === place && one.example !== undefined ? [[one.name, one.example]] : []));
+  const inPath = examplesIn('path');
+  return {
+    id: operationId,
+    method: method.toUpperCase(),
+    baseUrl,
+    path: inPath.reduce((text, [name, value]) => text.replace(`{${name}}`, String(value)), path),
+    pathValues: inPath.map(([, value]) => String(value)),
+    query: Object.fromEntries(examplesIn('query')),
+    body: requestBody?.content['application/json']?.examples.request?.value,
+    needsKey: security.length > 0,
+    takesIdempotencyKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
+    answersJson: responses[200]?.content?.['application/json'] !== undefined,
+    isPaidCall: '408' in responses,
+  };
+}
+
+function urlOf({ baseUrl, path, query }: Sample): string {
+  const values = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  const text = new URLSearchParams(values).toString();
+  return `${baseUrl}${path}${text && `?${text}`}`;
+}
+
+/** Quotes any text for a POSIX shell. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+function curl(sample: Sample): string {
+  const { method, needsKey, takesIdempotencyKey, body } = sample;
+  return [
+    `curl -s ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${quote(urlOf(sample))}`,
+    ...(needsKey ? [`-H "Authorization: Bearer $${KEY_VARIABLE}"`] : []),
+    ...(takesIdempotencyKey ? [`-H "Idempotency-Key: $(node -p 'crypto.randomUUID()')"`] : []),
+    ...(body === undefined
+      ? []
+      : [`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body, null, 2))}`]),
+  ].join(' \\\n  ');
+}
+
+/** A value as TypeScript: JSON without quotes around names. */
+const literal = (value: unknown, by = ''): string =>
+  JSON.stringify(value, null, 2)
+    .replace(/^( *)"(\w+)":/gm, '$1$2:')
+    .replaceAll('\n', `\n${by}`);
+
+/** A call of the SDK's client, which repeats paid calls safely by itself. */
+function clientCall({ id, baseUrl, pathValues, query, body, needsKey }: Sample): string {
+  const key = needsKey ? `, apiKey: process.env.${KEY_VARIABLE}` : '';
+  const begin = `import { createClient } from '@agent-marketplace/sdk/client';
+
+const client = createClient({ baseUrl: ${literal(baseUrl)}${key} });
+`;
+  // Two methods take something else than path, body and query.
+  if (id === 'listLeaves') return `${begin}console.log(await client.listLeaves(${pathValues[0]}));`;
+  if (id === 'postMetadata') {
+    return `${begin}const description = JSON.stringify(${literal(body)});
+console.log(await client.postMetadata(new TextEncoder().encode(description)));`;
+  }
+  const input = body ?? (Object.keys(query).length > 0 ? query : undefined);
+  const values = [...pathValues, ...(input === undefined ? [] : [input])].map((value) => literal(value));
+  return `${begin}console.log(await client.${methodOf(id)}(${values.join(', ')}));`;
+}
+
+function fetchCall(sample: Sample): string {
+  const { method, needsKey, body, answersJson } = sample;
+  const headers = [
+    ...(needsKey ? [`Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\``] : []),
+    ...(body === undefined ? [] : [`'Content-Type': 'application/json'`]),
+  ];
+  const init = [
+    ...(method === 'GET' ? [] : [`method: '${method}'`]),
+    ...(headers.length > 0 ? [`headers: { ${headers.join(', ')} }`] : []),
+    ...(body === undefined ? [] : [`body: JSON.stringify(${literal(body, '  ')})`]),
+  ];
+  const options = init.length > 0 ? `, {\n  ${init.join(',\n  ')},\n}` : '';
+  return `const response = await fetch(${literal(urlOf(sample))}${options});
+if (!response.ok) throw new Error(await response.text());
+console.log(await response.${answersJson ? 'json' : 'text'}());`;
+}
+
+const WORDS: Record<string, string> = { true: 'True', false: 'False', null: 'None' };
+
+/** A value as Python: JSON except for three words, which may also be in texts. */
+const pythonLiteral = (value: unknown): string =>
+  JSON.stringify(value, null, 4)
+    .replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (part) => WORDS[part] ?? part)
+    .replaceAll('\n', '\n    ');
+
+function python(sample: Sample): string {
+  const { method, baseUrl, path, query, body, needsKey, takesIdempotencyKey, answersJson, isPaidCall } = sample;
+  const headers = [
+    ...(needsKey ? [`"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"`] : []),
+    ...(takesIdempotencyKey ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
+  ];
+  const values = [
+    JSON.stringify(`${baseUrl}${path}`),
+    ...(headers.length > 0 ? [`headers={${headers.join(', ')}}`] : []),
+    ...(Object.keys(query).length > 0 ? [`params=${pythonLiteral(query)}`] : []),
+    ...(body === undefined ? [] : [`json=${pythonLiteral(body)}`]),
+    ...(isPaidCall ? [`timeout=${PAID_CALL_SECONDS}`] : []),
+  ];
+  const imports = [...(needsKey ? ['import os'] : []), ...(takesIdempotencyKey ? ['import uuid'] : [])];
+  return `${[...imports, ...(imports.length > 0 ? [''] : []), 'import requests', ''].join('\n')}
+response = requests.${method.toLowerCase()}(
+    ${values.join(',\n    ')},
+)
+if not response.ok:
+    raise SystemExit(response.text)
+print(${answersJson ? 'response.json()' : 'response.text'})`;
+}
