@@ -123,6 +123,16 @@ describe('the caller', function () {
       await page.getByText('The creator has not replied.').waitFor();
     }));
 
+  it('watches a call end: nothing is said about a refund any more, and it can be disputed', async () => {
+    const parameters = { seconds: 6 };
+    const { body } = await site.visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/executions/${body.execution_id}`);
+      await page.getByRole('heading', { name: 'Not what you paid for?' }).waitFor();
+      await page.getByRole('heading', { name: 'If no result comes' }).waitFor({ state: 'detached' });
+    });
+  });
+
   it('reads what a failed call asked, and how its price came back', async () => {
     const task = 'What failed elsewhere';
     const { body } = await site.visitor.execute('sandbox-fails', { task });

@@ -67,7 +67,9 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
     return (
       <div className="grid gap-4">
         <Note tone="warn" title="This page has forgotten your key">
-          The call goes on, but a key is not kept over a reload. Connect the wallet of the key to see how the call ends.
+          A key is not kept over a reload, and{' '}
+          {executionId ? 'the call goes on.' : 'the call may be running. Look before you call again.'} Connect the
+          wallet of the key: your executions show how it ends.
         </Note>
         <div>
           <Button onClick={onAgain}>Show the form</Button>

@@ -80,7 +80,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
   // A key is not kept over a reload, and a cookie reads the calls of its wallet only.
   const isForeign = wallet === null || (refusal instanceof MarketplaceError && refusal.status === 404);
-  const isUnreadable = id !== null && run?.client == null && run?.opened == null && isForeign;
+  const isUnreadable = run !== null && run.client === null && run.opened === null && (id === null || isForeign);
   const isSilent = useSilence(run !== null && run.error === null && !hasEnded, heardAt);
 
   useEffect(() => {
