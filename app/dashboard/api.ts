@@ -6,5 +6,6 @@ import { createClient } from '../sdk/client/client.ts';
 import { createManagementClient } from '../sdk/client/management.ts';
 
 export function createApi(baseUrl: string) {
-  return { rest: createClient({ baseUrl }), call: createManagementClient({ baseUrl }).call };
+  // The page's cache repeats reads, and says so.
+  return { rest: createClient({ baseUrl, repeatReads: false }), call: createManagementClient({ baseUrl }).call };
 }

@@ -16,7 +16,7 @@ export async function waitUntilReady(
   agents: { name: string; agentId: string; isPaused: boolean }[],
   apiKeys: string[],
 ): Promise<void> {
-  const api = createClient({ baseUrl });
+  const api = createClient({ baseUrl, repeatReads: false });
   const patientUntil = Date.now() + PATIENCE_MS;
   const until = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
     while (!(await isSo().catch(isNotYet))) {
@@ -30,7 +30,7 @@ export async function waitUntilReady(
     ),
     ...apiKeys.map((apiKey) =>
       until('the demo keys', async () => {
-        await createClient({ baseUrl, apiKey }).listExecutions({ limit: 1 });
+        await createClient({ baseUrl, apiKey, repeatReads: false }).listExecutions({ limit: 1 });
         return true;
       }),
     ),

@@ -95,6 +95,7 @@ describe('later events', function () {
     await visit(site, CALLER, async (page) => {
       await page.goto(`/executions/${body.error.execution_id}`);
       await page.getByText("The caller's USDC account is frozen.").first().waitFor();
+      await page.getByRole('heading', { name: 'In escrow', exact: true }).waitFor();
       await freeze(false);
       await page.getByText('Refunded 0.02 USDC').waitFor();
       await page.getByRole('link', { name: 'in the explorer' }).first().waitFor();

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { untilLoaded } from './browser.ts';
+import { launchBrowser, openPage, untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
@@ -211,7 +211,28 @@ describe('agents', function () {
       expect(await bottomOf(brand)).to.be.below(64);
       const first = page.getByRole('main').getByRole('heading', { level: 2 }).first();
       expect(await bottomOf(first)).to.be.below(844);
+      // A laptop at 200 %: the head scrolls away with the rest.
+      await page.setViewportSize({ width: 640, height: 450 });
+      await page.getByRole('contentinfo').scrollIntoViewIfNeeded();
+      expect(await bottomOf(page.getByRole('banner'))).to.be.below(0);
     }));
+
+  it('stay where they are when a dialog opens', async () => {
+    const browser = await launchBrowser({ scrollbars: true });
+    const { page } = await openPage(browser, site.baseUrl);
+    await page.goto('/');
+    await untilLoaded(page);
+    const width = () => page.evaluate<number>('document.documentElement.clientWidth');
+    const edges = () =>
+      page.evaluate<number[]>(`[...document.querySelectorAll('h1, header *')].map((one) =>
+      one.getBoundingClientRect().x)`);
+    expect(await width()).to.be.below(1280);
+    const before = await edges();
+    await page.getByRole('button', { name: 'Connect wallet' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await edges()).to.deep.equal(before);
+    await browser.close();
+  });
 
   it('are accessible in every theme and size', () =>
     site.visit({}, async (page) => {

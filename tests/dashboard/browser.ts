@@ -54,8 +54,10 @@ export function requireChromium(): boolean {
   return false;
 }
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: BROWSER_ARGUMENTS });
+/** `scrollbars`: takes the width that they have on a desktop. */
+export function launchBrowser({ scrollbars = false } = {}): Promise<Browser> {
+  const ignoreDefaultArgs = scrollbars ? ['--hide-scrollbars'] : [];
+  return chromium.launch({ executablePath: CHROMIUM, args: BROWSER_ARGUMENTS, ignoreDefaultArgs });
 }
 
 /** Runs in the page, whose globals are not ours; so does all text that `evaluate` is given. */

@@ -73,12 +73,13 @@ describe('the caller', function () {
           ({ status }) => status,
         );
       expect(await ask('/v1/executions')).to.equal(200);
-      await page.reload();
+      // Without a reload: the list follows what happens elsewhere.
       await card(page).getByText(`${answer.cost_usdc} of 100.00 USDC`).waitFor();
       await page.getByRole('button', { name: `Actions of ${NAME}` }).click();
       await page.getByRole('menuitem', { name: 'Revoke …' }).click();
       await dialog(page).getByRole('button', { name: 'Revoke', exact: true }).click();
       await dialog(page).waitFor({ state: 'detached' });
+      await page.getByText(`"${NAME}" is revoked`).first().waitFor();
       expect(await ask('/v1/executions')).to.equal(401);
       const { stdout: refused } = await run('sh', ['-c', line!]);
       expect(JSON.parse(refused).error.code).to.equal('unauthorized');
@@ -121,6 +122,34 @@ describe('the caller', function () {
       await page.getByLabel('Evidence').getByText(COMPLAINT).waitFor();
       await page.getByText('The creator has not replied.').waitFor();
     }));
+
+  it('watches a call end: nothing is said about a refund any more, and it can be disputed', async () => {
+    const parameters = { seconds: 6 };
+    const { body } = await site.visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/executions/${body.execution_id}`);
+      await page.getByRole('heading', { name: 'Not what you paid for?' }).waitFor();
+      await page.getByRole('heading', { name: 'If no result comes' }).waitFor({ state: 'detached' });
+    });
+  });
+
+  it('reads what a failed call asked, and how its price came back', async () => {
+    const task = 'What failed elsewhere';
+    const { body } = await site.visitor.execute('sandbox-fails', { task });
+    const id = body.error.execution_id;
+    await site.visitor.sendUntil(`/v1/executions/${id}`, 0, (answer) => answer.body.refund === 'done');
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/executions/${id}`);
+      const card = (title: string) =>
+        page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+      await card('What you asked').getByText(task, { exact: true }).waitFor();
+      await card('Refunded')
+        .getByText(/^0\.\d+ USDC$/)
+        .waitFor();
+      await card('Refunded').getByText('Transaction').waitFor();
+      expect(await page.getByRole('main').textContent()).not.to.match(/Paid|0\.00 USDC/);
+    });
+  });
 
   it('sees that another program replaced the allowance of the keys, and restores it', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {

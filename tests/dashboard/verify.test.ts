@@ -126,6 +126,15 @@ describe('verify', function () {
       expect(await statesOf(page)).to.include({ result_hash: 'Failed', signature: 'Passed', record: 'Not checked' });
     }));
 
+  it('takes a receipt whose result its caller has deleted, and leaves the result open', () =>
+    site.visit({}, async (page) => {
+      const { task, parameters, result, ...rest } = receipt;
+      await page.goto('/verify');
+      await choose(page, rest);
+      await untilVerdict(page, 'The record on the chain is consistent');
+      expect(await statesOf(page)).to.include({ result_hash: 'Not checked', signature: 'Passed', record: 'Passed' });
+    }));
+
   it('does not count a node without an answer against the receipt', () =>
     site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
       await page.goto('/verify');

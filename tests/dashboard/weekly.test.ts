@@ -66,6 +66,54 @@ describe('the week of a caller and a creator', function () {
       await button.getByText(await shown(), { exact: true }).waitFor();
     }));
 
+  it('shows a running call after a reload and after Back, and in the head of every page', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      const task = 'Answer me later';
+      await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
+      await page.getByLabel('Task').fill(task);
+      // Longer than this test takes.
+      await page.getByLabel('seconds', { exact: false }).first().fill('55');
+      await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Pay 0.02 USDC' }).click();
+      const running = page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Running' });
+      await running.waitFor();
+      await page.reload();
+      await running.waitFor();
+      await page.goto('/verify');
+      await page.getByRole('banner').getByText('1 running').waitFor();
+      await page.goBack();
+      await running.waitFor();
+      await page.getByRole('link', { name: 'your executions' }).click();
+      await page.getByRole('main').getByRole('link', { name: 'sandbox-slow' }).first().click();
+      await page.getByRole('heading', { name: 'What you asked' }).waitFor();
+      await page.getByText(task, { exact: true }).waitFor();
+    }));
+
+  it('says after a reload without a wallet that it cannot read the call of a key any more', () =>
+    site.visit({}, async (page) => {
+      await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
+      await page.getByLabel('Task').fill('Answer me later');
+      await page.getByLabel('seconds', { exact: false }).first().fill('55');
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
+      await page.getByText('You may leave this page').waitFor();
+      await page.reload();
+      await page.getByText('This page has forgotten your key').waitFor();
+      await page.getByText('the call goes on.').waitFor();
+      await page.getByRole('button', { name: 'Show the form' }).click();
+      // The same before the service has answered.
+      await page.route('**/execute', () => undefined);
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
+      await page.getByText('Putting 0.02 USDC into escrow').waitFor();
+      await page.reload();
+      await page.getByText('the call may be running').waitFor();
+      await page.getByRole('button', { name: 'Show the form' }).click();
+      expect(await page.getByLabel('Task').inputValue()).to.equal('Answer me later');
+    }));
+
   it('is accessible in every theme and size', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       for (const address of [pathOf('csv-analyst'), `${pathOf('text-report')}?tab=run`]) {

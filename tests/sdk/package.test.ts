@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { builtinModules, createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -48,6 +48,8 @@ const TSCONFIG = {
 describe('sdk/package', function () {
   this.timeout(600_000);
   const folder = mkdtempSync(join(tmpdir(), 'sdk-package-'));
+  /** The package without those that only some entry points need. */
+  const alone = join(folder, 'alone');
   let packed: string[];
   let marketplace: Server;
   let url: string;
@@ -58,9 +60,14 @@ describe('sdk/package', function () {
       { filename: string; files: { path: string }[] },
     ];
     packed = files.map(({ path }) => path);
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
-    await exec('npm', ['install', ...quiet, join(folder, filename)], { cwd: folder });
+    const install = (cwd: string, ...others: string[]) =>
+      exec('npm', ['install', ...quiet, join(folder, filename), ...others], { cwd });
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await install(folder, '@solana/web3.js@1', '@types/node@20');
+    mkdirSync(alone);
+    writeFileSync(join(alone, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await install(alone);
     for (const [entry, code] of EXAMPLES) {
       writeFileSync(join(folder, `${entry}.ts`), code);
       writeFileSync(join(folder, `${entry}.mjs`), transformSync(code, { loader: 'ts', format: 'esm' }).code);
@@ -159,11 +166,26 @@ createClient(1);
     });
   }
 
+  it('needs few packages for ./client, ./wire, ./receipt and ./creator, and no TypeScript', async () => {
+    const { packages } = JSON.parse(readFileSync(join(alone, 'node_modules/.package-lock.json'), 'utf8')) as {
+      packages: Record<string, object>;
+    };
+    const names = Object.keys(packages);
+    expect(names.length, names.join()).to.be.at.most(20);
+    expect(names.join()).not.to.match(/typescript|web3\.js|@types/);
+    for (const entry of ['client', 'wire', 'receipt', 'creator']) {
+      const load = `await import('@agent-marketplace/sdk/${entry}')`;
+      await exec(process.execPath, ['--input-type=module', '-e', load], { cwd: alone });
+    }
+  });
+
   for (const entry of BROWSER_ENTRIES) {
     it(`bundles ./${entry} for a browser without Node modules`, async () => {
       const { code } = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
       const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
       console.log(`      ./${entry}: ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
+      // All of zod alone, with its texts in forty languages, would be more.
+      if (entry === 'client') expect(code.length).to.be.below(200 * 1024);
     });
 
     it(`compiles ./${entry} to modules without Node imports`, () => {

@@ -20,6 +20,7 @@ import { Amounts, Archived, type Execution, OnChain } from './executions/facts.t
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
 import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
+import { isPaidBack } from './executions/refunded.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
@@ -46,6 +47,11 @@ function readAgain(execution: Execution | undefined, isLate = false): number | f
 function isBehind({ status }: Execution, record: ShownRecord | null | undefined): boolean {
   if (record?.status === 'disputed') return status !== 'disputed';
   return record?.status === 'refunded' ? status !== 'failed' : false;
+}
+
+/** True if the record was read before the execution ended. */
+function isOlder({ status, refund }: Execution, record: ShownRecord | null | undefined): boolean {
+  return record?.status === 'open' && (status === 'completed' || status === 'disputed' || isPaidBack(refund));
 }
 
 function isDisputeBehind(dispute: DisputeSummary | null, record: ShownRecord | null | undefined): boolean {
@@ -79,11 +85,12 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
       return readAgain(data, data && isBehind(data, record));
     },
   });
-  const { data: record } = useQuery({
+  const { data: read } = useQuery({
     ...recordQuery(executionId),
     enabled: execution !== undefined && execution.archive === null,
-    refetchInterval: readAgain(execution),
+    refetchInterval: ({ state: { data } }) => readAgain(execution, execution && isOlder(execution, data)),
   });
+  const record = execution && isOlder(execution, read) ? undefined : read;
   const mayBeDisputed = execution?.status === 'completed' || execution?.status === 'disputed';
   const { data: dispute } = useQuery({
     ...disputeQuery(executionId),

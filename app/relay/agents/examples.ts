@@ -2,7 +2,7 @@
 import type { AgentExample, AgentInput } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { dropUnusedExamples, putExample, readExampleRow } from '../ledger/examples.ts';
-import { readLastInputs } from '../ledger/executions.ts';
+import { readAsked, readLastInputs } from '../ledger/executions.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
@@ -46,4 +46,14 @@ export async function readInputs(
       return { execution_id, task, parameters: JSON.parse(parameters), asked_at: toTime(asked_at) };
     }),
   };
+}
+
+/** What the wallet asked in one execution. */
+export async function readInput(
+  { views }: Pick<AgentDeps, 'views'>,
+  wallet: string,
+  executionId: string,
+): Promise<{ asked: Pick<AgentInput, 'task' | 'parameters'> | null }> {
+  const row = await readAsked(views, wallet, executionId);
+  return { asked: row ? { task: row.task, parameters: JSON.parse(row.parameters) } : null };
 }

@@ -13,7 +13,7 @@ import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts
 import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
 import type { Session } from '../access/sessions.ts';
 import { listCreators } from '../agents/creators.ts';
-import { readExample, readInputs } from '../agents/examples.ts';
+import { readExample, readInput, readInputs } from '../agents/examples.ts';
 import { listOwn } from '../agents/ownListings.ts';
 import { readOutcomes, readStatistics } from '../agents/statistics.ts';
 import { type TrialLimits, tryListing } from '../agents/trial.ts';
@@ -90,6 +90,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'agents.outcomes': (_call, input) => readOutcomes(deps, input.agent_id),
     'agents.example': (_call, input) => readExample(deps, input.agent_id),
     'agents.lastInputs': ({ session }, input) => readInputs(deps, session.wallet, input.agent_id),
+    'executions.asked': ({ session }, input) => readInput(deps, session.wallet, input.execution_id),
     'listings.mine': ({ session }) => listOwn(deps, session.wallet),
     'listings.statistics': ({ session }, input) => readStatistics(deps, session.wallet, input),
     'listings.test': ({ session }, input) => tryListing(deps, trialLimits, session.wallet, input),

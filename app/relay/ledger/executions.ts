@@ -99,9 +99,25 @@ export async function readLastInputs(views: Kysely<LedgerDatabase>, wallet: stri
   const { rows } = await sql<{ execution_id: string; task: string; parameters: string; asked_at: bigint }>`
     SELECT c.execution_id, j.task, j.parameters, c.opened_at AS asked_at
     FROM (${sql.join(ranges, sql` UNION ALL `)}) AS c JOIN executions AS j ON j.execution_id = c.execution_id
-    WHERE j.metadata_hash <> '' AND length(j.task) + length(j.parameters) <= ${MAX_INPUT_LENGTH}
+    WHERE j.metadata_hash <> '' AND j.content_deleted_ms IS NULL AND length(j.task) + length(j.parameters) <= ${MAX_INPUT_LENGTH}
     ORDER BY c.opened_at DESC LIMIT ${MAX_INPUTS}`.execute(views);
   return rows;
+}
+
+/** Longer requests are in receipts only, characters: reading one here would hold the relay. */
+const MAX_ASKED_LENGTH = 100_000;
+
+/** What a wallet asked in its own execution; undefined if it was not asked here, is longer, or was deleted. */
+export function readAsked(views: Kysely<LedgerDatabase>, wallet: string, executionId: string) {
+  return views
+    .selectFrom('executions')
+    .select(['task', 'parameters'])
+    .where('execution_id', '=', executionId)
+    .where('wallet', '=', wallet)
+    .where('metadata_hash', '<>', '')
+    .where('content_deleted_ms', 'is', null)
+    .where(sql<boolean>`length(task) + length(parameters) <= ${sql.lit(MAX_ASKED_LENGTH)}`)
+    .executeTakeFirst();
 }
 
 /** Maximum kinds of failure in one answer. */

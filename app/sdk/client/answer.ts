@@ -1,5 +1,5 @@
 /** Reads answers by their schemas, and turns error answers into a MarketplaceError. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ErrorBody } from '../wire/wire.ts';
 import { MarketplaceError } from './error.ts';
 

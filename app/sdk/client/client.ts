@@ -2,7 +2,7 @@
  * The typed client of the REST API. It reads answers with the schemas that the relay writes them with, and drops fields
  * that a newer relay adds.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Receipt } from '../wire/receipt.ts';
 import {
   AgentFull,
@@ -31,10 +31,17 @@ export interface ClientOptions {
   baseUrl: string;
   /** Needed for execute and for reading executions. */
   apiKey?: string;
-  /** Limits for the retries of `execute` and `startExecution`. */
+  /** Limits for the retries of reads, `execute` and `startExecution`. */
   patience?: Partial<Patience>;
+  /** False if the caller repeats failed reads itself. */
+  repeatReads?: boolean;
+  /** Longest wait for one answer of a read, ms. */
+  readTimeoutMs?: number;
   fetch?: typeof fetch;
 }
+
+/** The service answers a read within seconds, even when its node is away. */
+const READ_TIMEOUT_MS = 60_000;
 
 /** Filters of GET /v1/agents, as text or numbers. */
 export type AgentFilters = Partial<{
@@ -67,8 +74,12 @@ export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
 
 export type MarketplaceClient = ReturnType<typeof createClient>;
 
-export interface ExecuteOptions {
+export interface ReadOptions {
+  /** Ends the wait, and all retries. */
   signal?: AbortSignal;
+}
+
+export interface ExecuteOptions extends ReadOptions {
   /** Idempotency key of this call: 1 to 255 visible ASCII characters. Random by default, so that retries are safe. */
   idempotencyKey?: string;
 }
@@ -84,13 +95,15 @@ const ReadExecution = z.strictObject({
 });
 
 /**
- * The REST API. Methods throw MarketplaceError for error answers, and TypeError if there was no answer. `execute` and
- * `startExecution` are then retried automatically, which never charges twice.
+ * The REST API. Methods throw MarketplaceError for error answers, and TypeError if there was no answer. Reads, `execute`
+ * and `startExecution` are then retried automatically, which never charges twice. A read that gets no answer in time
+ * throws a DOMException named TimeoutError.
  */
 export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
+  const { repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
 
   async function call<T>(
     schema: z.ZodType<T>,
@@ -107,6 +120,19 @@ export function createClient(options: ClientOptions) {
     return read(schema, body);
   }
 
+  /** A read, which may be retried. */
+  function get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T> {
+    return reading((signal) => call(schema, path, { signal }), options);
+  }
+
+  function reading<T>(read: (signal: AbortSignal) => Promise<T>, { signal }: ReadOptions = {}): Promise<T> {
+    const once = () => {
+      const timeout = AbortSignal.timeout(readTimeoutMs);
+      return read(signal ? AbortSignal.any([signal, timeout]) : timeout);
+    };
+    return repeatReads ? repeat(once, patience, signal) : once();
+  }
+
   const post = (
     body: RequestInit['body'],
     signal?: AbortSignal,
@@ -119,8 +145,10 @@ export function createClient(options: ClientOptions) {
   });
 
   return {
-    listAgents: (filters: AgentFilters = {}) => call(AgentPage, `/v1/agents${toQuery(filters)}`),
-    getAgent: (agentId: string) => call(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`),
+    listAgents: (filters: AgentFilters = {}, options?: ReadOptions) =>
+      get(AgentPage, `/v1/agents${toQuery(filters)}`, options),
+    getAgent: (agentId: string, options?: ReadOptions) =>
+      get(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`, options),
     /**
      * A `completed` answer, or `pending` / `running`: then poll `getExecution` until it has ended. One call is charged
      * at most once, however often it is retried.
@@ -143,26 +171,30 @@ export function createClient(options: ClientOptions) {
         patience,
         signal,
       ),
-    getExecution: (executionId: string) => call(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`),
+    getExecution: (executionId: string, options?: ReadOptions) =>
+      get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
     /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
-    getReceipt: (executionId: string) => call(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`),
+    getReceipt: (executionId: string, options?: ReadOptions) =>
+      get(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`, options),
     /** Deletes task, parameters and result of an ended execution from the service, for good. */
     deleteExecutionContent: (executionId: string) =>
       call(ContentDeleted, `/v1/executions/${encodeURIComponent(executionId)}/content`, { method: 'DELETE' }),
     /** The proof of an archived execution; needs no key. */
-    getExecutionArchive: (executionId: string) =>
-      call(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`),
+    getExecutionArchive: (executionId: string, options?: ReadOptions) =>
+      get(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`, options),
     /** A page of an archive's leaves from this index on; empty after the last leaf. Needs no key. */
-    async listLeaves(archiveIndex: number, first = 0): Promise<ArchiveLine[]> {
-      const response = await send(`${baseUrl}/v1/archives/${archiveIndex}/leaves?first=${first}`);
-      if (!response.ok) throw toError(response, await response.json().catch(() => null));
-      const lines = (await response.text()).split('\n').filter((line) => line !== '');
-      return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
-    },
+    listLeaves: (archiveIndex: number, first = 0, options?: ReadOptions): Promise<ArchiveLine[]> =>
+      reading(async (signal) => {
+        const response = await send(`${baseUrl}/v1/archives/${archiveIndex}/leaves?first=${first}`, { signal });
+        if (!response.ok) throw toError(response, await response.json().catch(() => null));
+        const lines = (await response.text()).split('\n').filter((line) => line !== '');
+        return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
+      }, options),
     /** What the wallet paid or earned by the day; `from` and `to` are UTC days such as 2026-01-31, inclusive. */
-    getDailyStatement: (filters: StatementFilters = {}) =>
-      call(DailyStatement, `/v1/statements/daily${toQuery(filters)}`),
-    listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
+    getDailyStatement: (filters: StatementFilters = {}, options?: ReadOptions) =>
+      get(DailyStatement, `/v1/statements/daily${toQuery(filters)}`, options),
+    listExecutions: (filters: ExecutionFilters = {}, options?: ReadOptions) =>
+      get(ExecutionPage, `/v1/executions${toQuery(filters)}`, options),
     /**
      * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before
      * listing.
@@ -170,9 +202,9 @@ export function createClient(options: ClientOptions) {
     postMetadata: (bytes: Uint8Array, session = '') =>
       call(MetadataAccepted, '/v1/metadata', post(bytes as Uint8Array<ArrayBuffer>), session),
     /** Shows that the relay answers. */
-    health: () => call(Health, '/health'),
+    health: (options?: ReadOptions) => get(Health, '/health', options),
     /** Shows if the relay can take executions, and otherwise the problems. Does not throw if it cannot. */
-    ready: () => call(Ready, '/ready'),
+    ready: (options?: ReadOptions) => get(Ready, '/ready', options),
   };
 }
 

@@ -1,7 +1,20 @@
 /** The client of the /trpc procedures that manage keys and listings. */
-import { createTRPCUntypedClient, httpLink, TRPCClientError } from '@trpc/client';
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
 import { MarketplaceError, read, readJson, retryAfterOf, unknownAnswer } from './answer.ts';
+
+/** An answer in tRPC's format. */
+interface ProcedureAnswer {
+  result?: { data?: unknown };
+  error?: {
+    message?: string;
+    data?: {
+      httpStatus?: number;
+      code?: string;
+      request_id?: string;
+      details?: Record<string, unknown>;
+    };
+  };
+}
 
 /**
  * The procedures of /trpc by name: `call('keys.register', { ... })`. `session` is the token of `auth.verify`, for
@@ -9,18 +22,18 @@ import { MarketplaceError, read, readJson, retryAfterOf, unknownAnswer } from '.
  */
 export function createManagementClient(options: { baseUrl: string; session?: string; fetch?: typeof fetch }) {
   const send = options.fetch ?? fetch;
-  const client = createTRPCUntypedClient({
-    links: [
-      httpLink({
-        url: `${options.baseUrl.replace(/\/+$/, '')}/trpc`,
-        headers: options.session ? { authorization: `Bearer ${options.session}` } : {},
-        async fetch(...asked: Parameters<typeof fetch>) {
-          const response = await send(...asked);
-          return Object.assign(response, { json: () => readJson(response) });
-        },
-      }),
-    ],
-  });
+  const url = `${options.baseUrl.replace(/\/+$/, '')}/trpc`;
+  const session: Record<string, string> = options.session ? { authorization: `Bearer ${options.session}` } : {};
+
+  function ask(name: ProcedureName, input: unknown): Promise<Response> {
+    const text = input === undefined ? null : JSON.stringify(input);
+    if (PROCEDURES[name].kind === 'query') {
+      return send(`${url}/${name}${text === null ? '' : `?input=${encodeURIComponent(text)}`}`, { headers: session });
+    }
+    const headers = { ...session, 'content-type': 'application/json' };
+    return send(`${url}/${name}`, { method: 'POST', headers, body: text });
+  }
+
   return {
     async call<Name extends ProcedureName>(
       name: Name,
@@ -28,32 +41,20 @@ export function createManagementClient(options: { baseUrl: string; session?: str
         ? [input?: Exclude<ProcedureInput<Name>, void>]
         : [ProcedureInput<Name>]
     ): Promise<ProcedureOutput<Name>> {
-      const { kind, output } = PROCEDURES[name];
-      try {
-        const answer = kind === 'query' ? await client.query(name, input) : await client.mutation(name, input);
-        return read<unknown>(output, answer) as ProcedureOutput<Name>;
-      } catch (error) {
-        throw error instanceof TRPCClientError ? fromProcedure(error) : error;
+      const response = await ask(name, input);
+      const answer = ((await readJson(response)) ?? {}) as ProcedureAnswer;
+      if (response.ok && answer.result) {
+        return read<unknown>(PROCEDURES[name].output, answer.result.data) as ProcedureOutput<Name>;
       }
+      throw toProcedureError(response, answer);
     },
   };
 }
 
-/** The service's own error, that of a load balancer, or the reason why there was no answer. */
-function fromProcedure({ message, data, meta, cause }: TRPCClientError<never>): unknown {
-  const { response } = (meta ?? {}) as { response?: Response };
-  const retryAfter = response ? retryAfterOf(response) : null;
-  if (data) {
-    const { httpStatus = 500, code = 'internal_error', request_id = null, details = null } = data as ProcedureErrorData;
-    return new MarketplaceError(httpStatus, code, message, null, request_id, details, retryAfter);
-  }
-  if (response && !response.ok) return unknownAnswer(response);
-  return cause ?? new TypeError(message);
-}
-
-interface ProcedureErrorData {
-  httpStatus?: number;
-  code?: string;
-  request_id?: string;
-  details?: Record<string, unknown>;
+/** The service's own error, or that of a load balancer. */
+function toProcedureError(response: Response, { error }: ProcedureAnswer): MarketplaceError {
+  if (!error?.data) return unknownAnswer(response);
+  const { httpStatus = 500, code = 'internal_error', request_id = null, details = null } = error.data;
+  const retryAfter = retryAfterOf(response);
+  return new MarketplaceError(httpStatus, code, error.message ?? code, null, request_id, details, retryAfter);
 }

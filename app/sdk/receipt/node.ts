@@ -2,7 +2,7 @@
  * The Solana node that a receipt is checked against: four JSON-RPC methods over `fetch`, without Solana's libraries. A
  * node need not be trusted; its answers are only compared.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Timeout of one request, ms. */
 const REQUEST_TIMEOUT_MS = 10_000;

@@ -2,7 +2,7 @@
  * A creator's JSON description of one agent, which `createListing` and `updateListing` publish. It holds the fields of
  * the metadata document and the on-chain terms.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Config, constants } from '../program/program.ts';
 import { AgentMetadata, isStandardTag, type StandardTag, tagMask } from '../wire/metadata.ts';
 import { formatUsdc, parseUsdc } from '../wire/usdc.ts';

@@ -42,7 +42,7 @@ export interface ProveOptions {
  */
 export async function prove(service: Service, { subject, rpcUrl, onCheck, onFacts }: ProveOptions): Promise<Check[]> {
   const { baseUrl, fetch } = service;
-  const client = createClient({ baseUrl, ...(fetch && { fetch }) });
+  const client = createClient({ baseUrl, repeatReads: false, ...(fetch && { fetch }) });
   const options = {
     rpcUrl: rpcUrl ?? (await nodeOf(service)),
     findArchive: (executionId: string) => client.getExecutionArchive(executionId),

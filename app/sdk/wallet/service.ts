@@ -47,7 +47,8 @@ function patienceOf({ onProgress = () => {} }: Service): Patience {
 export function restClient(service: Service, session?: string) {
   const { baseUrl, fetch } = service;
   const own = { ...(fetch && { fetch }), ...(session && { apiKey: session }) };
-  return createClient({ baseUrl, patience: patienceOf(service), ...own });
+  // `ask` repeats reads.
+  return createClient({ baseUrl, patience: patienceOf(service), repeatReads: false, ...own });
 }
 
 /** The procedures of /trpc; those of a wallet need its session's token. */

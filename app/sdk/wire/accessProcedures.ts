@@ -1,5 +1,5 @@
 /** Procedures of a wallet's sessions and API keys. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Address, Count, Hash, type ProcedureEntry, Signature, Time, Usdc } from './fields.ts';
 import { KEY_SCOPES } from './keyScopes.ts';
 

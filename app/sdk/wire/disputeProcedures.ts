@@ -1,5 +1,5 @@
 /** Procedures of disputes: evidence, replies and reasons, and lists of disputes. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from './choices.ts';
 import { Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 import { Receipt } from './receipt.ts';

@@ -2,7 +2,7 @@
  * The one table of errors: each code with its HTTP status, the shape of its `details`, its meaning and its remedy. The
  * relay answers by it, clients read answers with it, and /openapi.json and /docs are generated from it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { KEY_SCOPES } from './keyScopes.ts';
 
 const Nothing = z.null();

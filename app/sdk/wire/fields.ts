@@ -1,5 +1,5 @@
 /** Shared field schemas of the procedures: ids, hashes, times, amounts, pages. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The text of an address. Some text of this form has another number of bytes than 32. */
 export const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;

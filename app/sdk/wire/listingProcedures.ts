@@ -1,6 +1,6 @@
 /** Procedures of agents, their listings and their creators. */
-import { z } from 'zod';
-import { Address, Count, Hash, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
+import * as z from 'zod';
+import { Address, Count, ExecutionId, Hash, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 
 /** One check of the Test Execution tool, in order. */
 export const ListingCheck = z.strictObject({
@@ -122,6 +122,13 @@ export const listingProcedures = {
     access: 'session',
     input: z.strictObject({ agent_id: Address }),
     output: z.strictObject({ inputs: z.array(AgentInput) }),
+  },
+  /** What the session's wallet asked in an execution; null if the service does not have it, or it is very long. */
+  'executions.asked': {
+    kind: 'query',
+    access: 'session',
+    input: z.strictObject({ execution_id: ExecutionId }),
+    output: z.strictObject({ asked: AgentInput.pick({ task: true, parameters: true }).nullable() }),
   },
   /** Listings of the session's wallet, including delisted ones, newest first. */
   'listings.mine': {

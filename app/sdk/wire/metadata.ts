@@ -3,7 +3,7 @@
  * is the SHA-256 of the bytes that the creator wrote (receipt/metadataHash.ts), which keeps the order of a schema's
  * properties. Creators write it with this module, and the relay checks it here.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { STANDARD_TAGS, type StandardTag } from './choices.ts';
 
 export { STANDARD_TAGS, type StandardTag };

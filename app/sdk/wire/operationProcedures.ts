@@ -1,5 +1,5 @@
 /** Procedures about the deployment: its public configuration, and its state for the operator. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Count, Lamports, type ProcedureEntry, Usdc } from './fields.ts';
 import { STANDARD_TAGS } from './metadata.ts';
 import { PROBLEMS } from './wire.ts';

@@ -2,7 +2,7 @@
  * The schemas of the REST API's queries: text in, typed values out. Every parameter is optional and none is clamped.
  * `.meta()` describes them for the published document, where a number is a number.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { AGENT_SORTS, EXECUTION_STATUSES, type ExecutionStatus, STATEMENT_ROLES } from './choices.ts';
 import { ADDRESS } from './fields.ts';
 

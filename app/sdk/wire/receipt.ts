@@ -2,7 +2,7 @@
  * A receipt: one document that proves to anyone that an execution was requested, answered and paid.
  * `@agent-marketplace/sdk/receipt` checks it, by itself and against any Solana node.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ADDRESS } from './fields.ts';
 import { isUsdc } from './usdc.ts';
 import { ExecutionArchive } from './wire.ts';

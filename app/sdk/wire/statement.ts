@@ -1,5 +1,5 @@
 /** Daily statements: what a wallet paid as caller, or earned as creator, by the UTC day on which executions ended. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { STATEMENT_ROLES, type StatementRole } from './choices.ts';
 import { ADDRESS } from './fields.ts';
 

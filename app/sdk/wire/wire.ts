@@ -3,7 +3,7 @@
  * and clients read answers with them, so neither can drift. errorCodes.ts has the errors. Amounts are decimal USDC with
  * at most 6 places, times ISO 8601 in UTC, durations whole numbers with their unit.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ERROR_CODES } from './errorCodes.ts';
 import { AgentMetadata } from './metadata.ts';
 import { EXECUTION_STATUSES } from './queries.ts';

@@ -92,7 +92,7 @@ describe('sdk/client', () => {
     expect(await refusal(anonymous.getAgent('../executions'))).to.include({ status: 404, code: 'agent_not_found' });
   });
 
-  describe('retries execute', () => {
+  describe('retries', () => {
     type Attempt = (send: () => Promise<Response>) => Promise<Response>;
     const through: Attempt = (send) => send();
     const noAnswer: Attempt = async () => {
@@ -128,7 +128,7 @@ describe('sdk/client', () => {
       ['after an answer that broke off', [async () => brokenAnswer(), through]],
     ];
     for (const [name, attempts] of cases) {
-      it(`retries ${name} with the same Idempotency-Key`, async () => {
+      it(`execute ${name} with the same Idempotency-Key`, async () => {
         world.state.execute = async () => ({ kind: 'pending', executionId: newExecutionId() });
         const { repeating, keys } = clientWith(...attempts);
         const { status } = await repeating.execute(listing, { task: 'x', async: true });
@@ -161,6 +161,33 @@ describe('sdk/client', () => {
       const error = await refusal(repeating.execute(listing, { task: 'x' }, { idempotencyKey: 'mine', signal }));
       expect(error.name).to.equal('TimeoutError');
       expect(keys).to.deep.equal(['mine', 'mine']);
+    });
+
+    it('retries reads alike, unless the caller does, and ends them with their signal or at the timeout', async () => {
+      const attempts = [noAnswer, answer(503, busy, { 'retry-after': '1' }), async () => brokenAnswer(), through];
+      const { repeating, keys } = clientWith(...attempts);
+      expect((await repeating.listAgents()).total).to.equal(1);
+      expect(keys).to.have.length(attempts.length);
+
+      const options = { baseUrl: world.url, repeatReads: false };
+      let calls = 0;
+      const fetchNothing = async () => {
+        calls += 1;
+        throw new TypeError('fetch failed');
+      };
+      const once = createClient({ ...options, fetch: fetchNothing });
+      expect(await refusal(once.getAgent(listing))).to.be.instanceOf(TypeError);
+      expect(calls).to.equal(1);
+
+      const never: typeof fetch = (_, init) =>
+        new Promise((_, reject) => init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason)));
+      const late = createClient({ ...options, readTimeoutMs: 20, fetch: never });
+      for (const read of [late.listAgents(), late.listLeaves(0), late.health()]) {
+        expect((await refusal(read)).name).to.equal('TimeoutError');
+      }
+      const waiting = createClient({ baseUrl: world.url, fetch: never });
+      const signal = AbortSignal.timeout(20);
+      expect(await refusal(waiting.getExecution(newExecutionId(), { signal }))).to.equal(signal.reason);
     });
 
     function brokenAnswer(): Response {
@@ -207,7 +234,7 @@ describe('sdk/client', () => {
 
   it('reports a foreign server and a server that does not answer', async () => {
     const proxy = async () => new Response('<h1>Bad gateway</h1>', { status: 502 });
-    const error = await refusal(createClient({ baseUrl: world.url, fetch: proxy }).listAgents());
+    const error = await refusal(createClient({ baseUrl: world.url, repeatReads: false, fetch: proxy }).listAgents());
     expect(error).to.include({ status: 502, code: 'unknown' });
     const managed = await refusal(createManagementClient({ baseUrl: world.url, fetch: proxy }).call('config.get'));
     expect(managed).to.include({ status: 502, code: 'unknown' });
@@ -222,6 +249,7 @@ describe('sdk/client', () => {
       expect(refused).to.include({ name: 'MarketplaceError', status: 200, code: 'unknown' });
       expect(refused.message).to.include('answered with status 200 and no JSON. Is it the address of a marketplace?');
     }
-    expect(await refusal(createClient({ baseUrl: 'http://127.0.0.1:1' }).listAgents())).to.be.instanceOf(TypeError);
+    const nobody = createClient({ baseUrl: 'http://127.0.0.1:1', repeatReads: false });
+    expect(await refusal(nobody.listAgents())).to.be.instanceOf(TypeError);
   });
 });

@@ -80,10 +80,17 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const { json: saved, status: found } = await world.get(`/v1/executions/${id}/receipt`, key.apiKey);
     expect(found, JSON.stringify(saved)).to.equal(200);
     expect(await stored(id)).to.include(SECRET);
+    const asked = async (by: Keypair) => {
+      const session = await sessionsOf(() => world).signIn(by);
+      return session.call('executions.asked', { execution_id: id });
+    };
+    expect(await asked(wallet)).to.deep.equal({ asked: { task: SECRET, parameters: { text: SECRET } } });
+    expect(await asked(Keypair.generate())).to.deep.equal({ asked: null });
     const { status, json } = await remove(id);
     const content_deleted_at = new Date(AFTER).toISOString();
     expect([status, json]).to.deep.equal([200, { execution_id: id, content_deleted_at }]);
     expect(await stored(id)).not.to.include(SECRET);
+    expect(await asked(wallet)).to.deep.equal({ asked: null });
     const gone = { result: null, steps: null, ipfs_url: null, content_deleted_at };
     expect(await read(id)).to.deep.equal({ ...before, ...gone });
     expect((await fetch(before.ipfs_url)).status).to.equal(410);

@@ -1,5 +1,6 @@
 /** A relay that starts where the node has too many records to search them: the index says which are open. */
 import { expect } from 'chai';
+import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -10,7 +11,7 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { FORGETFUL } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** More than a node reads in one call. */
@@ -29,6 +30,25 @@ describe('a relay whose node does not answer a search through all records', func
   after(async () => {
     await proxy.close();
     await market.stop();
+  });
+
+  it('does not start on a cluster whose curve25519 syscalls are off, and says so', async () => {
+    const { key, name } = NEEDED_FEATURES[1]!;
+    proxy.onCall(async ({ method, params }, forward) => {
+      const place = method === 'getMultipleAccounts' ? (params[0] as string[]).indexOf(key) : -1;
+      if (place < 0) return null;
+      const json = (await forward()) as { result: { value: unknown[] } };
+      json.result.value[place] = null;
+      return { json };
+    });
+    const { rpcUrl, wsUrl } = proxy;
+    const started = startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
+    const refusal = await started.then(
+      () => 'it started',
+      (error: Error) => error.message,
+    );
+    expect(name).to.equal('the curve25519 syscalls');
+    expect(refusal).to.include(`${name} (feature ${key})`);
   });
 
   it('accepts calls once the ledger agrees with the index, and refunds orphans', async () => {

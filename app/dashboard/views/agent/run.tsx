@@ -31,10 +31,12 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
 
   const { task, parameters, timeout } = draft;
   const { executionId = null, opened: escrow = null, begunAt = 0, endedAt = null } = run ?? {};
+  // A call that was refused is none.
+  const isCalled = run !== null && (executionId !== null || run.error === null);
   useEffect(() => {
-    const call = executionId === null ? null : { executionId, opened: escrow, isStarted, begunAt, endedAt };
+    const call = isCalled ? { executionId, opened: escrow, isStarted, begunAt, endedAt } : null;
     keep(agent.agent_id, { task, parameters, timeout, call });
-  }, [agent.agent_id, task, parameters, timeout, executionId, escrow, isStarted, begunAt, endedAt]);
+  }, [agent.agent_id, task, parameters, timeout, isCalled, executionId, escrow, isStarted, begunAt, endedAt]);
 
   // A dialog keeps the focus while it is open.
   const isRunFocused = run !== null && !isPaying;

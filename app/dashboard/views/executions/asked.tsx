@@ -1,22 +1,19 @@
-/** What the caller asked: task and parameters, by the receipt, or by this tab where there is no receipt. */
+/** What the caller asked: task and parameters, by the service, or by this tab where the service does not have them. */
 import { useQuery } from '@tanstack/react-query';
 import { Card } from '../../parts/ui.tsx';
-import { rest } from '../../service.ts';
+import { call } from '../../service.ts';
 import { askedIn } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
 
-export function Asked({ execution: { execution_id: id, creator_amount_usdc } }: { execution: Execution }) {
-  const isSettled = creator_amount_usdc > 0;
-  const { data: receipt } = useQuery({
-    queryKey: ['receipt', id],
-    queryFn: () => rest.getReceipt(id),
-    enabled: isSettled,
-    retry: false,
+export function Asked({ execution: { execution_id: id } }: { execution: Execution }) {
+  const { data } = useQuery({
+    queryKey: ['execution', id, 'asked'],
+    queryFn: () => call('executions.asked', { execution_id: id }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const asked = receipt ?? askedIn(id);
-  if (asked?.task === undefined) return null;
-  const parameters = asked.parameters ?? {};
+  const asked = data?.asked ?? askedIn(id);
+  if (!asked) return null;
+  const { parameters } = asked;
   return (
     <Card className="min-w-0">
       <h2 className="mb-3 font-semibold">What you asked</h2>

@@ -60,7 +60,8 @@ export function Amounts({ execution, dispute }: AmountsProps) {
 function headOf({ refund, status, creator_amount_usdc }: Execution, returned: number): string {
   if (isPaidBack(refund)) return 'Refunded';
   if (returned > 0) return 'Paid, less the refund';
-  return creator_amount_usdc > 0 || status === 'failed' ? 'Paid' : 'In escrow';
+  // A refund that waits is in escrow still.
+  return creator_amount_usdc > 0 || (status === 'failed' && refund === null) ? 'Paid' : 'In escrow';
 }
 
 function Share({ name, part, amount }: { name: string; part: string; amount: number }) {

@@ -5,8 +5,8 @@ import { buttonStyle, cx, Note } from '../../parts/ui.tsx';
 /** Enough for the largest result; a longer file is not a receipt. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Fields without which a document is something else. */
-const FIELDS = ['execution_id', 'result', 'result_hash', 'signature'];
+/** Fields without which a document is something else. Its caller may have deleted the result. */
+const FIELDS = ['execution_id', 'result_hash', 'signature'];
 
 const WHERE = 'A receipt is the file that the execution’s page or the CLI gives you.';
 

@@ -8,7 +8,8 @@ export interface Opened {
 }
 
 export interface KeptCall {
-  executionId: string;
+  /** Null while the service has not answered the call of a key. */
+  executionId: string | null;
   opened: Opened | null;
   isStarted: boolean;
   begunAt: number;

@@ -26,7 +26,7 @@ export function RunOutcome({ run, onStart, onAgain }: OutcomeProps) {
 
 /** Before the end: the visitor may leave, or why it has not started. */
 function Pending({ run, onStart, onAgain }: OutcomeProps) {
-  const { error, executionId, opened, execution, isSilent, ask } = run;
+  const { error, executionId, opened, execution, isSilent, isUnreadable, ask } = run;
   const isAtWork = execution?.status === 'running';
   if (error !== null && !isAtWork) {
     const { title, text, to, mayRepeat = false } = describeFailure(error);
@@ -59,6 +59,20 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
             </Link>
           )}
           {executionId && <ToExecution id={executionId} />}
+        </div>
+      </div>
+    );
+  }
+  if (isUnreadable) {
+    return (
+      <div className="grid gap-4">
+        <Note tone="warn" title="This page has forgotten your key">
+          A key is not kept over a reload, and{' '}
+          {executionId ? 'the call goes on.' : 'the call may be running. Look before you call again.'} Connect the
+          wallet of the key: your executions show how it ends.
+        </Note>
+        <div>
+          <Button onClick={onAgain}>Show the form</Button>
         </div>
       </div>
     );

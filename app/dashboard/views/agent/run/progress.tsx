@@ -74,10 +74,10 @@ const isStalled = ({ opened, error, hasEnded, execution }: RunState): boolean =>
   opened !== null && error !== null && !hasEnded && execution?.status !== 'running';
 
 function titleOf(run: RunState): string {
-  const { outcome, isSilent } = run;
+  const { outcome, isSilent, isUnreadable } = run;
   if (isRefused(run)) return 'Not run';
   if (isStalled(run)) return 'Not started';
-  if (isSilent) return 'Not known yet';
+  if (isSilent || (isUnreadable && outcome === null)) return 'Not known yet';
   if (outcome === null) return 'Running';
   return outcome === 'completed' ? 'Completed' : 'Not completed';
 }

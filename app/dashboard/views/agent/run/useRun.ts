@@ -78,6 +78,9 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
 
   // The service's own error is an answer too.
   const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
+  // A key is not kept over a reload, and a cookie reads the calls of its wallet only.
+  const isForeign = wallet === null || (refusal instanceof MarketplaceError && refusal.status === 404);
+  const isUnreadable = run !== null && run.client === null && run.opened === null && (id === null || isForeign);
   const isSilent = useSilence(run !== null && run.error === null && !hasEnded, heardAt);
 
   useEffect(() => {
@@ -94,7 +97,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
    * call.
    */
   async function byKey(apiKey: string, inputs: Inputs, idempotencyKey: string = crypto.randomUUID()): Promise<void> {
-    const client = createClient({ baseUrl: BASE_URL, apiKey });
+    const client = createClient({ baseUrl: BASE_URL, apiKey, repeatReads: false });
     setRun(begin({ client, repeat: () => void byKey(apiKey, inputs, idempotencyKey) }));
     const { task, parameters, timeoutSeconds } = inputs;
     try {
@@ -121,6 +124,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
       outcome,
       hasEnded,
       isSilent,
+      isUnreadable,
       ask: id === null ? null : () => void refetch(),
     },
     byKey,

@@ -1,0 +1,35 @@
+/** What the page and the command line say: the words of the guide, without riddles. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import ts from 'typescript';
+import { ROOT } from '../local/start.ts';
+
+const FOLDERS = ['app/dashboard', 'app/cli', 'app/sdk/wallet'];
+/** The gas balance, a refundable deposit, refunded after a dispute, most expensive, edit, 1 parameter. */
+const RIDDLES =
+  /\btanks?\b|\brents?\b(?!-)|\bdear(er|est)?\b|\bmend\b|with success|as it has to be|nothing but a shell|\b1 (parameters|calls|keys)\b/i;
+
+/** Texts of a source file: string literals, parts of templates, text between tags. */
+function textsOf(path: string): string[] {
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, false);
+  const texts: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node) || ts.isJsxText(node)) texts.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return texts;
+}
+
+describe('the words of the page and the command line', () => {
+  for (const folder of FOLDERS) {
+    it(`${folder} calls things by their usual names`, () => {
+      const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+      const sources = files.filter((file) => /\.tsx?$/.test(file) && !/^(dist|node_modules)/.test(file));
+      const texts = sources.flatMap((file) => textsOf(join(ROOT, folder, file)));
+      expect(texts.length).to.be.above(100);
+      expect(texts.filter((text) => RIDDLES.test(text))).to.deep.equal([]);
+    });
+  }
+});
