@@ -20,6 +20,7 @@ import {
   Health,
   MetadataAccepted,
   Ready,
+  SpendStatement,
   type StartInput,
   type StatementRole,
 } from '../wire/wire.ts';
@@ -162,6 +163,9 @@ export function createClient(options: ClientOptions) {
     /** What the wallet paid or earned by the day; `from` and `to` are UTC days such as 2026-01-31, inclusive. */
     getDailyStatement: (filters: StatementFilters = {}) =>
       call(DailyStatement, `/v1/statements/daily${toQuery(filters)}`),
+    /** What the wallet paid by the UTC day, the API key and the agent. */
+    getSpend: (filters: Omit<StatementFilters, 'role'> = {}) =>
+      call(SpendStatement, `/v1/statements/spend${toQuery(filters)}`),
     listExecutions: (filters: ExecutionFilters = {}) => call(ExecutionPage, `/v1/executions${toQuery(filters)}`),
     /**
      * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before
