@@ -7,6 +7,7 @@ import { Receipt } from '../wire/receipt.ts';
 import {
   AgentFull,
   AgentPage,
+  AgentStatistics,
   type AgentsQuery,
   ArchiveLine,
   ContentDeleted,
@@ -122,6 +123,9 @@ export function createClient(options: ClientOptions) {
   return {
     listAgents: (filters: AgentFilters = {}) => call(AgentPage, `/v1/agents${toQuery(filters)}`),
     getAgent: (agentId: string) => call(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`),
+    /** Success and latency for each of the last 30 days. */
+    getAgentStatistics: (agentId: string) =>
+      call(AgentStatistics, `/v1/agents/${encodeURIComponent(agentId)}/statistics`),
     /**
      * A `completed` answer, or `pending` / `running`: then poll `getExecution` until it has ended. One call is charged
      * at most once, however often it is retried.
