@@ -64,7 +64,9 @@ describe('the statements of a wallet', function () {
         const path = `/v1/statements/daily?role=caller&from=${last}&to=${last}&format=${format}`;
         const { file, text } = await save(page, `Download ${format.toUpperCase()}`);
         expect(file).to.equal(`statement-caller-${last}-${last}.${format}`);
-        expect(text).to.equal(await textOf(path)).and.include(last);
+        expect(text)
+          .to.equal(await textOf(path))
+          .and.include(last);
       }
     }));
 

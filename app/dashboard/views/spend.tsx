@@ -60,7 +60,11 @@ function Spend() {
                 type="button"
                 aria-pressed={by === grouping}
                 onClick={() =>
-                  void navigate({ search: grouping === 'agent' ? {} : { by: 'key' }, replace: true, resetScroll: false })
+                  void navigate({
+                    search: grouping === 'agent' ? {} : { by: 'key' },
+                    replace: true,
+                    resetScroll: false,
+                  })
                 }
                 className={cx(
                   'min-h-8 rounded-md px-3 text-sm',
@@ -124,10 +128,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         formatShort={(value) => SHORT.format(value)}
         series={seriesOf(groups, days)}
       />
-      <Table
-        label={BY[by]}
-        head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}
-      >
+      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>
         {groups.map((group) => (
           <tr key={group.id} className="tabular-nums">
             <td className="font-medium" title={group.id}>

@@ -51,7 +51,10 @@ export async function readSpend(
   });
   const agents = [...new Set([...sums.values()].map(({ listing }) => listing))];
   const names = {
-    agents: await agentNames(deps, agents.map((listing) => ({ listing, metadata_hash: null }))),
+    agents: await agentNames(
+      deps,
+      agents.map((listing) => ({ listing, metadata_hash: null })),
+    ),
     keys: await keyNames(deps.views, wallet),
   };
   const rows = [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => toRow(sum, names));

@@ -170,7 +170,13 @@ describe('GET /v1/statements/daily', () => {
       [dayOf(FIRST + DAY), key_id, listing, 0.300001],
     ]);
     const names = new Map(shown.map((row) => [row.key_id, row.key_name]));
-    expect(names).to.deep.equal(new Map([[null, null], [caller.keyId, 'laptop'], ['elsewhere', null]]));
+    expect(names).to.deep.equal(
+      new Map([
+        [null, null],
+        [caller.keyId, 'laptop'],
+        ['elsewhere', null],
+      ]),
+    );
     expect(new Set(shown.map(({ agent_name }) => agent_name))).to.deep.equal(new Set(['csv-analyst']));
     const client = createClient({ baseUrl: world.url, apiKey: caller.apiKey });
     expect(await client.getSpend({ from: json.from, to: json.to })).to.deep.equal(json);
