@@ -53,6 +53,11 @@ const TABLES: readonly HashedTable[] = [
     columns: ['caller', 'listing', 'status', 'day', 'executions'],
     key: ['caller', 'listing', 'status', 'day'],
   },
+  {
+    name: 'agent_days',
+    columns: ['listing', 'day', 'outcome', 'reason', 'time_ms', 'executions', 'earned'],
+    key: ['listing', 'day', 'outcome', 'reason', 'time_ms'],
+  },
 ];
 
 /** SHA-256, lower-case hex. Reads all tables at one moment, so that a running indexer cannot change the result. */

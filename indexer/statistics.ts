@@ -4,7 +4,15 @@
  */
 import type { Kysely } from 'kysely';
 import { deleteRows, readRows, writeRows } from '../app/database/bulk.ts';
-import type { AgentStatisticsRow, CallerTotalRow, ExecutionRow, IndexDatabase } from './tables.ts';
+import { addDay, DAY_COLUMNS } from './agentDays.ts';
+import type {
+  AgentDayRow,
+  AgentStatisticsRow,
+  CallerTotalRow,
+  EndedExecutionRow,
+  ExecutionRow,
+  IndexDatabase,
+} from './tables.ts';
 
 interface ExecutionChange {
   before: ExecutionRow | null;
@@ -33,16 +41,20 @@ export async function writeStatistics(
 ): Promise<Iterable<string>> {
   const listings = new Map<string, Sums>();
   const callers = new Map<string, CallerTotalRow>();
+  const days = new Map<string, AgentDayRow>();
   for (const { before, after } of changes) {
     if (before) addEnd(listings, before, -1n);
     if (after) addEnd(listings, after, 1n);
+    if (before) addDay(days, before, outcomeOf(before), -1n);
+    if (after) addDay(days, after, outcomeOf(after), 1n);
     if (before?.status === after?.status && before?.opened_at === after?.opened_at) continue;
     if (before) addCalls(callers, before, -1n);
     if (after) addCalls(callers, after, 1n);
   }
   for (const [listing, sums] of listings) if (SUMS.every((sum) => sums[sum] === 0n)) listings.delete(listing);
   await writeListings(db, listings);
-  await writeCallers(db, callers.values());
+  await writeCounts(db, 'caller_totals', CALLER_COLUMNS, ['executions'], callers.values());
+  await writeCounts(db, 'agent_days', DAY_COLUMNS, ['executions', 'earned'], days.values());
   return listings.keys();
 }
 
@@ -71,21 +83,28 @@ async function writeListings(db: Kysely<IndexDatabase>, changes: ReadonlyMap<str
   await deleteRows(db, 'agent_statistics', 'listing', empty);
 }
 
-async function writeCallers(db: Kysely<IndexDatabase>, changes: Iterable<CallerTotalRow>): Promise<void> {
-  const rows = [...changes].filter(({ executions }) => executions !== 0n);
-  const conflict = { key: CALLER_COLUMNS.slice(0, 4), add: CALLER_COLUMNS.slice(4) };
+/** Adds the last columns, which are `sums`, to the rows of the same key. Rows that count nothing any more are deleted. */
+async function writeCounts<Row extends { executions: bigint }>(
+  db: Kysely<IndexDatabase>,
+  table: 'caller_totals' | 'agent_days',
+  columns: readonly (keyof Row & string)[],
+  sums: readonly (keyof Row & string)[],
+  changes: Iterable<Row>,
+): Promise<void> {
+  const rows = [...changes].filter((row) => sums.some((sum) => row[sum] !== 0n));
+  const conflict = { key: columns.slice(0, -sums.length), add: sums };
   await writeRows(
     db,
-    { table: 'caller_totals', columns: CALLER_COLUMNS, conflict },
-    rows.map((row) => CALLER_COLUMNS.map((column) => row[column])),
+    { table, columns, conflict },
+    rows.map((row) => columns.map((column) => row[column])),
   );
   if (rows.some(({ executions }) => executions < 0n)) {
-    await db.deleteFrom('caller_totals').where('executions', '=', 0n).execute();
+    await db.deleteFrom(table).where('executions', '=', 0n).execute();
   }
 }
 
 /** The outcome of an end, as in the view `ended_executions`; null while the execution is open. */
-export function outcomeOf(row: ExecutionRow): string | null {
+export function outcomeOf(row: ExecutionRow): EndedExecutionRow['outcome'] | null {
   if (row.status === 'open') return null;
   if (row.status !== 'refunded') return row.status;
   const isHurried = row.reason === 1n && row.deadline - row.opened_at < (row.listing_timeout_seconds ?? 0n);
@@ -96,10 +115,12 @@ export function outcomeOf(row: ExecutionRow): string | null {
 export class Figures {
   private readonly listings = new Map<string, Sums>();
   private readonly callers = new Map<string, CallerTotalRow>();
+  private readonly days = new Map<string, AgentDayRow>();
 
   add(row: ExecutionRow): void {
     addEnd(this.listings, row, 1n);
     addCalls(this.callers, row, 1n);
+    addDay(this.days, row, outcomeOf(row), 1n);
   }
 
   agentStatistics(): Map<string, AgentStatisticsRow> {
@@ -108,6 +129,10 @@ export class Figures {
 
   callerTotals(): Map<string, CallerTotalRow> {
     return this.callers;
+  }
+
+  agentDays(): Map<string, AgentDayRow> {
+    return this.days;
   }
 }
 

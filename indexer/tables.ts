@@ -185,6 +185,19 @@ export interface CallerTotalRow {
   executions: bigint;
 }
 
+export interface AgentDayRow {
+  listing: string;
+  /** `settled_at` / 86400. */
+  day: bigint;
+  outcome: EndedExecutionRow['outcome'];
+  /** Number of the RefundReason; -1 if none. */
+  reason: bigint;
+  /** To two significant digits; -1 if none. */
+  time_ms: bigint;
+  executions: bigint;
+  earned: bigint;
+}
+
 /** A view of ended executions; `failed` is the creator's fault, `refunded` is not. */
 export interface EndedExecutionRow {
   execution_id: string;
@@ -243,6 +256,7 @@ export interface IndexDatabase {
   eventless_transactions: EventlessRow;
   agent_statistics: AgentStatisticsRow;
   caller_totals: CallerTotalRow;
+  agent_days: AgentDayRow;
   changed_agents: { listing: string; revision: bigint };
   catalogue_revision: { id: bigint; revision: bigint; build: string };
   ended_executions: EndedExecutionRow;

@@ -10,6 +10,7 @@ import {
   readArchiveTree,
 } from '../app/sdk/program/archive.ts';
 import { constants } from '../app/sdk/program/program.ts';
+import { dayKey } from './agentDays.ts';
 import { hex } from './columns.ts';
 import { recordOf } from './record.ts';
 import { callerKey, Figures } from './statistics.ts';
@@ -136,11 +137,13 @@ export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
     }
     const statistics = await transaction.selectFrom('agent_statistics').selectAll().execute();
     const totals = await transaction.selectFrom('caller_totals').selectAll().execute();
+    const days = await transaction.selectFrom('agent_days').selectAll().execute();
     const differences = [
       ...compare('agent_statistics', new Map(statistics.map((row) => [row.listing, row])), figures.agentStatistics()),
       ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), figures.callerTotals()),
+      ...compare('agent_days', new Map(days.map((row) => [dayKey(row), row])), figures.agentDays()),
     ];
-    return { rows: statistics.length + totals.length, differences };
+    return { rows: statistics.length + totals.length + days.length, differences };
   });
 }
 

@@ -317,6 +317,18 @@ CREATE TABLE caller_totals (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions = 0;
 
+CREATE TABLE agent_days (
+  listing TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  reason INTEGER NOT NULL,
+  time_ms INTEGER NOT NULL,
+  executions INTEGER NOT NULL,
+  earned INTEGER NOT NULL,
+  PRIMARY KEY (listing, day, outcome, reason, time_ms)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX agent_days_empty ON agent_days (executions) WHERE executions = 0;
+
 CREATE VIEW ended_executions AS
 SELECT
   execution_id,

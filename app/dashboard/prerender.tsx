@@ -34,6 +34,7 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['keys', 'keys', '/keys', []],
   ['executions', 'executions', '/executions', []],
   ['execution', 'execution', '/executions/any', []],
+  ['spend', 'spend', '/spend', []],
   ['disputes', 'disputes', '/disputes', []],
   ['dispute', 'dispute', '/disputes/any', []],
   ['creator', 'creator', '/creator', []],

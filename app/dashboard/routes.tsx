@@ -55,6 +55,12 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/spend',
+    validateSearch: (search: Record<string, unknown>): { by?: 'key' } => (search.by === 'key' ? { by: 'key' } : {}),
+    component: view(() => import('./views/spend.tsx')),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/disputes',
     validateSearch: (search: Record<string, unknown>): { page?: number } =>
       typeof search.page === 'number' && search.page > 1 ? { page: Math.floor(search.page) } : {},

@@ -307,3 +307,15 @@ CREATE TABLE caller_totals (
   PRIMARY KEY (caller, listing, status, day)
 );
 CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions = 0;
+
+CREATE TABLE agent_days (
+  listing TEXT COLLATE "C" NOT NULL,
+  day BIGINT NOT NULL,
+  outcome TEXT COLLATE "C" NOT NULL,
+  reason BIGINT NOT NULL,
+  time_ms BIGINT NOT NULL,
+  executions BIGINT NOT NULL,
+  earned BIGINT NOT NULL,
+  PRIMARY KEY (listing, day, outcome, reason, time_ms)
+);
+CREATE INDEX agent_days_empty ON agent_days (executions) WHERE executions = 0;

@@ -157,4 +157,31 @@ describe('later events', function () {
       await result.getByRole('heading', { level: 2 }).filter({ hasText: 'This receipt is valid' }).waitFor();
     });
   });
+
+  it('deletes task and result of an execution that can no longer be disputed, and keeps its hash', async () => {
+    const read = async () => (await site.visitor.send(`/v1/executions/${archivedId}`, 0)).body;
+    const before = await read();
+    await visit(site, CALLER, async (page) => {
+      await page.goto(`/executions/${archivedId}`);
+      const task = page.getByRole('main').getByText('Kept', { exact: true });
+      await task.waitFor();
+      await page.getByRole('button', { name: 'Delete …' }).click();
+      await dialog(page).getByText('The record stays on the chain').waitFor();
+      expect((await read()).result).to.equal(before.result);
+      await until('its end is final, and it is deleted', async () => {
+        const answer = page.waitForResponse((response) => response.request().method() === 'DELETE');
+        await dialog(page).getByRole('button', { name: 'Delete for good' }).click();
+        return (await answer).ok();
+      });
+      await dialog(page).waitFor({ state: 'detached' });
+      await page.getByText('You deleted it on').waitFor();
+      await page.getByText('You deleted the result.').waitFor();
+      await task.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Delete …' }).waitFor({ state: 'detached' });
+    });
+    const { content_deleted_at } = await read();
+    const gone = { result: null, steps: null, ipfs_url: null, content_deleted_at };
+    expect(content_deleted_at).to.be.a('string');
+    expect(await read()).to.deep.equal({ ...before, ...gone });
+  });
 });

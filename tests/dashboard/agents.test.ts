@@ -65,6 +65,30 @@ describe('agents', function () {
       await cards(page).first().waitFor();
     }));
 
+  it('show success and latency of the last 30 days, and say so in words where nobody has called', () =>
+    site.visit({}, async (page) => {
+      const { visitor } = site;
+      expect((await visitor.execute('sandbox-echo', { task: 'Echo' })).body.status).to.equal('completed');
+      const { body } = await visitor.sendUntil(
+        `/v1${pathOf('sandbox-echo')}/statistics`,
+        null,
+        ({ body }) => body.total.completed > 0,
+      );
+      const { completed, failed } = body.total;
+      const month = page.getByRole('main').locator('section').filter({ hasText: 'The last 30 days' }).last();
+      await page.goto(pathOf('sandbox-echo'));
+      await month.getByText(new RegExp(`^${completed + failed}, .* completed$`)).waitFor();
+      await month.getByRole('img', { name: 'Latency of completed calls' }).waitFor();
+      await month.getByRole('button', { name: 'Show as table' }).last().click();
+      await untilLoaded(page);
+      expect(await page.getByRole('main').textContent()).to.not.match(/\b0 ms/);
+      const { agents } = (await visitor.send('/v1/agents?limit=100', null)).body;
+      const idle = agents.filter((agent: { total_executions: number }) => agent.total_executions === 0);
+      expect(idle, 'agents that nobody has called').to.not.have.length(0);
+      await page.goto(`/agents/${idle[0].agent_id}`);
+      await month.getByText('Nobody has called it in the last 30 days.').waitFor();
+    }));
+
   it('can be called with a key: shows the result, the payment and its receipt', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();

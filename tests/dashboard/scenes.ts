@@ -71,6 +71,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'executions', path: '/executions', ...caller },
     { name: 'execution', path: `/executions/${plain}`, ...caller },
     { name: 'execution-disputed', path: `/executions/${disputed}`, ...caller },
+    { name: 'spend', path: '/spend', ...caller },
     { name: 'disputes', path: '/disputes', ...caller },
     { name: 'creator', path: '/creator', ...creator },
     { name: 'creator-new', path: '/creator/new', ...creator },

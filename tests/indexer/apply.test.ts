@@ -9,6 +9,7 @@ import { openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { applyBatch, type ChainTransaction, CursorMoved, forgetUndo, rollbackTo } from '../../indexer/apply.ts';
 import type { IndexDatabase } from '../../indexer/tables.ts';
+import { DAYS } from '../harness/edge/figures.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { randomHistory, randomOf } from './histories.ts';
 
@@ -31,6 +32,7 @@ const TABLES: Record<string, string> = {
   eventless_transactions: 'slot, signature',
   agent_statistics: 'listing',
   caller_totals: 'caller, listing, status, day',
+  agent_days: 'listing, day, outcome, reason, time_ms',
 };
 
 /** An index of its own in memory, or on PostgreSQL. */
@@ -95,11 +97,13 @@ const CALLERS = `SELECT caller, listing, status, opened_at / 86400 AS day, count
   WHERE status <> 'open' GROUP BY 1, 2, 3, 4 UNION ALL
   SELECT caller, '', status, opened_at / 86400 AS day, count(*) FROM executions
   WHERE status <> 'open' GROUP BY 1, 3, 4 ORDER BY 1, 2, 3, 4`;
+const SHOWN_DAYS = 'SELECT * FROM agent_days ORDER BY listing, day, outcome, reason, time_ms';
 const SHOWN_CALLERS = 'SELECT * FROM caller_totals ORDER BY caller, listing, status, day';
 
 async function expectFigures({ rows }: Opened): Promise<void> {
   expect(await rows(SHOWN)).to.deep.equal(await rows(STATISTICS));
   expect(await rows(SHOWN_CALLERS)).to.deep.equal(await rows(CALLERS));
+  expect(await rows(SHOWN_DAYS)).to.deep.equal(await rows(`${DAYS} ORDER BY 1, 2, 3, 4, 5`));
 }
 
 describe('indexer, pages', () => {

@@ -99,8 +99,8 @@ describe('indexer/database', () => {
     const insert = sqlite.prepare(
       `INSERT INTO executions (execution_id, record, listing, caller, signing_key, rent_sponsor, price, fee_bps,
          listing_version, request_hash, status, reason, execution_time_ms, opened_at, deadline, refund_at,
-         dispute_window_seconds, dispute_count, listing_timeout_seconds, creator_amount, slot)
-       VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 10, 40, 50, 4, @disputes, @timeout, @amount, 5)`,
+         settled_at, dispute_window_seconds, dispute_count, listing_timeout_seconds, creator_amount, slot)
+       VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 10, 40, 50, 20, 4, @disputes, @timeout, @amount, 5)`,
     );
     // Each was opened with a timeout of 30 s; the last column is that of the listing.
     const rows: [string, string, number | null, number | null, number, number?][] = [
@@ -156,7 +156,7 @@ describe('indexer/database', () => {
       db,
       executions.map((before) => ({ before, after: null })),
     );
-    for (const table of ['agent_statistics', 'caller_totals'] as const) {
+    for (const table of ['agent_statistics', 'caller_totals', 'agent_days'] as const) {
       expect(await db.selectFrom(table).selectAll().execute()).to.deep.equal([]);
     }
     close();

@@ -65,7 +65,7 @@ export function Chart(props: ChartProps) {
                 </span>
               ))}
           </div>
-          {series.some(({ values }) => values.some(Boolean)) ? (
+          {series.some(({ values }) => values.some((value) => (props.kind === 'lines' ? value !== null : value))) ? (
             <Plot {...props} onPoint={setPoint} />
           ) : (
             <p className="grid h-[220px] place-items-center text-sm text-faint">Nothing in these {days.length} days.</p>

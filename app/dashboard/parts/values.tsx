@@ -13,6 +13,7 @@ export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000)
 
 /** Milliseconds for people. */
 export function formatDuration(ms: number): string {
+  if (ms < 1) return 'under 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return formatSpan(ms / 1_000);

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { StatementButton } from '../parts/statement.tsx';
 import { Badge, Button, buttonStyle, Card, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
 import { explain } from '../service.ts';
@@ -14,6 +15,7 @@ export default function View() {
   return (
     <>
       <PageHead title="Your agents" about="Earnings, health and collateral of each of your agents.">
+        <StatementButton as="creator" />
         <Link to="/creator/new" className={buttonStyle('primary')}>
           List an agent
         </Link>

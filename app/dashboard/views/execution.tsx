@@ -15,6 +15,7 @@ import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx
 import { explain, rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
+import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
 import { Amounts, Archived, type Execution, OnChain } from './executions/facts.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
@@ -146,6 +147,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             <Timeline execution={execution} dispute={dispute} isOpened={Boolean(record)} />
           </Card>
           {execution.status === 'completed' && dispute === null && <Disputable execution={execution} record={record} />}
+          <Deletion execution={execution} dispute={dispute} record={record} />
         </div>
       </div>
     </>
@@ -221,7 +223,7 @@ async function readReceipt(executionId: string): Promise<string> {
 }
 
 function ResultCard({ execution }: { execution: Execution }) {
-  const { result, status, execution_id } = execution;
+  const { result, status, execution_id, content_deleted_at } = execution;
   if (status === 'failed' || status === 'pending') return null;
   return (
     <Card className="min-w-0">
@@ -234,7 +236,8 @@ function ResultCard({ execution }: { execution: Execution }) {
         </div>
       ) : (
         <p className="text-sm text-faint">
-          The marketplace no longer has the result. Its hash stays on the chain, so you can verify your own copy.
+          {content_deleted_at === null ? 'The marketplace no longer has the result.' : 'You deleted the result.'} Its
+          hash stays on the chain, so you can verify your own copy.
         </p>
       )}
     </Card>

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
+import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton, Table } from '../parts/ui.tsx';
 import { formatAmount, Status, shorten, Time } from '../parts/values.tsx';
@@ -26,9 +27,17 @@ const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSe
   });
 
 export default function View() {
+  const { wallet } = useSession();
   return (
     <>
-      <PageHead title="Executions" about="Everything that this wallet or its keys have paid for, with the outcome." />
+      <PageHead title="Executions" about="Everything that this wallet or its keys have paid for, with the outcome.">
+        {wallet && (
+          <Link to="/spend" className={buttonStyle()}>
+            Spend by agent and key
+          </Link>
+        )}
+        <StatementButton as="caller" />
+      </PageHead>
       <SignedIn why="Executions are shown to the wallet that paid for them.">
         <Executions />
       </SignedIn>

@@ -1,9 +1,11 @@
-/** The outcomes of a listing's executions: the latest for everybody, days and failures for its creator. */
-import { setImmediate } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+/** The outcomes of a listing's executions: the latest and days for everybody, earnings and failures for its creator. */
+import type { Kysely } from 'kysely';
+import { attachedIndex } from '../../../indexer/read.ts';
+import type { AgentDayRow } from '../../../indexer/tables.ts';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { readFailures } from '../ledger/executions.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -18,6 +20,7 @@ export interface StatisticsDeps {
 }
 
 const NEWEST = 50;
+const PUBLIC_DAYS = 30;
 const DAY_SECONDS = 86_400;
 
 /** The newest 50 ends. Throws ApiError 404 if there is no such agent. */
@@ -41,13 +44,31 @@ export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ 
   };
 }
 
-interface Day {
-  completed: number;
-  failed: number;
-  /** Base units. */
-  earned: bigint;
-  /** Times of completed executions, milliseconds. */
-  times: number[];
+const textOf = (day: number): string => new Date(day * DAY_SECONDS * 1_000).toISOString().slice(0, 10);
+
+/**
+ * GET /v1/agents/{agent_id}/statistics: 30 UTC days up to today, and their sums. Throws ApiError 404 if there is no such
+ * agent.
+ */
+export async function readAgentStatistics(deps: AgentDeps & StatisticsDeps, agentId: string): Promise<AgentStatistics> {
+  const { listing } = await requireListing(deps, agentId);
+  const last = today(deps);
+  const first = last - PUBLIC_DAYS + 1;
+  const rows = await readDays(deps.views, listing, { first, last });
+  const refunds = REFUND_REASON_NAMES.map((name, number) => ({
+    reason: name,
+    executions: count(rows.filter(({ reason }) => reason === BigInt(number))),
+  }));
+  return {
+    agent_id: listing,
+    from: textOf(first),
+    to: textOf(last),
+    days: Array.from({ length: PUBLIC_DAYS }, (_, index) => {
+      return { day: textOf(first + index), ...figuresOf(rowsOf(rows, first + index)) };
+    }),
+    total: figuresOf(rows),
+    refunds: refunds.filter(({ executions }) => executions > 0).sort((one, other) => other.executions - one.executions),
+  };
 }
 
 /**
@@ -66,81 +87,71 @@ export async function readStatistics(
     .where('creator', '=', wallet)
     .executeTakeFirst();
   if (!own) throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
-  const today = Math.floor(now() / 1_000 / DAY_SECONDS);
-  const first = today - days + 1;
-  const byDay = await readDays(views, agentId, first);
+  const last = today({ now });
+  const first = last - days + 1;
+  const all = await readDays(views, agentId, { first, last });
   const failures = await readFailures(views, agentId, first * DAY_SECONDS * 1_000, CREATOR_REASONS);
   return {
-    days: Array.from({ length: days }, (_, index) => toDay(first + index, byDay.get(first + index))),
+    days: Array.from({ length: days }, (_, index) => {
+      const rows = rowsOf(all, first + index);
+      const { completed, failed, p50_ms, p95_ms } = figuresOf(rows);
+      const earned_usdc = toUsdc(rows.reduce((sum, { earned }) => sum + earned, 0n));
+      return { day: textOf(first + index), completed, failed, earned_usdc, p50_ms, p95_ms };
+    }),
     failures: failures.map(({ code, message, count, last_at }) => {
       return { code, message, count: Number(count), last_at: toTime(last_at) };
     }),
   };
 }
 
-/** Ends per batch: a few milliseconds. */
-const SLICE = 1_000;
+const today = ({ now }: Pick<StatisticsDeps, 'now'>): number => Math.floor(now() / 1_000 / DAY_SECONDS);
 
-/** Readings in progress, by listing and day: the same request meanwhile shares the result. */
-const reading = new WeakMap<StatisticsDeps['views'], Map<string, Promise<Map<number, Day>>>>();
-
-function readDays(views: StatisticsDeps['views'], listing: string, firstDay: number): Promise<Map<number, Day>> {
-  const here = reading.get(views) ?? new Map<string, Promise<Map<number, Day>>>();
-  reading.set(views, here);
-  const name = `${listing} ${firstDay}`;
-  const days = here.get(name) ?? addUp(views, listing, firstDay).finally(() => here.delete(name));
-  here.set(name, days);
-  return days;
+/** At most some dozens a day, however many executions ended. */
+function readDays(
+  views: StatisticsDeps['views'],
+  listing: string,
+  { first, last }: { first: number; last: number },
+): Promise<AgentDayRow[]> {
+  return attachedIndex(views)
+    .selectFrom('agent_days')
+    .selectAll()
+    .where('listing', '=', listing)
+    .where('day', '>=', BigInt(first))
+    .where('day', '<=', BigInt(last))
+    .execute();
 }
 
-/** Results by days since 1970. Reads all ends of those days, in batches, so that nobody else waits. */
-async function addUp(views: StatisticsDeps['views'], listing: string, firstDay: number): Promise<Map<number, Day>> {
-  const days = new Map<number, Day>();
-  const from = BigInt(firstDay * DAY_SECONDS);
-  for (let last: EndRow | undefined; ; ) {
-    const before = last
-      ? sql`AND settled_at <= ${last.settled_at} AND (settled_at < ${last.settled_at} OR execution_id > ${last.execution_id})`
-      : sql.raw('');
-    const { rows } = await sql<EndRow>`
-      SELECT execution_id, outcome, settled_at, creator_amount, execution_time_ms FROM chain.ended_executions
-      WHERE listing = ${listing} AND settled_at >= ${from} ${before}
-      ORDER BY settled_at DESC, execution_id LIMIT ${SLICE}`.execute(views);
-    for (const row of rows) add(days, row);
-    last = rows.at(-1);
-    if (!last || rows.length < SLICE) return days;
-    await setImmediate();
-  }
-}
+const rowsOf = (rows: readonly AgentDayRow[], day: number) => rows.filter((row) => row.day === BigInt(day));
+const count = (rows: readonly AgentDayRow[]): number =>
+  Number(rows.reduce((sum, { executions }) => sum + executions, 0n));
 
-interface EndRow {
-  execution_id: string;
-  outcome: AgentOutcome['outcome'];
-  settled_at: bigint;
-  creator_amount: bigint;
-  execution_time_ms: bigint | null;
-}
+const COMPLETED: readonly string[] = ['completed', 'disputed'];
+const FAILED: readonly string[] = ['failed', 'dispute_upheld'];
 
-function add(days: Map<number, Day>, row: EndRow): void {
-  const number = Math.floor(Number(row.settled_at) / DAY_SECONDS);
-  const day = days.get(number) ?? { completed: 0, failed: 0, earned: 0n, times: [] };
-  days.set(number, day);
-  day.earned += row.creator_amount;
-  if (row.outcome === 'failed' || row.outcome === 'dispute_upheld') day.failed += 1;
-  if (row.outcome !== 'completed' && row.outcome !== 'disputed') return;
-  day.completed += 1;
-  if (row.execution_time_ms !== null) day.times.push(Number(row.execution_time_ms));
-}
-
-function toDay(day: number, read: Day | undefined): ListingDay {
-  const times = (read?.times ?? []).toSorted((one, other) => one - other);
-  // The nearest rank, as for an agent's health.
-  const percentile = (share: number) => times[Math.ceil(times.length * share) - 1] ?? null;
+function figuresOf(rows: readonly AgentDayRow[]): AgentFigures {
+  const completed = rows.filter(({ outcome }) => COMPLETED.includes(outcome));
+  const failed = count(rows.filter(({ outcome }) => FAILED.includes(outcome)));
+  const refunded = count(rows.filter(({ outcome }) => outcome === 'refunded'));
+  const total = count(completed) + failed;
+  const timed = completed
+    .filter(({ time_ms }) => time_ms >= 0n)
+    .sort((one, other) => Number(one.time_ms - other.time_ms));
   return {
-    day: new Date(day * DAY_SECONDS * 1_000).toISOString().slice(0, 10),
-    completed: read?.completed ?? 0,
-    failed: read?.failed ?? 0,
-    earned_usdc: toUsdc(read?.earned ?? 0n),
-    p50_ms: percentile(0.5),
-    p95_ms: percentile(0.95),
+    completed: count(completed),
+    failed,
+    refunded,
+    success_rate: total === 0 ? null : count(completed) / total,
+    p50_ms: percentileOf(timed, 0.5),
+    p95_ms: percentileOf(timed, 0.95),
   };
+}
+
+/** The nearest rank, as for an agent's health; null without rows. */
+function percentileOf(sorted: readonly AgentDayRow[], share: number): number | null {
+  let left = Math.ceil(count(sorted) * share);
+  for (const { executions, time_ms } of sorted) {
+    left -= Number(executions);
+    if (left <= 0) return Number(time_ms);
+  }
+  return null;
 }

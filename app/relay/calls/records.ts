@@ -63,7 +63,10 @@ export async function listExecutions(
 }
 
 /** Names by listing: from the current document, else from the document that was called. */
-async function agentNames(deps: RecordsDeps, rows: ExecutionView[]): Promise<Map<string, string>> {
+export async function agentNames(
+  deps: Pick<RecordsDeps, 'views' | 'documents'>,
+  rows: readonly { listing: string; metadata_hash: string | null }[],
+): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   const addresses = [...new Set(rows.map((row) => row.listing))];
   if (addresses.length === 0) return names;

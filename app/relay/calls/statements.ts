@@ -63,11 +63,10 @@ export async function readStatement(
   wallet: string,
   { role, ...asked }: Pick<StatementQuery, 'role' | 'from' | 'to'>,
 ): Promise<DailyStatement> {
-  const { first, last } = rangeOf(asked, deps.now());
+  const { first, last, span } = rangeOf(asked, deps.now());
   const days = new Map(Array.from({ length: last - first + 1 }, (_, index) => [first + index, newSums()]));
   const total = newSums();
-  const sumsAt = (at: bigint) => [total, days.get(Number(at / DAY_SECONDS)) ?? newSums()];
-  const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
+  const sumsAt = (at: bigint) => [total, days.get(dayOf(at)) ?? newSums()];
   for (const whose of await ownersOf(deps.views, role, wallet)) {
     await readEnds(deps.views, whose, span, (row) => {
       for (const sums of sumsAt(row.settled_at)) addEnd(sums, row);
@@ -89,13 +88,18 @@ export async function readStatement(
   };
 }
 
-const textOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+/** Of a time in unix seconds. */
+export const dayOf = (at: bigint): number => Number(at / DAY_SECONDS);
+export const textOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Days since 1970, both included. */
-function rangeOf({ from, to }: { from?: string | undefined; to?: string | undefined }, nowMs: number) {
+export type Range = { from?: string | undefined; to?: string | undefined };
+
+/** Days since 1970, both included, and their seconds. Throws ApiError 400 for a range that is empty or too long. */
+export function rangeOf({ from, to }: Range, nowMs: number): { first: number; last: number; span: Span } {
   const last = Math.floor((to === undefined ? nowMs : Date.parse(to)) / DAY_MS);
   const first = from === undefined ? last - USUAL_DAYS + 1 : Math.floor(Date.parse(from) / DAY_MS);
-  if (first >= 0 && first <= last && last - first < STATEMENT_DAYS) return { first, last };
+  const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
+  if (first >= 0 && first <= last && last - first < STATEMENT_DAYS) return { first, last, span };
   const expected = `must be at most ${STATEMENT_DAYS} days, and "from" not after "to"`;
   const got = `${from ?? textOf(first)} to ${textOf(last)}`;
   throw invalid(`The days of a statement ${expected}, not ${got}`, { in: 'query', path: 'from', expected, got });
@@ -108,6 +112,7 @@ async function ownersOf(views: StatementsDeps['views'], role: StatementRole, wal
   return own.map(({ listing }) => sql`listing = ${listing}`);
 }
 
+/** Unix seconds; `to` is not in it. */
 interface Span {
   from: bigint;
   to: bigint;
@@ -115,6 +120,8 @@ interface Span {
 
 interface EndRow {
   execution_id: string;
+  key_id: string | null;
+  listing: string;
   settled_at: bigint;
   status: ExecutionStatusName;
   price: bigint;
@@ -124,7 +131,7 @@ interface EndRow {
 }
 
 /** In batches, so that nobody else waits. */
-async function readEnds(
+export async function readEnds(
   views: StatementsDeps['views'],
   whose: RawBuilder<unknown>,
   { from, to }: Span,
@@ -135,7 +142,7 @@ async function readEnds(
       ? sql`AND settled_at <= ${last.settled_at} AND (settled_at < ${last.settled_at} OR execution_id > ${last.execution_id})`
       : sql`AND settled_at < ${to}`;
     const { rows } = await sql<EndRow>`
-      SELECT execution_id, settled_at, status, price, creator_amount, platform_amount, dispute_count
+      SELECT execution_id, key_id, listing, settled_at, status, price, creator_amount, platform_amount, dispute_count
       FROM chain.executions
       WHERE ${whose} AND status <> 'open' AND settled_at >= ${from} ${before}
       ORDER BY settled_at DESC, execution_id LIMIT ${SLICE}`.execute(views);
@@ -160,15 +167,25 @@ function addEnd(sums: Sums, row: EndRow): void {
   sums.fee += row.platform_amount;
 }
 
+interface OutcomeRow {
+  key_id: string | null;
+  listing: string;
+  resolved_at: bigint;
+  amount_to_caller: bigint;
+  amount_to_treasury: bigint;
+}
+
 /** Upheld disputes: what they took from collateral. Each cost a bond, so they are few. */
-async function readOutcomes(
+export async function readOutcomes(
   views: StatementsDeps['views'],
   whose: RawBuilder<unknown>,
   { from, to }: Span,
-  take: (row: { resolved_at: bigint; amount_to_caller: bigint; amount_to_treasury: bigint }) => void,
+  take: (row: OutcomeRow) => void,
 ): Promise<void> {
-  const { rows } = await sql<{ resolved_at: bigint; amount_to_caller: bigint; amount_to_treasury: bigint }>`
-    SELECT resolved_at, amount_to_caller, amount_to_treasury FROM chain.disputes
+  const { rows } = await sql<OutcomeRow>`
+    SELECT (SELECT key_id FROM chain.executions AS e WHERE e.execution_id = d.execution_id) AS key_id,
+      listing, resolved_at, amount_to_caller, amount_to_treasury
+    FROM chain.disputes AS d
     WHERE ${whose} AND outcome = 'upheld' AND opened_at < ${to} AND resolved_at >= ${from} AND resolved_at < ${to}`.execute(
     views,
   );

@@ -27,6 +27,7 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/keys$/, 'keys'],
   [/^\/executions$/, 'executions'],
   [/^\/executions\/[^/]+$/, 'execution'],
+  [/^\/spend$/, 'spend'],
   [/^\/disputes$/, 'disputes'],
   [/^\/disputes\/[^/]+$/, 'dispute'],
   [/^\/creator$/, 'creator'],

@@ -7,6 +7,7 @@ import { Receipt } from '../wire/receipt.ts';
 import {
   AgentFull,
   AgentPage,
+  AgentStatistics,
   type AgentsQuery,
   ArchiveLine,
   ContentDeleted,
@@ -20,6 +21,7 @@ import {
   Health,
   MetadataAccepted,
   Ready,
+  SpendStatement,
   type StartInput,
   type StatementRole,
 } from '../wire/wire.ts';
@@ -149,6 +151,9 @@ export function createClient(options: ClientOptions) {
       get(AgentPage, `/v1/agents${toQuery(filters)}`, options),
     getAgent: (agentId: string, options?: ReadOptions) =>
       get(AgentFull, `/v1/agents/${encodeURIComponent(agentId)}`, options),
+    /** Success and latency for each of the last 30 days. */
+    getAgentStatistics: (agentId: string, options?: ReadOptions) =>
+      get(AgentStatistics, `/v1/agents/${encodeURIComponent(agentId)}/statistics`, options),
     /**
      * A `completed` answer, or `pending` / `running`: then poll `getExecution` until it has ended. One call is charged
      * at most once, however often it is retried.
@@ -193,6 +198,9 @@ export function createClient(options: ClientOptions) {
     /** What the wallet paid or earned by the day; `from` and `to` are UTC days such as 2026-01-31, inclusive. */
     getDailyStatement: (filters: StatementFilters = {}, options?: ReadOptions) =>
       get(DailyStatement, `/v1/statements/daily${toQuery(filters)}`, options),
+    /** What the wallet paid by the UTC day, the API key and the agent. */
+    getSpend: (filters: Omit<StatementFilters, 'role'> = {}, options?: ReadOptions) =>
+      get(SpendStatement, `/v1/statements/spend${toQuery(filters)}`, options),
     listExecutions: (filters: ExecutionFilters = {}, options?: ReadOptions) =>
       get(ExecutionPage, `/v1/executions${toQuery(filters)}`, options),
     /**

@@ -36,3 +36,6 @@ export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 /** As whom a wallet reads its statement. */
 export const STATEMENT_ROLES = ['caller', 'creator'] as const;
 export type StatementRole = (typeof STATEMENT_ROLES)[number];
+
+/** Most days of one statement. */
+export const STATEMENT_DAYS = 92;

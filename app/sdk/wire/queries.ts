@@ -101,11 +101,16 @@ export type ExecutionsQuery = z.output<typeof ExecutionsQuery>;
 
 const DAY_RULE = 'must be a day in UTC, such as 2026-01-31';
 
-/** GET /v1/statements/daily */
-export const StatementQuery = z.strictObject({
-  role: z.enum(STATEMENT_ROLES, { error: `must be one of ${STATEMENT_ROLES.join(', ')}` }).default('caller'),
+/** GET /v1/statements/spend */
+export const SpendQuery = z.strictObject({
   from: z.iso.date(DAY_RULE).optional(),
   to: z.iso.date(DAY_RULE).optional(),
   format: z.enum(['json', 'csv'], { error: 'must be json or csv' }).default('json'),
+});
+
+/** GET /v1/statements/daily */
+export const StatementQuery = z.strictObject({
+  role: z.enum(STATEMENT_ROLES, { error: `must be one of ${STATEMENT_ROLES.join(', ')}` }).default('caller'),
+  ...SpendQuery.shape,
 });
 export type StatementQuery = z.output<typeof StatementQuery>;

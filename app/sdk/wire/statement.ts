@@ -1,11 +1,9 @@
 /** Daily statements: what a wallet paid as caller, or earned as creator, by the UTC day on which executions ended. */
 import * as z from 'zod';
-import { STATEMENT_ROLES, type StatementRole } from './choices.ts';
+import { STATEMENT_DAYS, STATEMENT_ROLES, type StatementRole } from './choices.ts';
 import { ADDRESS } from './fields.ts';
 
-/** Most days of one statement. */
-export const STATEMENT_DAYS = 92;
-export type { StatementRole };
+export { STATEMENT_DAYS, type StatementRole };
 
 const Count = z.int().min(0);
 const Usdc = z.number().min(0);
@@ -40,9 +38,48 @@ export const DailyStatement = z.strictObject({
 });
 export type DailyStatement = z.infer<typeof DailyStatement>;
 
-/** The days as CSV, with a header. No value needs quotes. */
-export function statementCsv({ days }: DailyStatement): string {
-  const names = Object.keys(StatementDay.shape) as (keyof StatementDay)[];
-  const lines = [names, ...days.map((day) => names.map((name) => day[name]))];
+/** One UTC day, one key and one agent. */
+export const SpendRow = z.strictObject({
+  day: z.iso.date(),
+  /** Null: the wallet itself opened the executions. */
+  key_id: z.string().nullable(),
+  key_name: z.string().nullable(),
+  agent_id: z.string().regex(ADDRESS),
+  agent_name: z.string().nullable(),
+  executions: Count,
+  completed: Count,
+  refunded: Count,
+  paid_usdc: Usdc,
+  refunded_usdc: Usdc,
+  returned_usdc: Usdc,
+});
+export type SpendRow = z.infer<typeof SpendRow>;
+
+/** GET /v1/statements/spend */
+export const SpendStatement = z.strictObject({
+  wallet: z.string().regex(ADDRESS),
+  from: z.iso.date(),
+  to: z.iso.date(),
+  rows: z.array(SpendRow),
+});
+export type SpendStatement = z.infer<typeof SpendStatement>;
+
+/** The days as CSV, with a header. */
+export const statementCsv = ({ days }: DailyStatement): string => toCsv(StatementDay.shape, days);
+/** The rows as CSV, with a header. */
+export const spendCsv = ({ rows }: SpendStatement): string => toCsv(SpendRow.shape, rows);
+
+type Value = string | number | null;
+
+function toCsv<Row extends Record<string, Value>>(shape: Record<keyof Row, unknown>, rows: readonly Row[]): string {
+  const names = Object.keys(shape) as (keyof Row & string)[];
+  const lines = [names, ...rows.map((row) => names.map((name) => cellOf(row[name] ?? null)))];
   return lines.map((line) => `${line.join(',')}\n`).join('');
+}
+
+/** Names are other people's words: quoted where needed, and never a formula of a spreadsheet. */
+function cellOf(value: Value): string {
+  if (typeof value !== 'string') return value === null ? '' : String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -214,6 +214,7 @@ export type ContentDeleted = z.infer<typeof ContentDeleted>;
 /** POST /v1/metadata takes `AgentMetadata` as JSON and returns the hash of exactly these bytes. */
 export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
 export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
+export * from './agentStatistics.ts';
 export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from './errorCodes.ts';
 export * from './queries.ts';
 export * from './statement.ts';

@@ -32,6 +32,23 @@ const CALLERS = (listing: 'listing' | "''") =>
     SELECT caller, ${listing}, status, opened_at / 86400, count(*) FROM executions WHERE status <> 'open'
     GROUP BY 1, 2, 3, 4`);
 
+/** Times to two significant digits, half up; the rows of `agent_days` in the order of its columns. */
+export const DAYS = `
+  SELECT listing, settled_at / 86400 AS day, outcome, CAST(reason AS BIGINT) AS reason,
+    CAST(CASE WHEN time IS NULL THEN -1 ELSE (time + unit / 2) / unit * unit END AS BIGINT) AS time_ms,
+    count(*) AS executions, CAST(sum(creator_amount) AS BIGINT) AS earned
+  FROM (
+    SELECT *, CASE WHEN time < 100 THEN 1 WHEN time < 1000 THEN 10 WHEN time < 10000 THEN 100
+      WHEN time < 100000 THEN 1000 WHEN time < 1000000 THEN 10000 WHEN time < 10000000 THEN 100000 ELSE 1000000 END AS unit
+    FROM (
+      SELECT e.listing, e.outcome, e.settled_at, e.creator_amount,
+        CASE WHEN e.outcome IN ('failed', 'refunded') THEN coalesce(x.reason, -1) ELSE -1 END AS reason,
+        CASE WHEN e.outcome IN ('failed', 'refunded') THEN NULL ELSE e.execution_time_ms END AS time
+      FROM ended_executions AS e JOIN executions AS x ON x.execution_id = e.execution_id WHERE e.settled_at IS NOT NULL
+    ) AS ends
+  ) AS units
+  GROUP BY 1, 2, 3, 4, 5`;
+
 /** Makes all figures anew, and counts every listing as changed. */
 export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void> {
   await index.transaction().execute(async (db) => {
@@ -42,6 +59,10 @@ export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void
     await STATISTICS.execute(db);
     await CALLERS('listing').execute(db);
     await CALLERS("''").execute(db);
+    await db.deleteFrom('agent_days').execute();
+    await sql
+      .raw(`INSERT INTO agent_days (listing, day, outcome, reason, time_ms, executions, earned) ${DAYS}`)
+      .execute(db);
     await db.deleteFrom('changed_agents').execute();
     await sql`INSERT INTO changed_agents (listing, revision)
       SELECT listing, (SELECT revision FROM catalogue_revision) FROM listings`.execute(db);

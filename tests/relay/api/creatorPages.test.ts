@@ -1,6 +1,9 @@
 /** What a creator sees of listings, everybody of outcomes, and the admin of creators. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { createClient } from '../../../app/sdk/client/client.ts';
+import { REFUND_REASONS } from '../../../app/sdk/program/program.ts';
+import { REFUND_REASON_NAMES } from '../../../app/sdk/wire/agentStatistics.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import type { ExecutionRow } from '../../../indexer/tables.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
@@ -143,6 +146,56 @@ describe('pages of creators', () => {
       expect(own?.metadata).to.include(endpoint);
       const [copy] = (await (await signIn(copier)).call('listings.mine')).listings;
       expect([copy?.metadata, copy?.name]).to.deep.equal([null, null]);
+    });
+  });
+
+  describe('GET /v1/agents/{agent_id}/statistics', () => {
+    const none = { completed: 0, failed: 0, refunded: 0, success_rate: null, p50_ms: null, p95_ms: null };
+
+    it('has 30 days with success and latency, their sums, and refunds by reason', async () => {
+      const listing = await world.addListing();
+      // More than two digits are rounded: 1,249 to 1,200 and 1,250 to 1,300.
+      for (const ms of [0n, 30n, 1_249n, 1_250n]) await ended(listing, 1, { execution_time_ms: ms });
+      await ended(listing, 1, { status: 'dispute_upheld', execution_time_ms: 9_000n });
+      for (const reason of [0n, 0n, 4n]) await ended(listing, 1, refunded(reason));
+      await ended(listing, 29, { status: 'disputed', execution_time_ms: 70n });
+      await ended(listing, 30, refunded(2n));
+      await ended(listing, 0, { status: 'open', settled_at: null });
+      const { status, json, headers } = await world.get(`/v1/agents/${listing}/statistics`);
+      expect(status, JSON.stringify(json)).to.equal(200);
+      expect(headers.get('cache-control')).to.equal(
+        (await world.get(`/v1/agents/${listing}`)).headers.get('cache-control'),
+      );
+      const yesterday = { completed: 4, failed: 3, refunded: 1, success_rate: 4 / 7, p50_ms: 30, p95_ms: 1_300 };
+      const days = Array.from({ length: 30 }, (_, index) => ({ day: dayOf(29 - index), ...none }));
+      Object.assign(days[28]!, yesterday);
+      Object.assign(days[0]!, { completed: 1, success_rate: 1, p50_ms: 70, p95_ms: 70 });
+      expect(json).to.deep.equal({
+        agent_id: listing,
+        from: dayOf(29),
+        to: dayOf(0),
+        days,
+        total: { completed: 5, failed: 3, refunded: 1, success_rate: 5 / 8, p50_ms: 70, p95_ms: 1_300 },
+        refunds: [
+          { reason: 'creator_failed', executions: 2 },
+          { reason: 'unserved', executions: 1 },
+        ],
+      });
+      expect(await createClient({ baseUrl: world.url }).getAgentStatistics(listing)).to.deep.equal(json);
+    });
+
+    it('has days without figures for an agent that nobody has called, and rejects unknown and delisted ones', async () => {
+      const { json } = await world.get(`/v1/agents/${await world.addListing()}/statistics`);
+      expect([json.days.length, json.total, json.refunds]).to.deep.equal([30, none, []]);
+      for (const agentId of [newAddress(), await world.addListing({ status: 'delisted' })]) {
+        const { status, json } = await world.get(`/v1/agents/${agentId}/statistics`);
+        expect([status, json.error.code]).to.deep.equal([404, 'agent_not_found']);
+      }
+    });
+
+    it("names reasons in the order of the program's", () => {
+      const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      expect(REFUND_REASON_NAMES).to.deep.equal(REFUND_REASONS.map(snake));
     });
   });
 

@@ -1,8 +1,8 @@
-/** GET /v1/statements/daily: its sums equal those of the executions, to the unit, for callers and creators. */
+/** GET /v1/statements/daily and /spend: their sums equal those of the executions, to the unit. */
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
-import type { DailyStatement } from '../../../app/sdk/wire/wire.ts';
+import type { DailyStatement, SpendStatement } from '../../../app/sdk/wire/wire.ts';
 import type { ExecutionRow } from '../../../indexer/tables.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
@@ -42,6 +42,7 @@ describe('GET /v1/statements/daily', () => {
         execution_id: `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`,
         record: `record ${number}`,
         listing: listings[number % 2]!,
+        key_id: [null, caller.keyId, 'elsewhere'][number % 3]!,
         status,
         price,
         platform_amount: fee,
@@ -139,6 +140,61 @@ describe('GET /v1/statements/daily', () => {
   it("shows a wallet without executions zeros, and nothing of another's", async () => {
     const { json } = await world.get(`/v1/statements/daily?role=creator&${range}`, caller.apiKey);
     expect(Object.values(json.total)).to.deep.equal(Object.keys(json.total).map(() => 0));
+  });
+
+  it('has what each key paid to each agent, whose sums are those of the days', async () => {
+    const sums = new Map<string, { executions: number; paid: bigint; refunded: bigint }>();
+    for (const { status, settled_at, key_id, listing, price } of rows) {
+      const at = Number(settled_at ?? 0n);
+      if (status === 'open' || at < FIRST || at >= FIRST + SPREAD) continue;
+      const name = [dayOf(at), key_id, listing].join();
+      const sum = sums.get(name) ?? { executions: 0, paid: 0n, refunded: 0n };
+      sum.executions += 1;
+      if (status === 'refunded') sum.refunded += price;
+      else sum.paid += price;
+      sums.set(name, sum);
+    }
+    expect(sums.size).to.equal(3 * 3 * 2);
+    const { status, json } = await world.get(`/v1/statements/spend?${range}`, caller.apiKey);
+    expect(status, JSON.stringify(json)).to.equal(200);
+    const { rows: shown } = json as SpendStatement;
+    const found = shown.map(({ day, key_id, agent_id, executions, paid_usdc, refunded_usdc }) => [
+      [day, key_id, agent_id].join(),
+      { executions, paid: parseUsdc(paid_usdc), refunded: parseUsdc(refunded_usdc) },
+    ]);
+    expect(Object.fromEntries(found)).to.deep.equal(Object.fromEntries(sums));
+    expect(shown.map(({ day }) => day)).to.deep.equal(shown.map(({ day }) => day).sort());
+    const returned = shown.filter(({ returned_usdc }) => returned_usdc > 0);
+    const { key_id, listing } = rows[3]!;
+    expect(returned.map((row) => [row.day, row.key_id, row.agent_id, row.returned_usdc])).to.deep.equal([
+      [dayOf(FIRST + DAY), key_id, listing, 0.300001],
+    ]);
+    const names = new Map(shown.map((row) => [row.key_id, row.key_name]));
+    expect(names).to.deep.equal(
+      new Map([
+        [null, null],
+        [caller.keyId, 'laptop'],
+        ['elsewhere', null],
+      ]),
+    );
+    expect(new Set(shown.map(({ agent_name }) => agent_name))).to.deep.equal(new Set(['csv-analyst']));
+    const client = createClient({ baseUrl: world.url, apiKey: caller.apiKey });
+    expect(await client.getSpend({ from: json.from, to: json.to })).to.deep.equal(json);
+    expect((await world.get(`/v1/statements/spend?${range}`, creator.apiKey)).json.rows).to.deep.equal([]);
+    expect((await world.get('/v1/statements/spend?from=2026-01-01&to=2026-04-03', caller.apiKey)).status).to.equal(400);
+  });
+
+  it('is CSV by key and agent too, in which a name is never a formula', async () => {
+    const named = { name: '=1+"1", x' };
+    await world.ledger.updateTable('api_keys').set(named).where('key_id', '=', caller.keyId).execute();
+    const { headers, text } = await world.get(`/v1/statements/spend?format=csv&${range}`, caller.apiKey);
+    expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8');
+    const [head, ...lines] = text.trimEnd().split('\n');
+    expect(head).to.match(/^day,key_id,key_name,agent_id,agent_name,executions,/);
+    expect(lines).to.have.length(3 * 3 * 2);
+    const ofKey = lines.filter((line) => line.includes(caller.keyId));
+    expect(ofKey.every((line) => line.includes(`,"'=1+""1"", x",`))).to.equal(true);
+    expect(lines.filter((line) => line.startsWith(`${dayOf(FIRST)},,,`))).to.have.length(2);
   });
 
   it('rejects: more than 92 days, an end before the beginning, and what is no day', async () => {

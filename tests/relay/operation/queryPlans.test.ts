@@ -14,11 +14,13 @@ import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
+import { readSpend } from '../../../app/relay/calls/spend.ts';
+import { readStatement } from '../../../app/relay/calls/statements.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
-import { WALLET } from '../../../bench/lists/fill.ts';
+import { addressOf, WALLET } from '../../../bench/lists/fill.ts';
 import { costsOnPostgres } from '../../harness/edge/costs.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { type Ran, recordStatements } from '../../harness/edge/statements.ts';
@@ -176,6 +178,18 @@ describe('query plans', function () {
       await createDocuments(views.db).get('a hash');
     });
     expect(ran.length).to.be.at.least(7);
+    await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
+  });
+
+  it('use an index for the statements of a wallet', async () => {
+    const { db: views } = tables.views;
+    const deps = { views, documents: createDocuments(views), now: () => 60 * 86_400_000 };
+    const ran = await ranBy(async () => {
+      for (const role of ['caller', 'creator'] as const)
+        await readStatement(deps, role === 'caller' ? 'a wallet' : addressOf('creator', 1), { role });
+      await readSpend(deps, 'a wallet', {});
+    });
+    expect(ran.length).to.be.at.least(4);
     await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
   });
 

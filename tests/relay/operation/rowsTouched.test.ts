@@ -74,6 +74,7 @@ const READ: Record<string, string[]> = {
     '?verified_only=true&offset=100',
   ],
   '/v1/agents/{agent_id}': [`/${agentId}`, `/${addressOf('listing', 0)}`],
+  '/v1/agents/{agent_id}/statistics': [`/${agentId}/statistics`, `/${addressOf('listing', 0)}/statistics`],
   '/v1/executions': [
     '',
     ...['pending', 'running', 'completed', 'failed', 'disputed'].map((status) => `?status=${status}`),
@@ -203,7 +204,7 @@ describe('rows that the API touches', function () {
     expect(texts.filter((text) => /\blimit \?(?! \+ 0)/i.test(text))).to.deep.equal([]);
   });
 
-  it('are read in slices for the daily statistics of a busy creator', async () => {
+  it('add up to the daily statistics of a busy creator', async () => {
     const { deps, index } = large.world;
     const listing = addressOf('listing', 0);
     const ended = await index

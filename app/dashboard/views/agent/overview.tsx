@@ -6,6 +6,7 @@ import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, 
 import { Collateral } from './collateral.tsx';
 import { CreatorAgents } from './creatorAgents.tsx';
 import { Example } from './example.tsx';
+import { Month } from './month.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { SchemaFields } from './schema/schemaFields.tsx';
 
@@ -17,6 +18,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
       <div className="grid min-w-0 content-start gap-10">
         <Figures agent={agent} />
         <Outcomes agentId={agent.agent_id} />
+        <Month agent={agent} />
         <section>
           <h2 className="mb-3 text-lg font-semibold">What it does</h2>
           {/* Plain text until it is loaded, which takes about the same space. */}

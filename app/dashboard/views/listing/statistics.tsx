@@ -2,15 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
+import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { Button, Card, cx, Note, Skeleton, Table } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatRate, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, Time } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
 const RANGES = [7, 30, 90] as const;
 const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
-const shortDuration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${SHORT.format(ms / 1_000)} s`);
 
 type Statistics = ProcedureOutput<'listings.statistics'>;
 
@@ -65,8 +65,6 @@ export function Statistics({ agentId }: { agentId: string }) {
 
 function Charts({ data: { days, failures } }: { data: Statistics }) {
   const names = days.map(({ day }) => day);
-  const completed = days.reduce((sum, day) => sum + day.completed, 0);
-  const failed = days.reduce((sum, day) => sum + day.failed, 0);
   const latest = days.findLast(({ p50_ms }) => p50_ms !== null);
   return (
     <div className="grid gap-4 lg:grid-cols-2">
@@ -79,33 +77,10 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         formatShort={(value) => SHORT.format(value)}
         series={[{ label: 'Earned', tone: 'accent', values: days.map(({ earned_usdc }) => earned_usdc) }]}
       />
-      <Chart
-        title="Calls"
-        summary={
-          completed + failed > 0
-            ? `${formatCount(completed + failed)}, ${formatRate(completed / (completed + failed))} completed`
-            : 'None'
-        }
-        days={names}
-        kind="bars"
-        format={formatCount}
-        formatShort={(value) => SHORT.format(value)}
-        series={[
-          { label: 'Completed', tone: 'good', values: days.map((day) => day.completed) },
-          { label: 'Failed', tone: 'bad', values: days.map((day) => day.failed) },
-        ]}
-      />
-      <Chart
-        title="Latency of completed calls"
+      <CallsChart days={days} />
+      <LatencyChart
+        days={days}
         summary={latest ? `${formatDuration(latest.p50_ms ?? 0)} in the middle` : 'No completed calls'}
-        days={names}
-        kind="lines"
-        format={formatDuration}
-        formatShort={shortDuration}
-        series={[
-          { label: 'p50', tone: 'accent', values: days.map(({ p50_ms }) => p50_ms) },
-          { label: 'p95', tone: 'warn', values: days.map(({ p95_ms }) => p95_ms) },
-        ]}
       />
       <Failures failures={failures} />
     </div>

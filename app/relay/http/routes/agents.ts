@@ -1,6 +1,7 @@
 /** Routes of agents: descriptions and prices. */
-import { AgentFull, AgentPage, AgentsQuery } from '../../../sdk/wire/wire.ts';
+import { AgentFull, AgentPage, AgentStatistics, AgentsQuery } from '../../../sdk/wire/wire.ts';
 import { getAgent, listAgents } from '../../agents/catalog.ts';
+import { readAgentStatistics } from '../../agents/statistics.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
 import { AGENT_ID, AGENT_PARAM, CREATOR, INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
@@ -18,6 +19,8 @@ const SUMMARY = {
   status: 'active',
   health: { status: 'ok', success_rate_recent: 0.98, p50_ms: 131, p95_ms: 240 },
 };
+
+const FIGURES = { completed: 49, failed: 1, refunded: 0, success_rate: 0.98, p50_ms: 130, p95_ms: 240 };
 
 export const agentRoutes = {
   listAgents: route({
@@ -81,6 +84,40 @@ export const agentRoutes = {
       const agent = await getAgent(deps, param('agent_id'));
       requireNoQuery(request.url);
       return { status: 200, value: agent };
+    },
+  }),
+
+  getAgentStatistics: route({
+    method: 'get',
+    path: '/v1/agents/{agent_id}/statistics',
+    tag: 'Agents',
+    summary: "Read an agent's last 30 days",
+    about:
+      'Success and latency of an agent for each of the last 30 days in UTC, by the time at which executions ended, and over all of them. Latencies have two significant digits.',
+    access: 'public',
+    params: { agent_id: AGENT_PARAM },
+    answers: {
+      200: {
+        about: 'The days, oldest first.',
+        schema: AgentStatistics,
+        examples: {
+          month: {
+            agent_id: AGENT_ID,
+            from: '2026-11-21',
+            to: '2026-11-21',
+            days: [{ day: '2026-11-21', ...FIGURES }],
+            total: FIGURES,
+            refunds: [{ reason: 'creator_timeout', executions: 1 }],
+          },
+        },
+      },
+    },
+    errors: ['agent_not_found'],
+    cache: CACHING.listing,
+    async handle({ deps }, { request, param }) {
+      const statistics = await readAgentStatistics(deps, param('agent_id'));
+      requireNoQuery(request.url);
+      return { status: 200, value: statistics };
     },
   }),
 };

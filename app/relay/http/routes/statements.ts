@@ -1,9 +1,17 @@
 /** Routes of statements: what a wallet paid or earned, by the day. */
-import { DailyStatement, StatementQuery, statementCsv } from '../../../sdk/wire/wire.ts';
+import {
+  DailyStatement,
+  SpendQuery,
+  SpendStatement,
+  StatementQuery,
+  spendCsv,
+  statementCsv,
+} from '../../../sdk/wire/wire.ts';
+import { readSpend } from '../../calls/spend.ts';
 import { readStatement } from '../../calls/statements.ts';
 import { parse, readQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
-import { WALLET } from './samples.ts';
+import { AGENT_ID, WALLET } from './samples.ts';
 
 const FIGURES = {
   executions: 12,
@@ -18,6 +26,19 @@ const FIGURES = {
   slashed_usdc: 0,
 };
 const [from, to] = ['2026-11-21', '2026-11-21'];
+const SPEND = {
+  day: from,
+  key_id: '3f2a9c0d5b7e41628894a0f1c2d3e4f5',
+  key_name: 'production',
+  agent_id: AGENT_ID,
+  agent_name: 'csv-analyst',
+  executions: 12,
+  completed: 11,
+  refunded: 1,
+  paid_usdc: 2.75,
+  refunded_usdc: 0.25,
+  returned_usdc: 0,
+};
 
 export const statementRoutes = {
   getDailyStatement: route({
@@ -46,6 +67,32 @@ export const statementRoutes = {
       const { format, ...asked } = parse(StatementQuery, readQuery(request.url), 'query');
       const statement = await readStatement(deps, caller.wallet, asked);
       return { status: 200, value: format === 'csv' ? Buffer.from(statementCsv(statement)) : statement };
+    },
+  }),
+
+  getSpend: route({
+    method: 'get',
+    path: '/v1/statements/spend',
+    tag: 'Executions',
+    summary: "Read the wallet's spend by the key and the agent",
+    about:
+      "What the key's wallet paid as caller: one row for each UTC day, API key and agent with an execution that ended or a dispute that was decided on that day. Its amounts are those of the daily statement. `key_id` is null for executions that the wallet opened itself.",
+    access: 'read',
+    query: SpendQuery,
+    answers: {
+      200: {
+        about: 'The rows, oldest first; with `format=csv` as CSV.',
+        schema: SpendStatement,
+        bytes: 'text/csv',
+        examples: { spend: { wallet: WALLET, from, to, rows: [SPEND] } },
+      },
+    },
+    errors: [],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request }) {
+      const { format, ...asked } = parse(SpendQuery, readQuery(request.url), 'query');
+      const spend = await readSpend(deps, caller.wallet, asked);
+      return { status: 200, value: format === 'csv' ? Buffer.from(spendCsv(spend)) : spend };
     },
   }),
 };

@@ -44,9 +44,16 @@ export function keep(agentId: string, kept: Kept): void {
   }
 }
 
+const keys = (): string[] => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
+const read = (key: string): Kept | null => parse(sessionStorage.getItem(key));
+
 /** What this tab asked in an execution; null if it was asked elsewhere. */
-export function askedIn(executionId: string): Kept | null {
-  const agents = Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
-  const all = agents.map((key) => parse(sessionStorage.getItem(key)));
-  return all.find((kept) => kept?.call?.executionId === executionId) ?? null;
+export const askedIn = (executionId: string): Kept | null =>
+  keys()
+    .map(read)
+    .find((kept) => kept?.call?.executionId === executionId) ?? null;
+
+/** Deletes what this tab asked in an execution. */
+export function forgetAsked(executionId: string): void {
+  for (const key of keys()) if (read(key)?.call?.executionId === executionId) sessionStorage.removeItem(key);
 }

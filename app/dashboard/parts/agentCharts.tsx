@@ -1,0 +1,58 @@
+/** An agent's calls and their latency by the day. */
+import { Chart } from './chart.tsx';
+import { formatCount, formatDuration, formatRate } from './values.tsx';
+
+interface Day {
+  day: string;
+  completed: number;
+  failed: number;
+  p50_ms: number | null;
+  p95_ms: number | null;
+}
+
+const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+
+function shortDuration(ms: number): string {
+  if (ms === 0) return '0';
+  return ms < 1_000 ? `${SHORT.format(ms)} ms` : `${SHORT.format(ms / 1_000)} s`;
+}
+
+export function CallsChart({ days }: { days: readonly Day[] }) {
+  const completed = days.reduce((sum, day) => sum + day.completed, 0);
+  const failed = days.reduce((sum, day) => sum + day.failed, 0);
+  return (
+    <Chart
+      title="Calls"
+      summary={
+        completed + failed > 0
+          ? `${formatCount(completed + failed)}, ${formatRate(completed / (completed + failed))} completed`
+          : 'None'
+      }
+      days={days.map(({ day }) => day)}
+      kind="bars"
+      format={formatCount}
+      formatShort={(value) => SHORT.format(value)}
+      series={[
+        { label: 'Completed', tone: 'good', values: days.map((day) => day.completed) },
+        { label: 'Failed', tone: 'bad', values: days.map((day) => day.failed) },
+      ]}
+    />
+  );
+}
+
+export function LatencyChart({ days, summary }: { days: readonly Day[]; summary: string }) {
+  return (
+    <Chart
+      title="Latency of completed calls"
+      summary={summary}
+      days={days.map(({ day }) => day)}
+      kind="lines"
+      format={formatDuration}
+      formatShort={shortDuration}
+      series={[
+        { label: 'p50', tone: 'accent', values: days.map(({ p50_ms }) => p50_ms) },
+        { label: 'p95', tone: 'warn', values: days.map(({ p95_ms }) => p95_ms) },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,54 @@
+/** A range of UTC days, and files of the service about it. */
+import { toError } from '../../sdk/client/answer.ts';
+import { STATEMENT_DAYS } from '../../sdk/wire/choices.ts';
+import { Input } from './ui.tsx';
+import { saveFile } from './values.tsx';
+
+export interface DayRange {
+  from: string;
+  to: string;
+}
+
+const DAY_MS = 86_400_000;
+const USUAL_DAYS = 30;
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** As many days up to today. */
+export const lastDays = (days = USUAL_DAYS): DayRange => ({
+  from: dayOf(Date.now() - (days - 1) * DAY_MS),
+  to: dayOf(Date.now()),
+});
+
+/** Why the service refuses a range; null if it takes it. */
+export function faultOf({ from, to }: DayRange): string | null {
+  if (!from || !to) return 'Choose both days.';
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (days < 1) return 'The first day is after the last one.';
+  return days > STATEMENT_DAYS ? `At most ${STATEMENT_DAYS} days, not ${days}.` : null;
+}
+
+/** The range may be one that the service refuses. */
+export function RangeFields({ range, onChange }: { range: DayRange; onChange(range: DayRange): void }) {
+  const field = (name: keyof DayRange, label: string, error: string | null) => (
+    <Input
+      type="date"
+      label={label}
+      value={range[name]}
+      error={error}
+      onChange={(event) => onChange({ ...range, [name]: event.target.value })}
+    />
+  );
+  return (
+    <div className="grid grid-cols-2 items-start gap-3">
+      {field('from', 'From (UTC)', faultOf(range))}
+      {field('to', 'To (UTC)', null)}
+    </div>
+  );
+}
+
+/** Saves exactly the service's bytes. Throws MarketplaceError for an error answer. */
+export async function download(path: string, name: string, type: string): Promise<void> {
+  const response = await fetch(path);
+  if (!response.ok) throw toError(response, await response.json().catch(() => null));
+  saveFile(name, await response.text(), type);
+}

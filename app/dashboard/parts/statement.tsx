@@ -1,0 +1,66 @@
+/** The daily statement of the wallet as a file, for a range of days. */
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { StatementRole } from '../../sdk/wire/choices.ts';
+import { explain } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { Dialog } from './dialog.tsx';
+import { download, faultOf, lastDays, RangeFields } from './range.tsx';
+import { Button, Note } from './ui.tsx';
+
+const ABOUT: Record<StatementRole, string> = {
+  caller: 'Executions, payments, refunds and awards of this wallet and its keys: one row for each UTC day.',
+  creator: 'Executions, earnings, fees and upheld disputes of all your agents: one row for each UTC day.',
+};
+const TYPES = { csv: 'text/csv', json: 'application/json' };
+
+/** Nothing without a wallet. */
+export function StatementButton({ as }: { as: StatementRole }) {
+  const { wallet } = useSession();
+  const [isOpen, setOpen] = useState(false);
+  if (!wallet) return null;
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>Statement …</Button>
+      {isOpen && <StatementDialog as={as} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function StatementDialog({ as: role, onClose }: { as: StatementRole; onClose(): void }) {
+  const [range, setRange] = useState(lastDays);
+  const save = useMutation({
+    mutationFn: (format: keyof typeof TYPES) => {
+      const query = new URLSearchParams({ role, ...range, format });
+      const name = `statement-${role}-${range.from}-${range.to}.${format}`;
+      return download(`/v1/statements/daily?${query}`, name, TYPES[format]);
+    },
+  });
+  return (
+    <Dialog open onOpenChange={onClose} title="Daily statement" about={ABOUT[role]}>
+      <div className="grid gap-4">
+        <RangeFields range={range} onChange={setRange} />
+        <p className="text-sm text-faint">
+          A day counts what ended or was decided on it. Executions in progress are not in it.
+        </p>
+        {save.error && (
+          <Note tone="bad" title="There is no statement">
+            {explain(save.error)}
+          </Note>
+        )}
+        <div className="flex flex-wrap justify-end gap-2">
+          {(['csv', 'json'] as const).map((format) => (
+            <Button
+              key={format}
+              kind={format === 'csv' ? 'primary' : 'plain'}
+              disabled={faultOf(range) !== null || save.isPending}
+              onClick={() => save.mutate(format)}
+            >
+              Download {format.toUpperCase()}
+            </Button>
+          ))}
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,133 @@
+/** Deletes what the caller sent and received, or says from when on it can be deleted and why not yet. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
+import { useChainClock } from '../../parts/chainClock.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
+import { Time } from '../../parts/values.tsx';
+import { explain, rest } from '../../service.ts';
+import { forgetAsked } from '../agent/run/kept.ts';
+import type { Execution } from './facts.tsx';
+import type { ShownRecord } from './record.ts';
+import { isPaidBack } from './refunded.tsx';
+
+/** The service waits so much longer than the dispute window, because its index may be a moment behind the chain. */
+const INDEXED_MS = 60_000;
+
+interface DeletionProps {
+  execution: Execution;
+  dispute: DisputeSummary | null | undefined;
+  record: ShownRecord | null | undefined;
+}
+
+export function Deletion(props: DeletionProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { execution } = props;
+  const until = props.record?.disputable_until ?? null;
+  const now = useChainClock(until !== null);
+  if (isWaiting(props) || (until !== null && now === undefined)) return <Skeleton className="h-36 max-lg:order-4" />;
+  const obstacle = obstacleOf(props, now);
+  return (
+    <Card className="max-lg:order-4">
+      <h2 className="font-medium">What you sent and received</h2>
+      {execution.content_deleted_at !== null ? (
+        <p className="mt-1 text-sm text-faint">
+          You deleted it on <Time at={execution.content_deleted_at} />. Amounts, times, hashes and signatures stay on
+          the chain.
+        </p>
+      ) : obstacle !== null ? (
+        <p className="mt-1 text-sm text-faint">{obstacle}</p>
+      ) : (
+        <>
+          <p className="mt-1 mb-4 text-sm text-faint">
+            The marketplace keeps task, parameters and result. You can delete them for good.
+          </p>
+          <Button kind="danger" onClick={() => setOpen(true)}>
+            Delete …
+          </Button>
+        </>
+      )}
+      <DeleteDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />
+    </Card>
+  );
+}
+
+const isWaiting = ({ execution: { status, archive }, dispute, record }: DeletionProps): boolean =>
+  (status === 'completed' || status === 'disputed') && (dispute === undefined || (record === undefined && !archive));
+
+/** Why it cannot be deleted yet; null if it can. */
+function obstacleOf({ execution, dispute, record }: DeletionProps, now: number | undefined): ReactNode {
+  const { status, refund } = execution;
+  if (status === 'pending' || status === 'running') return 'You can delete it once the execution has ended.';
+  if (refund !== null && !isPaidBack(refund)) return 'You can delete it once the refund has arrived.';
+  if (dispute?.outcome === 'open' || record?.status === 'disputed') {
+    return 'You can delete it once the dispute has an outcome: until then both sides and the admin need it.';
+  }
+  if (dispute || !record?.disputable_until || now === undefined) return null;
+  const until = Date.parse(record.disputable_until) + INDEXED_MS;
+  if (now >= until) return null;
+  return (
+    <>
+      You can delete it from <Time at={new Date(until).toISOString()} /> on: until then it can be disputed, and a
+      dispute needs it.
+    </>
+  );
+}
+
+function DeleteDialog({ execution, open, onClose }: { execution: Execution; open: boolean; onClose(): void }) {
+  const { execution_id: id, agent_id, creator_amount_usdc } = execution;
+  const notify = useNotify();
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => rest.deleteExecutionContent(id),
+    onSuccess: async () => {
+      forgetAsked(id);
+      // A receipt from now on has neither request nor result.
+      await Promise.all([
+        queries.resetQueries({ queryKey: ['receipt', id] }),
+        queries.invalidateQueries({ queryKey: ['execution', id] }),
+        queries.invalidateQueries({ queryKey: ['last-inputs', agent_id] }),
+      ]);
+      onClose();
+      notify('It is deleted', 'The marketplace no longer has task, parameters and result.');
+    },
+  });
+  const close = () => {
+    remove.reset();
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={close}
+      title="Delete what you sent and received?"
+      about="Task, parameters, result and steps go from the marketplace at once. Nobody can bring them back."
+      mayClose={!remove.isPending}
+    >
+      <div className="grid gap-4 text-sm">
+        <ul className="grid list-disc gap-1.5 pl-5">
+          <li>The record stays on the chain: who paid whom how much and when, and the hashes of request and result.</li>
+          <li>The creator may have a copy of its own.</li>
+          {creator_amount_usdc > 0 && (
+            <li>A receipt that you saved before stays valid. Download it first if you may need it.</li>
+          )}
+        </ul>
+        {remove.error && (
+          <Note tone="bad" title="It was not deleted">
+            {explain(remove.error)}
+          </Note>
+        )}
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={close} disabled={remove.isPending}>
+            Keep it
+          </Button>
+          <Button kind="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
+            Delete for good
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

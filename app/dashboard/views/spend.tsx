@@ -1,0 +1,148 @@
+/** What a wallet and its keys paid over time, by agent or by key: a chart, a table, and both as CSV. */
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { SpendStatement } from '../../sdk/wire/wire.ts';
+import { Chart } from '../parts/chart.tsx';
+import { SignedIn } from '../parts/connect.tsx';
+import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
+import { formatAmount, formatCount } from '../parts/values.tsx';
+import { explain, rest } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, total } from './spend/groups.ts';
+
+const route = getRouteApi('/spend');
+const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
+
+const spendQuery = (wallet: string | null | undefined, range: DayRange) =>
+  queryOptions({ queryKey: ['spend', wallet, range], queryFn: () => rest.getSpend({ ...range }) });
+
+export default function View() {
+  return (
+    <>
+      <PageHead title="Spend" about="What this wallet and its keys paid for executions that ended, day by day.">
+        <Link to="/executions" className={buttonStyle()}>
+          All executions
+        </Link>
+      </PageHead>
+      <SignedIn why="Its spend is shown to the wallet that paid.">
+        <Spend />
+      </SignedIn>
+    </>
+  );
+}
+
+function Spend() {
+  const { wallet } = useSession();
+  const { by = 'agent' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [range, setRange] = useState(lastDays);
+  const isValid = faultOf(range) === null;
+  const { data, error, refetch } = useQuery({ ...spendQuery(wallet, range), enabled: isValid });
+  const save = useMutation({
+    mutationFn: () => {
+      const query = new URLSearchParams({ ...range, format: 'csv' });
+      return download(`/v1/statements/spend?${query}`, `spend-${range.from}-${range.to}.csv`, 'text/csv');
+    },
+  });
+  return (
+    <div className="grid gap-5">
+      <div className="flex flex-wrap items-start justify-between gap-4">
+        <RangeFields range={range} onChange={setRange} />
+        <div className="flex flex-wrap items-center gap-3 sm:pt-6.5">
+          <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Divided">
+            {GROUPINGS.map((grouping) => (
+              <button
+                key={grouping}
+                type="button"
+                aria-pressed={by === grouping}
+                onClick={() =>
+                  void navigate({
+                    search: grouping === 'agent' ? {} : { by: 'key' },
+                    replace: true,
+                    resetScroll: false,
+                  })
+                }
+                className={cx(
+                  'min-h-8 rounded-md px-3 text-sm',
+                  by === grouping ? 'bg-accent-soft font-medium text-accent' : 'text-faint hover:text-ink',
+                )}
+              >
+                {BY[grouping]}
+              </button>
+            ))}
+          </fieldset>
+          <Button disabled={!isValid} busy={save.isPending} onClick={() => save.mutate()}>
+            Download CSV
+          </Button>
+        </div>
+      </div>
+      {save.error && (
+        <Note tone="bad" title="There is no file">
+          {explain(save.error)}
+        </Note>
+      )}
+      {isValid &&
+        (data ? (
+          <Figures spend={data} by={by} />
+        ) : error ? (
+          <Trouble error={error} what="The spend" onRetry={refetch} />
+        ) : (
+          <Skeleton className="h-128" />
+        ))}
+    </div>
+  );
+}
+
+function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
+  const groups = groupsOf(spend, by);
+  const days = daysOf(spend);
+  if (groups.length === 0) {
+    return (
+      <Empty title="No execution of this wallet ended on these days">
+        <p>Choose other days, or run an agent.</p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <Figure label="Paid" value={formatAmount(total(groups, 'paid'))} />
+        <Figure
+          label="Executions"
+          value={formatCount(groups.reduce((sum, { executions }) => sum + executions, 0))}
+          about="Settled or refunded"
+        />
+        <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not in what was paid" />
+        <Figure label="Awarded" value={formatAmount(total(groups, 'returned'))} about="By upheld disputes" />
+      </div>
+      <Chart
+        title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`}
+        summary={formatAmount(total(groups, 'paid'))}
+        days={days}
+        kind="bars"
+        format={formatAmount}
+        formatShort={(value) => SHORT.format(value)}
+        series={seriesOf(groups, days)}
+      />
+      <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>
+        {groups.map((group) => (
+          <tr key={group.id} className="tabular-nums">
+            <td className="font-medium" title={group.id}>
+              {group.name}
+            </td>
+            <td>{formatCount(group.executions)}</td>
+            {(['paid', 'refunded', 'returned'] as const).map((name) => (
+              <td key={name} className="whitespace-nowrap">
+                {formatAmount(total([group], name))}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+    </>
+  );
+}

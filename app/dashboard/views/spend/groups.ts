@@ -1,0 +1,72 @@
+/** The rows of a wallet's spend, added up by agent or by key and laid out by the day. */
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import type { SpendStatement } from '../../../sdk/wire/wire.ts';
+import type { ChartSeries } from '../../parts/days.ts';
+import { shorten } from '../../parts/values.tsx';
+
+export const GROUPINGS = ['agent', 'key'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
+/** Amounts in base units. */
+export interface Group {
+  id: string;
+  name: string;
+  executions: number;
+  paid: bigint;
+  refunded: bigint;
+  returned: bigint;
+  paidByDay: Map<string, bigint>;
+}
+
+type Row = SpendStatement['rows'][number];
+
+const idOf = (row: Row, by: Grouping): string => (by === 'agent' ? row.agent_id : (row.key_id ?? ''));
+
+function nameOf(row: Row, by: Grouping): string {
+  if (by === 'agent') return row.agent_name ?? shorten(row.agent_id);
+  return row.key_id === null ? 'The wallet itself' : (row.key_name ?? shorten(row.key_id));
+}
+
+/** Those that were paid most come first. */
+export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
+  const groups = new Map<string, Group>();
+  for (const row of rows) {
+    const id = idOf(row, by);
+    const group = groups.get(id) ?? {
+      ...{ id, name: nameOf(row, by), executions: 0, paid: 0n, refunded: 0n, returned: 0n },
+      paidByDay: new Map<string, bigint>(),
+    };
+    groups.set(id, group);
+    const paid = parseUsdc(row.paid_usdc);
+    group.executions += row.executions;
+    group.paid += paid;
+    group.refunded += parseUsdc(row.refunded_usdc);
+    group.returned += parseUsdc(row.returned_usdc);
+    group.paidByDay.set(row.day, (group.paidByDay.get(row.day) ?? 0n) + paid);
+  }
+  return [...groups.values()].sort((one, other) => (one.paid < other.paid ? 1 : one.paid > other.paid ? -1 : 0));
+}
+
+export const total = (groups: readonly Group[], name: 'paid' | 'refunded' | 'returned'): number =>
+  toUsdc(groups.reduce((sum, group) => sum + group[name], 0n));
+
+const TONES = ['accent', 'warn', 'good'] as const;
+
+/** A series for each of the largest, and one for all others. */
+export function seriesOf(groups: readonly Group[], days: readonly string[]): ChartSeries[] {
+  const paid = (some: readonly Group[]) =>
+    days.map((day) => toUsdc(some.reduce((sum, { paidByDay }) => sum + (paidByDay.get(day) ?? 0n), 0n)));
+  const largest = groups.slice(0, TONES.length);
+  const others = groups.slice(TONES.length);
+  return [
+    ...largest.map((group, index) => ({ label: group.name, tone: TONES[index]!, values: paid([group]) })),
+    ...(others.length > 0 ? [{ label: 'Others', tone: 'strong' as const, values: paid(others) }] : []),
+  ];
+}
+
+/** Every day of the range. */
+export function daysOf({ from, to }: Pick<SpendStatement, 'from' | 'to'>): string[] {
+  const first = Date.parse(from) / 86_400_000;
+  const count = Date.parse(to) / 86_400_000 - first + 1;
+  return Array.from({ length: count }, (_, index) => new Date((first + index) * 86_400_000).toISOString().slice(0, 10));
+}

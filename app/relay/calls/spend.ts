@@ -1,0 +1,84 @@
+/** What a wallet paid by the day, the key and the agent: the rows of its daily statement, divided further. */
+import { sql } from 'kysely';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import type { SpendRow, SpendStatement } from '../../sdk/wire/wire.ts';
+import { agentNames, type RecordsDeps } from './records.ts';
+import { dayOf, type Range, rangeOf, readEnds, readOutcomes, type StatementsDeps, textOf } from './statements.ts';
+
+/** Amounts in base units. */
+interface Spend {
+  day: number;
+  keyId: string | null;
+  listing: string;
+  completed: number;
+  refunded: number;
+  paid: bigint;
+  refundedAmount: bigint;
+  returned: bigint;
+}
+
+/** GET /v1/statements/spend. Throws ApiError 400 for a range that is empty or too long. */
+export async function readSpend(
+  deps: StatementsDeps & Pick<RecordsDeps, 'documents'>,
+  wallet: string,
+  asked: Range,
+): Promise<SpendStatement> {
+  const { first, last, span } = rangeOf(asked, deps.now());
+  const sums = new Map<string, Spend>();
+  const at = (seconds: bigint, { key_id: keyId, listing }: { key_id: string | null; listing: string }): Spend => {
+    const day = dayOf(seconds);
+    const name = `${day} ${keyId ?? ''} ${listing}`;
+    const sum = sums.get(name) ?? {
+      ...{ day, keyId, listing, completed: 0, refunded: 0 },
+      ...{ paid: 0n, refundedAmount: 0n, returned: 0n },
+    };
+    sums.set(name, sum);
+    return sum;
+  };
+  const own = sql`caller = ${wallet}`;
+  await readEnds(deps.views, own, span, (row) => {
+    const sum = at(row.settled_at, row);
+    if (row.status === 'refunded') {
+      sum.refunded += 1;
+      sum.refundedAmount += row.price;
+    } else {
+      sum.completed += 1;
+      sum.paid += row.creator_amount + row.platform_amount;
+    }
+  });
+  await readOutcomes(deps.views, own, span, (row) => {
+    at(row.resolved_at, row).returned += row.amount_to_caller;
+  });
+  const agents = [...new Set([...sums.values()].map(({ listing }) => listing))];
+  const names = {
+    agents: await agentNames(
+      deps,
+      agents.map((listing) => ({ listing, metadata_hash: null })),
+    ),
+    keys: await keyNames(deps.views, wallet),
+  };
+  const rows = [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => toRow(sum, names));
+  return { wallet, from: textOf(first), to: textOf(last), rows };
+}
+
+/** Names of the wallet's keys that this service made, ended ones too. */
+async function keyNames(views: StatementsDeps['views'], wallet: string): Promise<Map<string, string>> {
+  const keys = await views.selectFrom('api_keys').select(['key_id', 'name']).where('wallet', '=', wallet).execute();
+  return new Map(keys.map(({ key_id, name }) => [key_id, name]));
+}
+
+function toRow(sum: Spend, names: Record<'agents' | 'keys', Map<string, string>>): SpendRow {
+  return {
+    day: textOf(sum.day),
+    key_id: sum.keyId,
+    key_name: sum.keyId === null ? null : (names.keys.get(sum.keyId) ?? null),
+    agent_id: sum.listing,
+    agent_name: names.agents.get(sum.listing) ?? null,
+    executions: sum.completed + sum.refunded,
+    completed: sum.completed,
+    refunded: sum.refunded,
+    paid_usdc: toUsdc(sum.paid),
+    refunded_usdc: toUsdc(sum.refundedAmount),
+    returned_usdc: toUsdc(sum.returned),
+  };
+}

@@ -1,0 +1,121 @@
+/** What a wallet paid and earned, and what it sent and received: statements, and from when on content can be deleted. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import type { SpendRow, SpendStatement } from '../../app/sdk/wire/statement.ts';
+import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
+import { until } from '../harness/edge/until.ts';
+import { untilLoaded } from './browser.ts';
+import { assertAccessibleInEveryLook } from './looks.ts';
+import { useSite } from './site.ts';
+
+const CALLER = { as: 'Demo caller 2' } as const;
+const NUMBER = 1;
+const WINDOW_MS = 72 * 3_600_000;
+
+const usdcOf = (units: bigint) =>
+  `${(Number(units) / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
+
+describe('the statements of a wallet', function () {
+  this.timeout(600_000);
+  const site = useSite();
+  let executionId: string;
+
+  before(async () => {
+    const { visitor } = site;
+    await visitor.execute('sandbox-error', { task: 'Fail' }, NUMBER);
+    const { body } = await visitor.execute('sandbox-echo', { task: 'Told in confidence' }, NUMBER);
+    executionId = body.execution_id;
+    const count = async (status: string): Promise<number> =>
+      (await visitor.send(`/v1/executions?status=${status}&limit=1`, NUMBER)).body.total;
+    await until('the index has all calls', async () => {
+      const { total } = (await visitor.send('/v1/statements/daily', NUMBER)).body;
+      return total.completed === (await count('completed')) + (await count('disputed'));
+    });
+  });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+
+  async function save(page: Page, name: string): Promise<{ file: string; text: string }> {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name, exact: true }).click(),
+    ]);
+    return { file: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
+  }
+
+  const textOf = async (path: string): Promise<string> => {
+    const { api_key } = site.visitor.demo.callers[NUMBER]!;
+    return (await fetch(site.baseUrl + path, { headers: { authorization: `Bearer ${api_key}` } })).text();
+  };
+
+  it('are saved for a range of days, exactly as the service has them', () =>
+    site.visit(CALLER, async (page) => {
+      await page.goto('/executions');
+      await page.getByRole('button', { name: 'Statement …' }).click();
+      await assertAccessibleInEveryLook(page);
+      const [from, to] = [dialog(page).getByLabel('From (UTC)'), dialog(page).getByLabel('To (UTC)')];
+      const last = await to.inputValue();
+      await from.fill('2001-01-01');
+      await dialog(page).getByText('At most 92 days').waitFor();
+      expect(await dialog(page).getByRole('button', { name: 'Download CSV' }).isDisabled()).to.equal(true);
+      await from.fill(last);
+      for (const format of ['csv', 'json']) {
+        const path = `/v1/statements/daily?role=caller&from=${last}&to=${last}&format=${format}`;
+        const { file, text } = await save(page, `Download ${format.toUpperCase()}`);
+        expect(file).to.equal(`statement-caller-${last}-${last}.${format}`);
+        expect(text)
+          .to.equal(await textOf(path))
+          .and.include(last);
+      }
+    }));
+
+  it('show what was paid by agent and by key, with a chart, a table and the CSV of the service', () =>
+    site.visit(CALLER, async (page) => {
+      const { rows } = JSON.parse(await textOf('/v1/statements/spend')) as SpendStatement;
+      const paidIn = (some: SpendRow[]) => usdcOf(some.reduce((sum, row) => sum + parseUsdc(row.paid_usdc), 0n));
+      const { agent_id } = site.visitor.agent('sandbox-echo');
+      const ofAgent = rows.filter((row) => row.agent_id === agent_id);
+      await page.goto('/executions');
+      await page.getByRole('link', { name: 'Spend by agent and key' }).click();
+      const agents = page.getByRole('region', { name: 'By agent' });
+      await agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByText(paidIn(ofAgent)).first().waitFor();
+      await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();
+      await untilLoaded(page);
+      await assertAccessibleInEveryLook(page);
+      await page.getByRole('button', { name: 'By API key' }).click();
+      const named = rows.find(({ key_name }) => key_name !== null)!;
+      const ofKey = rows.filter(({ key_id }) => key_id === named.key_id);
+      const keys = page.getByRole('region', { name: 'By API key' });
+      await keys.getByRole('row').filter({ hasText: named.key_name! }).getByText(paidIn(ofKey)).first().waitFor();
+      const { file, text } = await save(page, 'Download CSV');
+      expect(file).to.match(/^spend-[0-9-]{10}-[0-9-]{10}\.csv$/);
+      expect(text).to.equal(await textOf('/v1/statements/spend?format=csv'));
+      await page.getByLabel('From (UTC)').fill('2001-01-01');
+      await page.getByText('At most 92 days').waitFor();
+      await page.getByLabel('To (UTC)').fill('2001-01-02');
+      await page.getByText('No execution of this wallet ended on these days').waitFor();
+    }));
+
+  it("are the creator's on the page of its agents", () =>
+    site.visit({ as: 'Demo creator A' }, async (page) => {
+      await page.goto('/creator');
+      await page.getByRole('button', { name: 'Statement …' }).click();
+      const { file, text } = await save(page, 'Download JSON');
+      expect(file).to.match(/^statement-creator-/);
+      const { role, wallet, days } = JSON.parse(text);
+      expect([role, days.length]).to.deep.equal(['creator', 30]);
+      expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);
+    }));
+
+  it('come with the content of an execution, and the page says from when on it can be deleted, and why', () =>
+    site.visit(CALLER, async (page) => {
+      await page.goto(`/executions/${executionId}`);
+      const card = page.locator('section').filter({ hasText: 'What you sent and received' }).last();
+      await card.getByText('until then it can be disputed, and a dispute needs it').waitFor();
+      const from = await card.locator('time').getAttribute('datetime');
+      const { completed_at } = (await site.visitor.send(`/v1/executions/${executionId}`, NUMBER)).body;
+      expect(Date.parse(from!)).to.be.at.least(Date.parse(completed_at) + WINDOW_MS);
+      expect(await card.getByRole('button').count()).to.equal(0);
+    }));
+});
