@@ -64,6 +64,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'verify', path: '/verify' },
     { name: 'verify-holds', path: '/verify', act: (page) => chooseReceipt(page, receipt) },
     { name: 'verify-altered', path: '/verify', act: (page) => chooseReceipt(page, { ...receipt, result: 'Another' }) },
+    { name: 'terms', path: '/terms' },
     { name: 'signed-out', path: '/keys' },
     { name: 'keys', path: '/keys', ...caller },
     { name: 'executions', path: '/executions', ...caller },

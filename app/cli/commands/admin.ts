@@ -137,10 +137,12 @@ interface ProposalOptions extends SettingOptions {
 
 function addChanges(group: Command): void {
   withMarketplace(group.command('changes'))
-    .description('list the changes that wait, with the time that is left; anyone can read and apply them')
+    .description(
+      'list the guardian, the delay, and the changes that wait with the time that is left; anyone can read and apply them',
+    )
     .action(async (options: CommonOptions) => {
       const { listChanges } = await import('../../sdk/wallet/changes.ts');
-      printResult({ changes: await listChanges(await openOnChain(options)) }, options.json);
+      printResult(await listChanges(await openOnChain(options)), options.json);
     });
 
   withSettings(withWallet(group.command('propose-change')))

@@ -3,8 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import { findTokenAccount, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import { describeChanges } from '../../sdk/wallet/pending.ts';
 import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
-import type { MarketplaceConfig, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
+import type { MarketplaceConfig, PendingChanges, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AdminDeps, readAuthorities } from '../access/admin.ts';
 import { readBearer } from '../access/bearer.ts';
@@ -54,6 +55,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
 
   return {
     'config.get': () => readMarketplace(deps, admin),
+    'config.changes': () => readPending(deps, admin),
     'operation.state': () => readState(state),
 
     'auth.challenge': async ({ request }, { wallet }) => sessions.challenge(wallet, ownOrigin(deps, request)),
@@ -129,4 +131,9 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
       .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
     standard_tags: [...STANDARD_TAGS],
   };
+}
+
+async function readPending({ accounts }: RelayDeps, admin: AdminDeps): Promise<PendingChanges> {
+  const [config, found] = await Promise.all([admin.readConfig(), admin.readChanges()]).catch(chainUnreadable);
+  return describeChanges(config, found, accounts.clock());
 }

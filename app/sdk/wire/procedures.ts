@@ -11,7 +11,7 @@ import { operationProcedures } from './operationProcedures.ts';
 export { KeySummary, SignInInput } from './accessProcedures.ts';
 export * from './disputeProcedures.ts';
 export * from './listingProcedures.ts';
-export { MarketplaceConfig, OperationState } from './operationProcedures.ts';
+export { ChangedSetting, MarketplaceConfig, OperationState, PendingChanges } from './operationProcedures.ts';
 
 /** Every procedure by its name. */
 export const PROCEDURES = {
