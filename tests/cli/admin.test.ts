@@ -260,7 +260,7 @@ describe('the command line without the service: the admin', function () {
     expect(await terminal.done(guardian, 'admin', 'cancel-change', other)).to.include({ cancelled: true });
     expect(await terminal.refused(guardian, 'admin', 'cancel-change', other)).to.include('No change');
     await market.node.timeTravel((await market.node.now()) + 86_400);
-    const lowered = [{ setting: 'fee', unit: 'basis_points', before: 100, after: 7 }];
+    const lowered = [{ setting: 'fee', unit: 'basis_points', before: 0, after: 7 }];
     expect((await waiting())[0]).to.deep.include({ change_id: fee, applicable_in_seconds: 0, settings: lowered });
     expect(await terminal.look('admin', 'changes')).to.include({ guardian: guard, admin_delay_seconds: 86_400 });
     await terminal.done(stranger, 'admin', 'apply-change', fee);

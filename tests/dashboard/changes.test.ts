@@ -62,7 +62,12 @@ describe('changes that wait', function () {
       await waiting(page)
         .getByText(/^in (23 hours|1 day)/)
         .waitFor();
-      expect(await waiting(page).getByRole('button').filter({ hasText: /Apply|Cancel/ }).count()).to.equal(0);
+      expect(
+        await waiting(page)
+          .getByRole('button')
+          .filter({ hasText: /Apply|Cancel/ })
+          .count(),
+      ).to.equal(0);
       await assertAccessible(page);
     });
 

@@ -19,9 +19,13 @@ export default function View() {
   const { wallet } = useSession();
   return (
     <>
-      <PageHead title="Fees and settings" about="What applies to everybody here, who can change it, and what is announced." />
+      <PageHead
+        title="Fees and settings"
+        about="What applies to everybody here, who can change it, and what is announced."
+      />
       <div className="grid gap-6">
-        {!config && (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
+        {!config &&
+          (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
         {config && (
           <div className="grid items-start gap-6 lg:grid-cols-2">
             <Terms config={config} />

@@ -34,7 +34,8 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
         <div>
           <h2 className="font-semibold">On the chain</h2>
           <p className="mt-1 text-sm text-faint">
-            A relay authority is removed at once. It is added by the command line, where its key is: admin propose-change.
+            A relay authority is removed at once. It is added by the command line, where its key is: admin
+            propose-change.
           </p>
         </div>
         <Facts

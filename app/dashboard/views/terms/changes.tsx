@@ -61,7 +61,10 @@ function settingRow(setting: ChangedSetting): readonly [string, ReactNode] {
   if (setting.setting === 'relay_authorities') {
     const added = (after as string[]).filter((key) => !(before as string[]).includes(key));
     const keys = added.map((key) => <Id key={key} value={key} kind="address" />);
-    return ['Added relay authority', keys.length > 0 ? <span className="grid gap-1">{keys}</span> : 'it is one already'];
+    return [
+      'Added relay authority',
+      keys.length > 0 ? <span className="grid gap-1">{keys}</span> : 'it is one already',
+    ];
   }
   if (setting.unit === 'address')
     return [

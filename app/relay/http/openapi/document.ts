@@ -30,7 +30,7 @@ export interface OpenApi {
 }
 
 export interface Operation {
-  operationId: RouteId | 'getConfig';
+  operationId: RouteId | 'getConfig' | 'getPendingChanges';
   tags: string[];
   summary: string;
   description: string;
@@ -194,7 +194,7 @@ function answersOf(route: Route): Operation['responses'] {
 }
 
 interface DocumentedProcedure {
-  operationId: string;
+  operationId: Operation['operationId'];
   summary: string;
   about: string;
   schema: z.ZodType;
