@@ -36,7 +36,7 @@ interface HttpDeps {
   /** Folder of the built page; null for a service without one. */
   dashboardFolder: string | null;
   sessions: Sessions;
-  accounts: Pick<ChainAccounts, 'readChanges' | 'clock'>;
+  accounts: Pick<ChainAccounts, 'readChanges' | 'readTime' | 'clock'>;
   metrics: Pick<Metrics, 'render' | 'answered'>;
   /** The admin's view of this process. */
   operator: Operator;

@@ -79,6 +79,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'admin-dispute', path: `/admin/disputes/${disputed}`, ...admin },
     { name: 'admin-creators', path: '/admin?tab=creators', ...admin },
     { name: 'admin-settings', path: '/admin?tab=settings', ...admin },
+    { name: 'admin-log', path: '/admin?tab=log', ...admin },
     { name: 'nothing', path: '/agents/nobody' },
   ];
 }

@@ -25,6 +25,8 @@ export interface ChainAccounts {
   readConfig(): Promise<Config>;
   /** All changes of the settings that wait. The node looks through the program's accounts for them. */
   readChanges(): Promise<FoundChange[]>;
+  /** The slot's time, unix seconds; null if the node does not know it any more. */
+  readTime(slot: number): Promise<number | null>;
   /** Lamports of each address; 0 if there is no account. */
   readBalances(addresses: string[]): Promise<number[]>;
   /** Revokes with the relay authority and waits for the confirmation; returns the signature. */
@@ -57,6 +59,10 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
     async readChanges() {
       take();
       return findAccounts(chain.scanning, 'PendingChange');
+    },
+    async readTime(slot) {
+      take();
+      return chain.connection.getBlockTime(slot);
     },
     async readBalances(addresses) {
       const { accounts } = await read(addresses.map((address) => new PublicKey(address)));

@@ -1,6 +1,6 @@
 /** Procedures about the deployment: its public configuration, and its state for the operator. */
 import { z } from 'zod';
-import { Count, Lamports, type ProcedureEntry, Time, Usdc } from './fields.ts';
+import { Count, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 import { STANDARD_TAGS } from './metadata.ts';
 import { PROBLEMS } from './wire.ts';
 
@@ -121,9 +121,64 @@ export const OperationState = z.strictObject({
 });
 export type OperationState = z.infer<typeof OperationState>;
 
+/** What is logged of the admin's sessions: how they began, what they decided, and whose private data they read. */
+export const ADMIN_ACTIONS = [
+  'auth.signIn',
+  'auth.verify',
+  'disputes.queue',
+  'disputes.case',
+  'disputes.evidence',
+  'disputes.putReason',
+] as const;
+export type AdminActionName = (typeof ADMIN_ACTIONS)[number];
+
+/** One action of the admin through this service. */
+export const AdminAction = z.strictObject({
+  action_id: z.string(),
+  /** The admin's. */
+  wallet: z.string(),
+  /** The procedure. */
+  action: z.enum(ADMIN_ACTIONS),
+  /** The execution's id; of a sign-in the network that it came from; of a list its filter. */
+  subject: z.string(),
+  begun_at: Time,
+  /** Null while it is done, or if the service stopped meanwhile; also `outcome`. */
+  ended_at: Time.nullable(),
+  /** `done`, or the code of the error. */
+  outcome: z.string().nullable(),
+});
+export type AdminAction = z.infer<typeof AdminAction>;
+
+/** One transaction of the admin or the guardian. */
+export const AdminEvent = z.strictObject({
+  slot: Count,
+  /** Null if the node no longer knows the slot's time. */
+  at: Time.nullable(),
+  signature: z.string(),
+  event_index: Count,
+  /** Name and fields as in the IDL: keys in base58, bytes in hex, 64-bit integers as text. */
+  event: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+export type AdminEvent = z.infer<typeof AdminEvent>;
+
 export const operationProcedures = {
   'config.get': { kind: 'query', access: 'public', input: z.void(), output: MarketplaceConfig },
   /** Read from the chain at most 4 seconds ago. */
   'config.changes': { kind: 'query', access: 'public', input: z.void(), output: PendingChanges },
   'operation.state': { kind: 'query', access: 'admin', input: z.void(), output: OperationState },
+  /** The admin's actions through this service, newest first. */
+  'operation.actions': {
+    kind: 'query',
+    access: 'admin',
+    input: z.strictObject(page).prefault({}),
+    output: z.strictObject({ actions: z.array(AdminAction), total: Count }),
+  },
+  /** The admin's and the guardian's transactions by the index, newest first. */
+  'operation.events': {
+    kind: 'query',
+    access: 'admin',
+    input: z.strictObject(page).prefault({}),
+    output: z.strictObject({ events: z.array(AdminEvent), total: Count }),
+  },
 } as const satisfies Record<string, ProcedureEntry>;

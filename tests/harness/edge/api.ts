@@ -133,6 +133,10 @@ export async function startWorld(
         requireChain();
         return state.changes;
       },
+      async readTime(slot) {
+        requireChain();
+        return EPOCH + slot;
+      },
       async revokeGrant(wallet, keyId) {
         requireChain();
         state.revoked.push(`${wallet}:${keyId}`);
