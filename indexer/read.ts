@@ -1,6 +1,8 @@
 /** Queries of the index for the relay and others. A connection that attached index.db passes `attachedIndex`. */
-import type { Kysely } from 'kysely';
-import type { AttachedIndex, IndexDatabase } from './tables.ts';
+import { type Kysely, sql } from 'kysely';
+import { readTogether } from '../app/database/portable.ts';
+import type { EventName } from '../app/sdk/program/eventFields.ts';
+import type { AttachedIndex, EventRow, IndexDatabase } from './tables.ts';
 
 export interface IndexProgress {
   /** The tables hold everything up to this slot. */
@@ -68,4 +70,43 @@ export function readPruned(index: Kysely<IndexDatabase>): Promise<PrunedSlots[]>
 
 export function describePruned({ first_slot, last_slot }: PrunedSlots): string {
   return `the node no longer has the transactions of slots ${first_slot} to ${last_slot}`;
+}
+
+/** Events of what only the admin does, or the guardian in its place. The index `events_of_admin` has the same list. */
+const ADMIN_EVENTS = [
+  'AdminChanged',
+  'AdminProposed',
+  'ChangeApplied',
+  'ChangeCancelled',
+  'ChangeProposed',
+  'ConfigInitialized',
+  'ConfigUpdated',
+  'CreatorVerificationChanged',
+  'DisputeResolved',
+  'RelayAuthoritiesChanged',
+  'TreasuryWithdrawn',
+] as const satisfies readonly EventName[];
+
+/** A page of them, newest first. The total counts up to `counted` beyond the offset. */
+export function readAdminEvents(
+  index: Kysely<IndexDatabase>,
+  { limit, offset }: { limit: number; offset: number },
+  counted: number,
+): Promise<{ rows: EventRow[]; total: number }> {
+  return readTogether(index, async (moment) => {
+    // Not as parameters: a database uses a partial index only for a condition that it can read.
+    const names = sql.raw(ADMIN_EVENTS.map((name) => `'${name}'`).join(', '));
+    const events = moment
+      .selectFrom('events')
+      .where(sql<boolean>`name IN (${names})`)
+      .orderBy('slot', 'desc')
+      .orderBy('signature', 'desc')
+      .orderBy('event_index', 'desc');
+    const known = events.select('slot').limit(offset + counted);
+    const { rows: totals } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${known}) AS known`.execute(
+      moment,
+    );
+    const rows = await events.selectAll().limit(limit).offset(offset).execute();
+    return { rows, total: Number(totals[0]?.total ?? 0n) };
+  });
 }

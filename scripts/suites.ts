@@ -34,7 +34,7 @@ export const SUITES: Suite[] = [
     name: 'dashboard',
     about: 'the page, in a real Chromium on a running network',
     folder: 'dashboard',
-    without: ['faults'],
+    without: ['changes', 'faults'],
   },
   {
     name: 'operation',
@@ -186,9 +186,9 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'dashboard-faults',
-    about: 'the page of a marketplace or a node that does not answer',
+    about: 'the page of a marketplace or a node that does not answer, or whose settings wait',
     folder: 'dashboard',
-    files: ['faults'],
+    files: ['changes', 'faults'],
     long: true,
   },
   {

@@ -249,6 +249,10 @@ CREATE TABLE events (
   data TEXT NOT NULL,
   PRIMARY KEY (slot, signature, event_index)
 ) STRICT;
+CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
+  'AdminChanged', 'AdminProposed', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ConfigInitialized', 'ConfigUpdated',
+  'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthoritiesChanged', 'TreasuryWithdrawn'
+);
 
 CREATE TABLE eventless_transactions (
   signature TEXT NOT NULL,
@@ -626,6 +630,22 @@ CREATE TABLE dispute_reasons (
   received_ms INTEGER NOT NULL,
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
+
+CREATE TABLE admin_actions (
+  action_id TEXT PRIMARY KEY,
+  begun_ms INTEGER NOT NULL,
+  -- NULL while it is done, and for ever if the process or the database stopped meanwhile; also `outcome`.
+  ended_ms INTEGER,
+  wallet TEXT NOT NULL,
+  -- A name of /trpc.
+  action TEXT NOT NULL,
+  -- An execution's id; of a sign-in the network that it came from; of a list its filter.
+  subject TEXT NOT NULL,
+  -- `done`, or the code of the error.
+  outcome TEXT
+) STRICT;
+CREATE INDEX admin_actions_by_time ON admin_actions (begun_ms, action_id);
+CREATE INDEX admin_actions_of_subject ON admin_actions (subject, action, begun_ms);
 
 CREATE TABLE dispute_replies (
   execution_id TEXT PRIMARY KEY,

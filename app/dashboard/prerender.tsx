@@ -31,6 +31,7 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['agent', 'agent', `/agents/${AGENT.agent_id}`, [`/v1/agents/${AGENT.agent_id}`]],
   ['unknownAgent', 'agent', '/agents/any', []],
   ['verify', 'verify', '/verify', []],
+  ['terms', 'terms', '/terms', ['/trpc/config.changes']],
   ['keys', 'keys', '/keys', []],
   ['executions', 'executions', '/executions', []],
   ['execution', 'execution', '/executions/any', []],

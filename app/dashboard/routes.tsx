@@ -41,6 +41,7 @@ const routes = [
       typeof search.id === 'string' ? { id: search.id } : {},
     component: view(() => import('./views/verify.tsx')),
   }),
+  createRoute({ getParentRoute: () => root, path: '/terms', component: view(() => import('./views/terms.tsx')) }),
   createRoute({ getParentRoute: () => root, path: '/keys', component: view(() => import('./views/keys.tsx')) }),
   createRoute({
     getParentRoute: () => root,

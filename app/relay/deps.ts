@@ -15,6 +15,7 @@ import type { ProberDeps } from './agents/prober.ts';
 import type { TrialDeps } from './agents/trial.ts';
 import type { ExecuteDeps } from './calls/execute.ts';
 import type { RecordsDeps } from './calls/records.ts';
+import type { ChainAccounts } from './chain/accounts.ts';
 import type { ResolvingDeps } from './disputes/resolving.ts';
 import type { ReadyDeps } from './operation/health.ts';
 import type { Metrics } from './operation/metrics.ts';
@@ -35,6 +36,7 @@ interface HttpDeps {
   /** Folder of the built page; null for a service without one. */
   dashboardFolder: string | null;
   sessions: Sessions;
+  accounts: Pick<ChainAccounts, 'readChanges' | 'readTime' | 'clock'>;
   metrics: Pick<Metrics, 'render' | 'answered'>;
   /** The admin's view of this process. */
   operator: Operator;

@@ -28,6 +28,10 @@ CREATE TABLE events (
   data TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (slot, signature, event_index)
 );
+CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
+  'AdminChanged', 'AdminProposed', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ConfigInitialized', 'ConfigUpdated',
+  'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthoritiesChanged', 'TreasuryWithdrawn'
+);
 
 CREATE TABLE configs (
   config TEXT COLLATE "C" PRIMARY KEY,

@@ -298,6 +298,11 @@ CREATE TABLE events (
   data TEXT NOT NULL,
   PRIMARY KEY (slot, signature, event_index)
 ) STRICT;
+-- What only admin or guardian can do; indexer/read.ts has the same names.
+CREATE INDEX events_of_admin ON events (slot, signature, event_index) WHERE name IN (
+  'AdminChanged', 'AdminProposed', 'ChangeApplied', 'ChangeCancelled', 'ChangeProposed', 'ConfigInitialized', 'ConfigUpdated',
+  'CreatorVerificationChanged', 'DisputeResolved', 'RelayAuthoritiesChanged', 'TreasuryWithdrawn'
+);
 
 CREATE TABLE eventless_transactions (
   signature TEXT NOT NULL,

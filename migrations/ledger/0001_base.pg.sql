@@ -246,6 +246,18 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 );
 
+CREATE TABLE admin_actions (
+  action_id TEXT COLLATE "C" PRIMARY KEY,
+  begun_ms BIGINT NOT NULL,
+  ended_ms BIGINT,
+  wallet TEXT COLLATE "C" NOT NULL,
+  action TEXT COLLATE "C" NOT NULL,
+  subject TEXT COLLATE "C" NOT NULL,
+  outcome TEXT COLLATE "C"
+);
+CREATE INDEX admin_actions_by_time ON admin_actions (begun_ms, action_id);
+CREATE INDEX admin_actions_of_subject ON admin_actions (subject, action, begun_ms);
+
 CREATE TABLE dispute_replies (
   execution_id TEXT COLLATE "C" PRIMARY KEY,
   reply TEXT COLLATE "C" NOT NULL,

@@ -250,6 +250,24 @@ CREATE TABLE dispute_reasons (
   PRIMARY KEY (execution_id, reason_hash)
 ) STRICT;
 
+-- What the admin did through a relay of this ledger, and whose private data it read. A row is written before the action and
+-- completed after it, and is never deleted.
+CREATE TABLE admin_actions (
+  action_id TEXT PRIMARY KEY,
+  begun_ms INTEGER NOT NULL,
+  -- NULL while it is done, and for ever if the process or the database stopped meanwhile; also `outcome`.
+  ended_ms INTEGER,
+  wallet TEXT NOT NULL,
+  -- A name of /trpc.
+  action TEXT NOT NULL,
+  -- An execution's id; of a sign-in the network that it came from; of a list its filter.
+  subject TEXT NOT NULL,
+  -- `done`, or the code of the error.
+  outcome TEXT
+) STRICT;
+CREATE INDEX admin_actions_by_time ON admin_actions (begun_ms, action_id);
+CREATE INDEX admin_actions_of_subject ON admin_actions (subject, action, begun_ms);
+
 -- The creator's reply to a dispute; it can be changed until the dispute ends.
 CREATE TABLE dispute_replies (
   execution_id TEXT PRIMARY KEY,

@@ -233,8 +233,12 @@ describe('the command line without the service: the admin', function () {
 
     // Without a delay a change is due at once.
     const first = await propose('--guardian', guard!, '--add-relay-authority', relay!);
-    const changes = { guardian: guard, added_relay_authorities: [relay] };
-    expect((await waiting())[0]).to.deep.include({ change_id: first, due_in_seconds: 0, changes });
+    const relays = (await config()).relay_authorities as string[];
+    const settings = [
+      { setting: 'relay_authorities', unit: 'address', before: relays, after: [...relays, relay] },
+      { setting: 'guardian', unit: 'address', before: null, after: guard },
+    ];
+    expect((await waiting())[0]).to.deep.include({ change_id: first, applicable_in_seconds: 0, settings });
     expect(await terminal.done(stranger, 'admin', 'apply-change', first)).to.include({ applied: true });
     expect(await waiting()).to.deep.equal([]);
     expect(await config()).to.include({ guardian: guard, admin_delay_seconds: 0 });
@@ -250,13 +254,15 @@ describe('the command line without the service: the admin', function () {
     const [fee, other] = [await propose('--fee-bps', '7'), await propose('--min-price', '0.03')];
     expect((await waiting()).map(({ change_id }) => change_id)).to.have.members([fee, other]);
     expect(await terminal.refused(stranger, 'admin', 'apply-change', fee)).to.include(
-      '(ChangeNotDue). It is due at 20',
+      '(ChangeNotDue). It can be applied from 20',
     );
     expect(await terminal.refused(stranger, 'admin', 'cancel-change', other)).to.include('(NotGuardianOrAdmin)');
     expect(await terminal.done(guardian, 'admin', 'cancel-change', other)).to.include({ cancelled: true });
     expect(await terminal.refused(guardian, 'admin', 'cancel-change', other)).to.include('No change');
     await market.node.timeTravel((await market.node.now()) + 86_400);
-    expect((await waiting())[0]).to.deep.include({ change_id: fee, due_in_seconds: 0, changes: { fee_bps: 7 } });
+    const lowered = [{ setting: 'fee', unit: 'basis_points', before: 0, after: 7 }];
+    expect((await waiting())[0]).to.deep.include({ change_id: fee, applicable_in_seconds: 0, settings: lowered });
+    expect(await terminal.look('admin', 'changes')).to.include({ guardian: guard, admin_delay_seconds: 86_400 });
     await terminal.done(stranger, 'admin', 'apply-change', fee);
     expect(await config()).to.include({ fee_bps: 7, admin_delay_seconds: 86_400 });
   });

@@ -9,6 +9,9 @@ import type { OpenApi } from '../../app/relay/http/openapi/document.ts';
 import { errorExample, procedureErrorExample } from '../../app/relay/http/openapi/examples.ts';
 import { GLOSSARY } from '../../app/relay/http/openapi/glossary.ts';
 import {
+  CHANGES_ANSWER,
+  CHANGES_PATH,
+  ChangesAnswer,
   CONFIG_ANSWER,
   CONFIG_ERRORS,
   CONFIG_PATH,
@@ -60,7 +63,7 @@ describe('/openapi.json', () => {
     const documented = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method} ${path.replaceAll('{', ':').replaceAll('}', '')}`),
     );
-    expect([...routesOf(app), `get ${CONFIG_PATH}`].sort()).to.deep.equal(documented.sort());
+    expect([...routesOf(app), `get ${CONFIG_PATH}`, `get ${CHANGES_PATH}`].sort()).to.deep.equal(documented.sort());
   });
 
   it('has the routes of the table in docs/callers.md, with their access and query parameters', () => {
@@ -79,7 +82,7 @@ describe('/openapi.json', () => {
     }
     const routes = ROUTE_IDS.map(routeOf);
     const names = routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
-    expect([...listed.keys()].sort()).to.deep.equal([...names, `GET ${CONFIG_PATH}`].sort());
+    expect([...listed.keys()].sort()).to.deep.equal([...names, `GET ${CONFIG_PATH}`, `GET ${CHANGES_PATH}`].sort());
     for (const [index, { access, query }] of routes.entries()) {
       const { needs, about } = listed.get(names[index]!)!;
       expect(needs, names[index]).to.equal(NEEDS[access]);
@@ -132,6 +135,7 @@ describe('/openapi.json', () => {
       }
       for (const code of ERROR_CODES) errorBodyOf(code).parse(errorExample(code));
       ConfigAnswer.parse(CONFIG_ANSWER);
+      ChangesAnswer.parse(CHANGES_ANSWER);
       for (const { code, number } of Object.values(CONFIG_ERRORS)) {
         ProcedureError.parse(procedureErrorExample(code, number));
       }
@@ -167,20 +171,26 @@ describe('/openapi.json', () => {
     expect(ERROR_CODES.filter((code) => !documented.has(code))).to.deep.equal(['not_admin']);
   });
 
-  it('describes the real answers of config.get, success and error', async () => {
-    const read = (path: string, init = {}) => world.call(path, init);
-    ConfigAnswer.parse((await read(CONFIG_PATH)).json);
-    const wrong = [await read(CONFIG_PATH, { method: 'POST' }), await read(`${CONFIG_PATH}?batch=1`)];
-    expect(wrong.map(({ status }) => status)).to.deep.equal([405, 400]);
-    world.state.chainAnswers = false;
-    world.state.nowMs += 2_000;
-    wrong.push(await read(CONFIG_PATH));
-    world.state.chainAnswers = true;
-    for (const { status, json } of wrong) {
-      const { code, data } = ProcedureError.parse(json).error;
-      expect({ code: data.code, number: code }).to.deep.equal(CONFIG_ERRORS[status]);
-    }
-  });
+  for (const { path, schema } of [
+    { path: CONFIG_PATH, schema: ConfigAnswer },
+    { path: CHANGES_PATH, schema: ChangesAnswer },
+  ]) {
+    it(`describes the real answers of ${path}, success and error`, async () => {
+      const read = (from: string, init = {}) => world.call(from, init);
+      world.state.nowMs += 4_000;
+      schema.parse((await read(path)).json);
+      const wrong = [await read(path, { method: 'POST' }), await read(`${path}?batch=1`)];
+      expect(wrong.map(({ status }) => status)).to.deep.equal([405, 400]);
+      world.state.chainAnswers = false;
+      world.state.nowMs += 4_000;
+      wrong.push(await read(path));
+      world.state.chainAnswers = true;
+      for (const { status, json } of wrong) {
+        const { code, data } = ProcedureError.parse(json).error;
+        expect({ code: data.code, number: code }).to.deep.equal(CONFIG_ERRORS[status]);
+      }
+    });
+  }
 
   it('documents 405 and 429 for every operation', () => {
     for (const operations of Object.values(document.paths)) {

@@ -270,10 +270,30 @@ describe('the admin', function () {
         await page.locator(`a[href*="${cases.upheld}"]`).waitFor();
       }));
 
+    it('leaves in the log what the admin read and decided, and the transactions', () =>
+      site.visit(ADMIN, async (page) => {
+        await page.goto('/admin?tab=log');
+        const done = page.getByRole('region', { name: 'Through this service' });
+        for (const what of ['Signed in on the page', 'Read evidence', 'Wrote the reason of a decision'])
+          await done.getByRole('cell', { name: what, exact: true }).first().waitFor();
+        await page.getByRole('region', { name: 'On the chain' }).getByText('Dispute resolved').first().waitFor();
+
+        const log = (...words: string[]) =>
+          site.visitor.command(join(site.dataDir, 'demo', 'admin.json'), 'admin', 'log', ...words);
+        const actions: { action: string; subject: string; outcome: string }[] = await log('--limit', '100');
+        const reasons = actions.filter(({ action }) => action === 'disputes.putReason');
+        expect(reasons.map(({ subject, outcome }) => [subject, outcome])).to.deep.equal([
+          [cases.upheld, 'done'],
+          [cases.rejected, 'done'],
+        ]);
+        const events: { event: string; at: string }[] = await log('--on-chain', '--limit', '2');
+        expect(events.map(({ event }) => event)).to.deep.equal(['DisputeResolved', 'DisputeResolved']);
+      }));
+
     for (const phone of [false, true]) {
       it(`is accessible, like the rest of the admin's part: ${phone ? 'phone' : 'desktop'}`, () =>
         site.visit({ ...ADMIN, phone }, async (page) => {
-          const tabs = ['', '?tab=disputes', '?tab=creators', '?tab=settings'].map((tab) => `/admin${tab}`);
+          const tabs = ['', '?tab=disputes', '?tab=creators', '?tab=settings', '?tab=log'].map((tab) => `/admin${tab}`);
           for (const address of [...tabs, `/admin/disputes/${cases.rejected}`]) {
             await page.goto(address);
             await untilLoaded(page);

@@ -66,6 +66,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'verify', path: '/verify' },
     { name: 'verify-holds', path: '/verify', act: (page) => chooseReceipt(page, receipt) },
     { name: 'verify-altered', path: '/verify', act: (page) => chooseReceipt(page, { ...receipt, result: 'Another' }) },
+    { name: 'terms', path: '/terms' },
     { name: 'signed-out', path: '/keys' },
     { name: 'keys', path: '/keys', ...caller },
     { name: 'executions', path: '/executions', ...caller },
@@ -81,6 +82,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'admin-dispute', path: `/admin/disputes/${disputed}`, ...admin },
     { name: 'admin-creators', path: '/admin?tab=creators', ...admin },
     { name: 'admin-settings', path: '/admin?tab=settings', ...admin },
+    { name: 'admin-log', path: '/admin?tab=log', ...admin },
     { name: 'nothing', path: '/agents/nobody' },
   ];
 }

@@ -2,6 +2,7 @@
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { mustWait } from '../../app/sdk/wallet/changes.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { START } from '../harness/vm/vm.ts';
 import { emptyWorld, NO_LIMIT, TIERS, type World } from '../harness/vm/world.ts';
@@ -53,9 +54,14 @@ describe('changes that wait', () => {
   it('applies what narrows at once', async () => {
     await w.must([update({ opensPaused: true })], [w.admin]);
     await w.must([update({ opensPaused: false, exposureMultiple: 9, disputeWindowSeconds: 260_000 })], [w.admin]);
+    const narrowing = { opensPaused: false, feeBps: 100, exposureMultiple: 8, disputeWindowSeconds: 260_001 };
+    for (const change of [narrowing, { ...narrowing, tiers: TIERS }]) {
+      expect(mustWait({ config: await config() }, change)).to.equal(false);
+      await w.must([update(change)], [w.admin]);
+    }
     await w.must([update({ refundGraceSeconds: 300, maxTimeoutSeconds: 60, adminDelaySeconds: DELAY + 1 })], [w.admin]);
     await w.must([nextAdmin(PublicKey.default)], [w.admin]);
-    expect(await config()).to.include({ exposureMultiple: 9, disputeWindowSeconds: 260_000 });
+    expect(await config()).to.include({ exposureMultiple: 8, disputeWindowSeconds: 260_001 });
   });
 
   it('rejects: everything that widens, when it does not wait', async () => {
@@ -64,7 +70,10 @@ describe('changes that wait', () => {
       ...[{ feeBps: 99 }, { minPrice: 10_001n }, { disputeBondLamports: 1n }, { tiers }],
       ...[{ exposureMultiple: 11 }, { exposureMultiple: 0 }],
     ];
-    for (const change of widening) await w.rejects([update(change)], [w.admin], 'ChangeMustWait');
+    for (const change of widening) {
+      await w.rejects([update(change)], [w.admin], 'ChangeMustWait');
+      expect(mustWait({ config: await config() }, change)).to.equal(true);
+    }
     await w.must([update({ disputeWindowSeconds: 259_201 })], [w.admin]);
     await w.rejects([update({ disputeWindowSeconds: 259_200 })], [w.admin], 'ChangeMustWait');
     // What narrows does not carry along what widens.

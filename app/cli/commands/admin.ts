@@ -7,13 +7,14 @@ import type { CollateralTier } from '../../sdk/program/program.ts';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { SettingsChange } from '../../sdk/wallet/settings.ts';
 import type { CommonOptions } from '../config.ts';
-import { printResult } from '../output.ts';
+import { printResult, printTable } from '../output.ts';
 import {
   type Address,
   hashFile,
   openOnChain,
   publicKeyOf,
   readWallet,
+  serviceOf,
   toAddress,
   toAmount,
   toAmountOrZero,
@@ -43,7 +44,34 @@ export function adminCommands(): Command {
   addChanges(group);
   addAuthorities(group);
   addMoney(group);
+  addLog(group);
   return group;
+}
+
+interface LogOptions extends CommonOptions {
+  onChain?: boolean;
+  limit: number;
+  offset: number;
+}
+
+function addLog(group: Command): void {
+  withWallet(group.command('log'))
+    .description("list what the admin did through this marketplace's service, newest first")
+    .option('--on-chain', 'list the transactions of admin and guardian instead')
+    .option('--limit <n>', 'how many', toCount(100), 20)
+    .option('--offset <n>', 'how many to leave out', toCount(U32_MAX, 0), 0)
+    .action(async ({ limit, offset, ...options }: LogOptions) => {
+      const { listAdminActions, listAdminEvents } = await import('../../sdk/wallet/settings.ts');
+      const admin = await readWallet(options);
+      const [service, page] = [serviceOf(options), { limit, offset }];
+      if (options.onChain) {
+        const { events } = await listAdminEvents(service, admin, page);
+        printTable(events, ['at', 'event', 'signature', 'data'], options.json);
+      } else {
+        const { actions } = await listAdminActions(service, admin, page);
+        printTable(actions, ['begun_at', 'wallet', 'action', 'subject', 'outcome'], options.json);
+      }
+    });
 }
 
 interface SettingOptions extends CommonOptions {
@@ -137,10 +165,12 @@ interface ProposalOptions extends SettingOptions {
 
 function addChanges(group: Command): void {
   withMarketplace(group.command('changes'))
-    .description('list the changes that wait, with the time that is left; anyone can read and apply them')
+    .description(
+      'list the guardian, the delay, and the changes that wait with the time that is left; anyone can read and apply them',
+    )
     .action(async (options: CommonOptions) => {
       const { listChanges } = await import('../../sdk/wallet/changes.ts');
-      printResult({ changes: await listChanges(await openOnChain(options)) }, options.json);
+      printResult(await listChanges(await openOnChain(options)), options.json);
     });
 
   withSettings(withWallet(group.command('propose-change')))

@@ -74,6 +74,9 @@ export function Layout() {
         <a className="hover:text-ink" href="/idl.json">
           Program interface
         </a>
+        <Link className="hover:text-ink" to="/terms">
+          Fees and settings
+        </Link>
       </footer>
       <Announcer />
     </>

@@ -229,10 +229,14 @@ export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden="true" className={cx('animate-pulse rounded-lg bg-sunken', className)} />;
 }
 
-/** A table that scrolls separately on a phone. */
+/** A table that scrolls separately on a phone; `relative`, so that texts for screen readers scroll with it. */
 export function Table({ head, children, label }: { head: ReactNode[]; children: ReactNode; label: string }) {
   return (
-    <section className="overflow-x-auto rounded-xl border border-line bg-raised" tabIndex={0} aria-label={label}>
+    <section
+      className="relative overflow-x-auto rounded-xl border border-line bg-raised"
+      tabIndex={0}
+      aria-label={label}
+    >
       <table className="w-full text-left text-sm">
         <thead className="border-b border-line text-xs text-faint">
           <tr>

@@ -10,6 +10,7 @@ import { useSession } from '../wallet/session.ts';
 import { CreatorsTab } from './admin/creators.tsx';
 import { DisputesTab } from './admin/disputes.tsx';
 import type { Draft } from './admin/draft.ts';
+import { LogTab } from './admin/log.tsx';
 import { ADMIN_TABS, type AdminTab } from './admin/search.ts';
 import { StateTab } from './admin/state.tsx';
 
@@ -22,6 +23,7 @@ const TAB_WORDS: Record<AdminTab, string> = {
   disputes: 'Disputes',
   creators: 'Creators',
   settings: 'Settings',
+  log: 'Log',
 };
 
 export default function Admin() {
@@ -71,6 +73,9 @@ function Inside() {
         <Suspense fallback={<Skeleton className="h-96" />}>
           <SettingsTab draft={draft} onDraft={setDraft} />
         </Suspense>
+      </Tabs.Content>
+      <Tabs.Content value="log">
+        <LogTab />
       </Tabs.Content>
     </Tabs.Root>
   );

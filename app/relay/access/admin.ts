@@ -1,6 +1,7 @@
 /** The marketplace's admin and relay authorities, by the chain, or by the index while no node answers. */
 import type { Kysely } from 'kysely';
 import { type Config, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import type { FoundChange } from '../../sdk/wallet/pending.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
@@ -9,6 +10,8 @@ export interface AdminDeps {
   views: Kysely<LedgerDatabase>;
   /** The chain's own Config, at most 2 s old. Rejects if the node does not answer. */
   readConfig(): Promise<Config>;
+  /** The changes of it that wait, at most 4 s old. Rejects likewise. */
+  readChanges(): Promise<FoundChange[]>;
 }
 
 export interface Authorities {

@@ -10,6 +10,8 @@ import {
   type KeyGrant,
   revokeGrant,
 } from '../../sdk/program/program.ts';
+import { findAccounts } from '../../sdk/wallet/connection.ts';
+import type { FoundChange } from '../../sdk/wallet/pending.ts';
 import type { TakeReading } from './edgeBudget.ts';
 import type { AccountsAt } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
@@ -21,6 +23,10 @@ export interface ChainAccounts {
   /** The record, and the chain's clock at that moment. */
   readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
   readConfig(): Promise<Config>;
+  /** All changes of the settings that wait. The node looks through the program's accounts for them. */
+  readChanges(): Promise<FoundChange[]>;
+  /** The slot's time, unix seconds; null if the node does not know it any more. */
+  readTime(slot: number): Promise<number | null>;
   /** Lamports of each address; 0 if there is no account. */
   readBalances(addresses: string[]): Promise<number[]>;
   /** Revokes with the relay authority and waits for the confirmation; returns the signature. */
@@ -49,6 +55,14 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
     async readConfig() {
       const { accounts } = await read([findConfig()]);
       return decodeAccount('Config', accounts[0]!.data);
+    },
+    async readChanges() {
+      take();
+      return findAccounts(chain.scanning, 'PendingChange');
+    },
+    async readTime(slot) {
+      take();
+      return chain.connection.getBlockTime(slot);
     },
     async readBalances(addresses) {
       const { accounts } = await read(addresses.map((address) => new PublicKey(address)));

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import type { Receipt } from '../../sdk/wire/receipt.ts';
 import type { ExecutionFull } from '../../sdk/wire/wire.ts';
+import { type AuditDeps, auditedReading } from '../access/audit.ts';
 import { getReceipt } from '../calls/receipts.ts';
 import { getExecution, type RecordsDeps } from '../calls/records.ts';
 import { ApiError } from '../errors.ts';
@@ -15,7 +16,7 @@ import { invalid } from '../parse.ts';
 import { type EvidenceDeps, readEvidence } from './evidence.ts';
 import { findDispute } from './lists.ts';
 
-export type ResolvingDeps = RecordsDeps & EvidenceDeps;
+export type ResolvingDeps = RecordsDeps & EvidenceDeps & AuditDeps;
 
 /** How long a reason waits for the outcome that carries its hash. */
 const WAITING_MS = 24 * 60 * 60 * 1000;
@@ -35,8 +36,12 @@ export interface Reader {
 }
 
 /** Only for disputed executions, whose parties' request and result are private. Throws ApiError 404 for other wallets. */
-export async function readCase(deps: ResolvingDeps, reader: Reader, executionId: string): Promise<DisputeCase> {
-  const dispute = await requireReadable(deps, reader, executionId);
+export function readCase(deps: ResolvingDeps, reader: Reader, executionId: string): Promise<DisputeCase> {
+  return readPrivate(deps, reader, { action: 'disputes.case', executionId }, (dispute) => findCase(deps, dispute));
+}
+
+async function findCase(deps: ResolvingDeps, dispute: DisputeSummary): Promise<DisputeCase> {
+  const executionId = dispute.execution_id;
   const execution = await getExecution(deps, dispute.caller, executionId);
   const asked = await deps.views
     .selectFrom('executions')
@@ -55,9 +60,8 @@ export async function readCase(deps: ResolvingDeps, reader: Reader, executionId:
 }
 
 /** The file that the dispute names. Throws ApiError 404 for other wallets. */
-export async function readCaseEvidence(deps: ResolvingDeps, reader: Reader, executionId: string) {
-  await requireReadable(deps, reader, executionId);
-  return readEvidence(deps, executionId);
+export function readCaseEvidence(deps: ResolvingDeps, reader: Reader, executionId: string) {
+  return readPrivate(deps, reader, { action: 'disputes.evidence', executionId }, () => readEvidence(deps, executionId));
 }
 
 /** Keeps the creator's reply. Throws ApiError 404 for other wallets, and 400 once the dispute has ended. */
@@ -107,11 +111,17 @@ export async function keepReason(
 
 const NO_DISPUTE = 'No dispute exists for this execution_id';
 
-async function requireReadable(deps: ResolvingDeps, reader: Reader, executionId: string): Promise<DisputeSummary> {
+/** Lets the parties read, and the admin, whose reading is logged. */
+async function readPrivate<Value>(
+  deps: ResolvingDeps,
+  { wallet, isAdmin }: Reader,
+  { action, executionId }: { action: 'disputes.case' | 'disputes.evidence'; executionId: string },
+  read: (dispute: DisputeSummary) => Promise<Value>,
+): Promise<Value> {
   const dispute = await requireDispute(deps, executionId);
-  const isParty = dispute.caller === reader.wallet || dispute.creator === reader.wallet;
-  if (isParty || (await reader.isAdmin())) return dispute;
-  throw new ApiError('execution_not_found', NO_DISPUTE);
+  if (dispute.caller === wallet || dispute.creator === wallet) return read(dispute);
+  if (!(await isAdmin())) throw new ApiError('execution_not_found', NO_DISPUTE);
+  return auditedReading(deps, { wallet, action, subject: executionId }, () => read(dispute));
 }
 
 async function requireDispute(deps: ResolvingDeps, executionId: string): Promise<DisputeSummary> {

@@ -24,6 +24,7 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/$/, 'catalogue'],
   [/^\/agents\/[^/]+$/, 'agent'],
   [/^\/verify$/, 'verify'],
+  [/^\/terms$/, 'terms'],
   [/^\/keys$/, 'keys'],
   [/^\/executions$/, 'executions'],
   [/^\/executions\/[^/]+$/, 'execution'],

@@ -3,10 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PublicKey } from '@solana/web3.js';
 import type { z } from 'zod';
 import { findTokenAccount, findTreasury, PROGRAM_ID, relayAuthoritiesOf } from '../../sdk/program/program.ts';
+import { describeChanges } from '../../sdk/wallet/pending.ts';
 import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
-import type { MarketplaceConfig, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
+import type { MarketplaceConfig, PendingChanges, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AdminDeps, readAuthorities } from '../access/admin.ts';
+import { audited, auditedReading, listActions, listEvents } from '../access/audit.ts';
 import { readBearer } from '../access/bearer.ts';
 import { clientNetwork } from '../access/clientAddress.ts';
 import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts';
@@ -51,17 +53,30 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
   const isAdmin = async (wallet: string) => (await readAuthorities(admin)).admin === wallet;
 
   const readerOf = ({ wallet }: Session) => ({ wallet, isAdmin: () => isAdmin(wallet) });
+  /** A session of the admin is logged before it is handed out. */
+  const noteSession = (action: 'auth.signIn' | 'auth.verify', wallet: string, request: IncomingMessage) =>
+    audited(deps, { wallet, action, subject: networkOfRequest(request) }, async () => undefined);
 
   return {
     'config.get': () => readMarketplace(deps, admin),
+    'config.changes': () => readPending(deps, admin),
     'operation.state': () => readState(state),
+    'operation.actions': (_call, input) => listActions(deps, input),
+    'operation.events': (_call, input) => listEvents(deps, (slot) => deps.accounts.readTime(slot), input),
 
     'auth.challenge': async ({ request }, { wallet }) => sessions.challenge(wallet, ownOrigin(deps, request)),
-    'auth.verify': async ({ request }, answer) => sessions.verify(answer, networkOfRequest(request)),
+    async 'auth.verify'({ request }, answer) {
+      const session = await sessions.verify(answer, networkOfRequest(request));
+      const known = await isAdmin(answer.wallet).catch(() => false);
+      if (known) await noteSession('auth.verify', answer.wallet, request);
+      return session;
+    },
     async 'auth.signIn'({ request, response }, answer) {
       const { cookie, expires_at } = await sessions.signIn(answer, networkOfRequest(request));
+      const is_admin = await isAdmin(answer.wallet);
+      if (is_admin) await noteSession('auth.signIn', answer.wallet, request);
       response.setHeader('Set-Cookie', setCookie(deps, cookie));
-      return { wallet: answer.wallet, is_admin: await isAdmin(answer.wallet), expires_at };
+      return { wallet: answer.wallet, is_admin, expires_at };
     },
     async 'auth.session'({ request }) {
       const session = await peekSession(deps, request);
@@ -97,12 +112,18 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'creators.list': (_call, input) => listCreators(deps, input),
 
     'disputes.mine': ({ session }, input) => listOwnDisputes(deps, session.wallet, input),
-    'disputes.queue': (_call, input) => listAllDisputes(deps, input),
+    'disputes.queue': ({ session: { wallet } }, input) =>
+      auditedReading(deps, { wallet, action: 'disputes.queue', subject: input.outcome ?? 'all' }, () =>
+        listAllDisputes(deps, input),
+      ),
     'disputes.putEvidence': ({ session }, input) => keepEvidence(deps, session.wallet, input),
     'disputes.evidence': ({ session }, input) => readCaseEvidence(deps, readerOf(session), input.execution_id),
     'disputes.case': ({ session }, input) => readCase(deps, readerOf(session), input.execution_id),
     'disputes.putReply': ({ session }, input) => keepReply(deps, session.wallet, input),
-    'disputes.putReason': (_call, input) => keepReason(deps, input),
+    'disputes.putReason': ({ session: { wallet } }, input) =>
+      audited(deps, { wallet, action: 'disputes.putReason', subject: input.execution_id }, () =>
+        keepReason(deps, input),
+      ),
   };
 }
 
@@ -130,4 +151,9 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
       .map((tier) => ({ max_price_usdc: toUsdc(tier.maxPrice), deposit_usdc: toUsdc(tier.deposit) })),
     standard_tags: [...STANDARD_TAGS],
   };
+}
+
+async function readPending({ accounts }: RelayDeps, admin: AdminDeps): Promise<PendingChanges> {
+  const [config, found] = await Promise.all([admin.readConfig(), admin.readChanges()]).catch(chainUnreadable);
+  return describeChanges(config, found, accounts.clock());
 }

@@ -47,6 +47,8 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** Time for a client that sent no valid HTTP to read its answer. */
 const LAST_WORD_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Age of the list of waiting changes: older than other readings, because the node looks through all accounts for it. */
+const CHANGES_AGE_MS = 4_000;
 /** Maximum for tRPC itself; admit.ts has the limit of each procedure. */
 const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map(maxBytesOf));
 
@@ -122,7 +124,8 @@ function keepBrokenEscapes(request: Request, _response: Response, next: NextFunc
 
 function createProcedureContext({ deps, readReadiness }: RouteContext): ProcedureContext {
   const readConfig = shareReading(() => deps.accounts.readConfig(), deps.now);
-  const admin = { views: deps.views, readConfig };
+  const readChanges = shareReading(() => deps.accounts.readChanges(), deps.now, CHANGES_AGE_MS);
+  const admin = { views: deps.views, readConfig, readChanges };
   return {
     deps,
     admin,

@@ -366,6 +366,17 @@ export interface DisputeReasonsTable {
   received_ms: bigint;
 }
 
+/** The admin's actions; their migration documents the columns. */
+export interface AdminActionsTable {
+  action_id: string;
+  begun_ms: bigint;
+  ended_ms: bigint | null;
+  wallet: string;
+  action: string;
+  subject: string;
+  outcome: string | null;
+}
+
 /** One row. */
 export interface SweeperTable {
   id: bigint;
@@ -423,6 +434,7 @@ export interface LedgerTables {
   evidence: EvidenceTable;
   dispute_reasons: DisputeReasonsTable;
   dispute_replies: DisputeRepliesTable;
+  admin_actions: AdminActionsTable;
   relays: RelaysTable;
   results: ResultsTable;
   result_pieces: ResultPiecesTable;

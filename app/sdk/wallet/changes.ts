@@ -2,7 +2,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import {
   applyChange,
-  type ConfigChange,
+  type CollateralTier,
   cancelChange,
   findChange,
   type PendingChange,
@@ -10,30 +10,45 @@ import {
   pauseOpens,
   proposeChange,
   removeRelayAuthority,
+  type SettingsChange,
 } from '../program/program.ts';
-import { formatUsdc } from '../wire/usdc.ts';
+import type { PendingChanges } from '../wire/operationProcedures.ts';
 import { findAccounts, readAccount, readClock } from './connection.ts';
-import { formatKey, formatTiers, formatTime } from './format.ts';
+import { formatKey, formatTime } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
+import { describeChanges } from './pending.ts';
 import { sendTransaction } from './send.ts';
 import { sendAsAdmin } from './settings.ts';
 import type { Signer } from './signer.ts';
 
-/** All changes that wait, the first due first. `due_in_seconds` is 0 for those that anyone can apply. */
-export async function listChanges({ connection }: MarketplaceChain) {
+/** The guardian, the delay, and all changes that wait, the first applicable one first. */
+export async function listChanges({ connection, config }: MarketplaceChain): Promise<PendingChanges> {
   const found = await findAccounts(connection, 'PendingChange');
-  const now = await readClock(connection);
-  return found
-    .sort((one, other) => Number(one.fields.dueAt - other.fields.dueAt))
-    .map(({ address, fields: change }) => ({
-      change_id: change.changeId.toString(),
-      change: address.toBase58(),
-      proposed_at: formatTime(change.proposedAt),
-      due_at: formatTime(change.dueAt),
-      due_in_seconds: Number(change.dueAt > now ? change.dueAt - now : 0n),
-      ...detailsOf(change.details),
-    }));
+  return describeChanges(config, found, await readClock(connection));
 }
+
+/**
+ * True if these settings must be announced and wait: they lower what callers and creators are protected by, or change what
+ * they pay or deposit. The program decides by the same rule (`Config::is_widened_by`).
+ */
+export function mustWait({ config }: Pick<MarketplaceChain, 'config'>, after: SettingsChange): boolean {
+  const limit = (multiple: number) => (multiple === 0 ? Number.POSITIVE_INFINITY : multiple);
+  const differs = <Value>(now: Value, then: Value | undefined) => then !== undefined && then !== now;
+  const tiers = config.tiers.slice(0, config.tierCount);
+  return (
+    config.adminDelaySeconds > 0 &&
+    (differs(config.feeBps, after.feeBps) ||
+      differs(config.minPrice, after.minPrice) ||
+      differs(config.disputeBondLamports, after.disputeBondLamports) ||
+      (after.tiers !== undefined && !areEqual(tiers, after.tiers)) ||
+      (after.disputeWindowSeconds ?? config.disputeWindowSeconds) < config.disputeWindowSeconds ||
+      limit(after.exposureMultiple ?? config.exposureMultiple) > limit(config.exposureMultiple))
+  );
+}
+
+const areEqual = (one: readonly CollateralTier[], other: readonly CollateralTier[]): boolean =>
+  one.length === other.length &&
+  one.every(({ maxPrice, deposit }, at) => other[at]?.maxPrice === maxPrice && other[at].deposit === deposit);
 
 /** What may change; at least one. */
 export type Proposal = Omit<ProposeChangeInput, 'admin' | 'payer' | 'changeId'>;
@@ -45,14 +60,15 @@ export async function announceChange(chain: MarketplaceChain, admin: Signer, pro
   const instruction = proposeChange({ admin: publicKey, payer: publicKey, changeId, ...proposal });
   const signature = await sendAsAdmin(chain, admin, instruction);
   const delay = chain.config.adminDelaySeconds;
-  return { change_id: changeId.toString(), change: findChange(changeId).toBase58(), due_in_seconds: delay, signature };
+  const change = findChange(changeId).toBase58();
+  return { change_id: changeId.toString(), change, applicable_in_seconds: delay, signature };
 }
 
 /** Applies a change that is due. Any wallet may. */
 export async function applyPending(chain: MarketplaceChain, wallet: Signer, changeId: bigint): Promise<string> {
   const { rentSponsor, dueAt } = await readChange(chain, changeId);
   return sendTransaction(chain.connection, [applyChange({ changeId, rentSponsor })], wallet, {
-    ChangeNotDue: `It is due at ${formatTime(dueAt)}.`,
+    ChangeNotDue: `It can be applied from ${formatTime(dueAt)} on.`,
   });
 }
 
@@ -88,25 +104,4 @@ function notBoth({ config }: MarketplaceChain, wallet: Signer) {
   const guardian = formatKey(config.guardian) ?? 'nobody';
   const NotGuardianOrAdmin = `The admin is ${config.admin}, the guardian ${guardian}; this wallet is ${wallet.publicKey}.`;
   return { NotGuardianOrAdmin };
-}
-
-/** What a change does, without what stays as it is. */
-function detailsOf({ settings, addedRelayAuthorities, guardian, pendingAdmin }: ConfigChange) {
-  const { feeBps, minPrice, disputeBondLamports, disputeWindowSeconds, tiers } = settings;
-  const all = {
-    opens_paused: settings.opensPaused,
-    fee_bps: feeBps,
-    min_price_usdc: minPrice === null ? null : formatUsdc(minPrice),
-    dispute_bond_lamports: disputeBondLamports?.toString() ?? null,
-    dispute_window_seconds: disputeWindowSeconds,
-    refund_grace_seconds: settings.refundGraceSeconds,
-    max_timeout_seconds: settings.maxTimeoutSeconds,
-    exposure_multiple: settings.exposureMultiple,
-    admin_delay_seconds: settings.adminDelaySeconds,
-    tiers: tiers && formatTiers(tiers),
-    added_relay_authorities: addedRelayAuthorities.length > 0 ? addedRelayAuthorities.map(String) : null,
-    guardian: guardian && (formatKey(guardian) ?? 'none'),
-    next_admin: pendingAdmin && (formatKey(pendingAdmin) ?? 'none'),
-  };
-  return { changes: Object.fromEntries(Object.entries(all).filter(([, value]) => value != null)) };
 }

@@ -12,6 +12,7 @@ export * from './grants.ts';
 export * from './listingDraft.ts';
 export * from './listings.ts';
 export * from './marketplace.ts';
+export * from './pending.ts';
 export * from './receipts.ts';
 export * from './refusal.ts';
 export * from './send.ts';

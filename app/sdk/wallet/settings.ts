@@ -18,6 +18,7 @@ import { readTokens } from './connection.ts';
 import { formatKey, formatTiers } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
 import { type Facts, sendTransaction } from './send.ts';
+import { ask, openSession, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
 /** Given settings change; the others stay. */
@@ -101,6 +102,22 @@ export function verifyCreator(
 ): Promise<string> {
   const { publicKey } = admin;
   return sendAsAdmin(chain, admin, setCreatorVerified({ admin: publicKey, payer: publicKey, creator, verified }));
+}
+
+/** What the admin's sessions did through this service, newest first. Only for the admin. */
+export function listAdminActions(service: Service, admin: Signer, page: Page) {
+  return ask(service, async () => (await openSession(service, admin)).call('operation.actions', page));
+}
+
+/** The admin's and the guardian's transactions, by the service's index, newest first. Only for the admin. */
+export function listAdminEvents(service: Service, admin: Signer, page: Page) {
+  return ask(service, async () => (await openSession(service, admin)).call('operation.events', page));
+}
+
+interface Page {
+  /** 1 to 100. */
+  limit: number;
+  offset: number;
 }
 
 /** Sends what only the admin may. */

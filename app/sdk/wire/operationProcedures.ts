@@ -1,8 +1,10 @@
 /** Procedures about the deployment: its public configuration, and its state for the operator. */
 import * as z from 'zod';
-import { Count, Lamports, type ProcedureEntry, Usdc } from './fields.ts';
+import { Count, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 import { STANDARD_TAGS } from './metadata.ts';
 import { PROBLEMS } from './wire.ts';
+
+const Tier = z.strictObject({ max_price_usdc: Usdc, deposit_usdc: Usdc });
 
 /** The configuration that clients need. Amounts in USDC. */
 export const MarketplaceConfig = z.strictObject({
@@ -29,11 +31,59 @@ export const MarketplaceConfig = z.strictObject({
   /** Lamports that opening a dispute holds back until its outcome. */
   dispute_bond_lamports: Lamports,
   /** Ascending. A price takes its deposit from the first tier whose max_price_usdc is not below it. */
-  collateral_tiers: z.array(z.strictObject({ max_price_usdc: Usdc, deposit_usdc: Usdc })),
+  collateral_tiers: z.array(Tier),
   /** In the order of the bits of a listing's tag_mask. */
   standard_tags: z.array(z.enum(STANDARD_TAGS)),
 });
 export type MarketplaceConfig = z.infer<typeof MarketplaceConfig>;
+
+const SettingValue = z.union([z.number(), z.boolean(), z.string(), z.array(z.string()), z.array(Tier), z.null()]);
+
+/** One setting of a waiting change. Of `guardian` and `pending_admin`, null is nobody. */
+export const ChangedSetting = z.strictObject({
+  setting: z.enum([
+    'opens_paused',
+    'fee',
+    'min_price',
+    'dispute_bond',
+    'dispute_window',
+    'refund_grace',
+    'max_timeout',
+    'exposure_multiple',
+    'admin_delay',
+    'collateral_tiers',
+    'relay_authorities',
+    'guardian',
+    'pending_admin',
+  ]),
+  unit: z.enum(['basis_points', 'usdc', 'lamports', 'seconds', 'times_collateral', 'address']).nullable(),
+  before: SettingValue,
+  after: SettingValue,
+});
+export type ChangedSetting = z.infer<typeof ChangedSetting>;
+
+/** Changes of the settings that wait, so that everybody can see them before they apply. */
+export const PendingChanges = z.strictObject({
+  /** The wallet that can cancel them, pause and remove relay authorities; null if there is none. */
+  guardian: z.string().nullable(),
+  /** How long a change that widens power waits; 0: not at all. */
+  admin_delay_seconds: Count,
+  /** The first applicable one first. */
+  changes: z.array(
+    z.strictObject({
+      /** Address of the change's account. */
+      change: z.string(),
+      change_id: z.string(),
+      settings: z.array(ChangedSetting),
+      proposed_at: Time,
+      /** From then on anybody can apply it. */
+      applicable_at: Time,
+      /** By the chain's clock; 0 if it can be applied now. */
+      applicable_in_seconds: Count,
+    }),
+  ),
+});
+export type PendingChanges = z.infer<typeof PendingChanges>;
 
 /** The state of this process and its ledger, for the operator. Null if not known yet. */
 export const OperationState = z.strictObject({
@@ -71,7 +121,64 @@ export const OperationState = z.strictObject({
 });
 export type OperationState = z.infer<typeof OperationState>;
 
+/** What is logged of the admin's sessions: how they began, what they decided, and whose private data they read. */
+export const ADMIN_ACTIONS = [
+  'auth.signIn',
+  'auth.verify',
+  'disputes.queue',
+  'disputes.case',
+  'disputes.evidence',
+  'disputes.putReason',
+] as const;
+export type AdminActionName = (typeof ADMIN_ACTIONS)[number];
+
+/** One action of the admin through this service. */
+export const AdminAction = z.strictObject({
+  action_id: z.string(),
+  /** The admin's. */
+  wallet: z.string(),
+  /** The procedure. */
+  action: z.enum(ADMIN_ACTIONS),
+  /** The execution's id; of a sign-in the network that it came from; of a list its filter. */
+  subject: z.string(),
+  begun_at: Time,
+  /** Null while it is done, or if the service stopped meanwhile; also `outcome`. */
+  ended_at: Time.nullable(),
+  /** `done`, or the code of the error. */
+  outcome: z.string().nullable(),
+});
+export type AdminAction = z.infer<typeof AdminAction>;
+
+/** One transaction of the admin or the guardian. */
+export const AdminEvent = z.strictObject({
+  slot: Count,
+  /** Null if the node no longer knows the slot's time. */
+  at: Time.nullable(),
+  signature: z.string(),
+  event_index: Count,
+  /** Name and fields as in the IDL: keys in base58, bytes in hex, 64-bit integers as text. */
+  event: z.string(),
+  data: z.record(z.string(), z.unknown()),
+});
+export type AdminEvent = z.infer<typeof AdminEvent>;
+
 export const operationProcedures = {
   'config.get': { kind: 'query', access: 'public', input: z.void(), output: MarketplaceConfig },
+  /** Read from the chain at most 4 seconds ago. */
+  'config.changes': { kind: 'query', access: 'public', input: z.void(), output: PendingChanges },
   'operation.state': { kind: 'query', access: 'admin', input: z.void(), output: OperationState },
+  /** The admin's actions through this service, newest first. */
+  'operation.actions': {
+    kind: 'query',
+    access: 'admin',
+    input: z.strictObject(page).prefault({}),
+    output: z.strictObject({ actions: z.array(AdminAction), total: Count }),
+  },
+  /** The admin's and the guardian's transactions by the index, newest first. */
+  'operation.events': {
+    kind: 'query',
+    access: 'admin',
+    input: z.strictObject(page).prefault({}),
+    output: z.strictObject({ events: z.array(AdminEvent), total: Count }),
+  },
 } as const satisfies Record<string, ProcedureEntry>;

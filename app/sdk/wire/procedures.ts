@@ -11,7 +11,16 @@ import { operationProcedures } from './operationProcedures.ts';
 export { KeySummary, SignInInput } from './accessProcedures.ts';
 export * from './disputeProcedures.ts';
 export * from './listingProcedures.ts';
-export { MarketplaceConfig, OperationState } from './operationProcedures.ts';
+export {
+  ADMIN_ACTIONS,
+  AdminAction,
+  type AdminActionName,
+  AdminEvent,
+  ChangedSetting,
+  MarketplaceConfig,
+  OperationState,
+  PendingChanges,
+} from './operationProcedures.ts';
 
 /** Every procedure by its name. */
 export const PROCEDURES = {

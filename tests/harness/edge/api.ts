@@ -30,6 +30,7 @@ import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
+import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
 import { openTables } from '../tables.ts';
 import { CONFIG } from './accounts.ts';
 import { refreshFigures } from './figures.ts';
@@ -90,6 +91,8 @@ export async function startWorld(
     /** Of the chain, by execution_id. */
     records: new Map<string, ExecutionRecord>(),
     revoked: [] as string[],
+    /** Changes of the settings that wait. */
+    changes: [] as FoundChange[],
     swept: null as SweepFigures | null,
   };
   const requireChain = (): void => {
@@ -125,6 +128,14 @@ export async function startWorld(
       async readConfig() {
         requireChain();
         return CONFIG;
+      },
+      async readChanges() {
+        requireChain();
+        return state.changes;
+      },
+      async readTime(slot) {
+        requireChain();
+        return EPOCH + slot;
       },
       async revokeGrant(wallet, keyId) {
         requireChain();

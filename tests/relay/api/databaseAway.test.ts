@@ -22,7 +22,7 @@ const WITHOUT_DATABASE = [
   '/.well-known/http-message-signatures-directory',
 ];
 /** The chain's settings, a message whose secret was read before, and the end of no session. */
-const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'auth.challenge', 'auth.signOut'];
+const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'config.changes', 'auth.challenge', 'auth.signOut'];
 
 // SQLite is a file, and away only with its disk.
 if (onPostgres) {

@@ -1,10 +1,11 @@
 /** /trpc through the SDK's own client: sessions of wallets, keys, the deployment's facts and the Test Execution tool. */
-import { Keypair } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { createManagementClient } from '../../../app/sdk/client/management.ts';
-import { findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import { type ConfigChange, findTreasury, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
 import { STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
 import { CONFIG, grantAccount } from '../../harness/edge/accounts.ts';
 import { EXPLORER_QUERY, GENESIS, startWorld, type World } from '../../harness/edge/api.ts';
@@ -67,6 +68,93 @@ describe('/trpc', () => {
       world.state.chainAnswers = false;
       world.state.nowMs += 2_000;
       expect(await refusal(anonymous().call('config.get'))).to.include({ status: 503, code: 'service_unavailable' });
+    });
+  });
+
+  describe('config.changes', () => {
+    const nothing = { feeBps: null, minPrice: null, disputeBondLamports: null, opensPaused: null, tiers: null };
+    const others = { disputeWindowSeconds: null, refundGraceSeconds: null, maxTimeoutSeconds: null };
+    const same = { ...nothing, ...others, exposureMultiple: null, adminDelaySeconds: null };
+    const [address, key] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+    /** Proposed at EPOCH. */
+    const waiting = (changeId: bigint, dueIn: number, details: Partial<ConfigChange>): FoundChange => ({
+      address,
+      fields: {
+        version: 1,
+        bump: 255,
+        changeId,
+        rentSponsor: CONFIG.admin,
+        proposedAt: BigInt(EPOCH),
+        dueAt: BigInt(EPOCH + dueIn),
+        details: { settings: same, addedRelayAuthorities: [], guardian: null, pendingAdmin: null, ...details },
+      },
+    });
+    afterEach(() => {
+      world.state.changes = [];
+    });
+
+    it('shows everybody what would change, from when, and who can stop it', async () => {
+      const tiers = [{ maxPrice: 20_000_000n, deposit: 100_000n }];
+      const settings = { ...same, feeBps: 50, minPrice: 20_000n, disputeBondLamports: 1n, exposureMultiple: 0, tiers };
+      world.state.changes = [
+        waiting(2n, 86_400, { addedRelayAuthorities: [key], guardian: PublicKey.default, pendingAdmin: key }),
+        waiting(1n, 3_600, { settings }),
+      ];
+      world.state.nowMs = (EPOCH + 3_600) * 1_000;
+      const admin = CONFIG.admin.toBase58();
+      const times = { change: address.toBase58(), proposed_at: new Date(EPOCH * 1_000).toISOString() };
+      const at = (seconds: number) => new Date((EPOCH + seconds) * 1_000).toISOString();
+      expect(await anonymous().call('config.changes')).to.deep.equal({
+        guardian: admin,
+        admin_delay_seconds: 0,
+        changes: [
+          {
+            ...times,
+            change_id: '1',
+            applicable_at: at(3_600),
+            applicable_in_seconds: 0,
+            settings: [
+              { setting: 'fee', unit: 'basis_points', before: 100, after: 50 },
+              { setting: 'min_price', unit: 'usdc', before: 0.01, after: 0.02 },
+              { setting: 'dispute_bond', unit: 'lamports', before: 10_000_000, after: 1 },
+              { setting: 'exposure_multiple', unit: 'times_collateral', before: 0, after: 0 },
+              {
+                setting: 'collateral_tiers',
+                unit: 'usdc',
+                before: [
+                  { max_price_usdc: 1, deposit_usdc: 5 },
+                  { max_price_usdc: 10, deposit_usdc: 25 },
+                ],
+                after: [{ max_price_usdc: 20, deposit_usdc: 0.1 }],
+              },
+            ],
+          },
+          {
+            ...times,
+            change_id: '2',
+            applicable_at: at(86_400),
+            applicable_in_seconds: 82_800,
+            settings: [
+              { setting: 'relay_authorities', unit: 'address', before: [admin], after: [admin, key.toBase58()] },
+              { setting: 'guardian', unit: 'address', before: admin, after: null },
+              { setting: 'pending_admin', unit: 'address', before: admin, after: key.toBase58() },
+            ],
+          },
+        ],
+      });
+    });
+
+    it('asks the node once in 4 s, and returns 503 while it does not answer', async () => {
+      world.state.nowMs += 10_000;
+      expect((await anonymous().call('config.changes')).changes).to.deep.equal([]);
+      world.state.changes = [waiting(1n, 1, {})];
+      world.state.nowMs += 3_999;
+      expect((await anonymous().call('config.changes')).changes).to.deep.equal([]);
+      world.state.nowMs += 1;
+      expect((await anonymous().call('config.changes')).changes).to.have.length(1);
+      world.state.chainAnswers = false;
+      world.state.nowMs += 4_000;
+      expect(await refusal(anonymous().call('config.changes'))).to.include({ code: 'service_unavailable' });
     });
   });
 

@@ -11,6 +11,7 @@ import type pg from 'pg';
 import pino from 'pino';
 import type { OpenedDatabase } from '../../../app/database/open.ts';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
+import { auditedReading, listActions, listEvents } from '../../../app/relay/access/audit.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
@@ -111,7 +112,7 @@ describe('query plans', function () {
       expect(ran.map(({ text }) => text).filter((text) => isWhole(sqlite(), text))).to.deep.equal([]);
       return;
     }
-    const grows = /^(executions|results|metadata|pending_metadata|listings)$/;
+    const grows = /^(executions|results|metadata|pending_metadata|listings|events|admin_actions)$/;
     const large = /^(executions|listings|metadata)$/;
     const asLarge = await costsOnPostgres(client, ran, { avoidsTables: true });
     const present = await costsOnPostgres(client, ran, { avoidsTables: false });
@@ -125,6 +126,21 @@ describe('query plans', function () {
     });
     expect(found.join('\n')).to.equal('');
   }
+
+  it('use an index for the log of the admin and its transactions', async () => {
+    const { ledger, views } = tables;
+    const deps = { ledger: ledger.db, views: views.db, now: () => 1 };
+    const ran = await ranBy(async () => {
+      const reading = { wallet: WALLET, action: 'disputes.case', subject: 'an id' } as const;
+      await auditedReading(deps, reading, async () => undefined);
+      await listActions(deps, { limit: 20, offset: 20 });
+      await listEvents(deps, async () => null, { limit: 20, offset: 20 });
+    });
+    // PostgreSQL runs what it explains, and the row is there already.
+    const asked = ran.filter(({ text }) => /^\s*(select|update)/i.test(text));
+    expect(asked.length).to.be.at.least(6);
+    await requireIndexed(asked, (sqlite, text) => scansOf(sqlite, text).length > 0);
+  });
 
   it('use an index for recovery, leases, finality and the fee payer protection', async () => {
     const journal = createJournal(tables.writes, tables.ledger.db, 'this relay');

@@ -7,8 +7,12 @@ const REFRESH_MS = 15_000;
 export const chainConfigQuery = queryOptions({
   queryKey: ['chain-config'],
   queryFn: async () => {
-    const { marketplace, showConfig, program } = await openChain();
-    return { config: await showConfig(marketplace), limits: program.constants };
+    const { marketplace, showConfig, mustWait, program } = await openChain();
+    return {
+      config: await showConfig(marketplace),
+      limits: program.constants,
+      mustWait: (change: Parameters<typeof mustWait>[1]) => mustWait(marketplace, change),
+    };
   },
   refetchInterval: REFRESH_MS,
 });

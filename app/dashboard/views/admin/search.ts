@@ -1,7 +1,7 @@
 /** The admin view's URL: its tab, and the filters of its lists. */
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 
-export const ADMIN_TABS = ['state', 'disputes', 'creators', 'settings'] as const;
+export const ADMIN_TABS = ['state', 'disputes', 'creators', 'settings', 'log'] as const;
 export type AdminTab = (typeof ADMIN_TABS)[number];
 
 /** Rows per page of its lists. */
@@ -14,14 +14,17 @@ export interface AdminSearch {
   /** For creators: words of a name, or a wallet. */
   q?: string;
   page?: number;
+  /** For the log: the page of transactions. */
+  events?: number;
 }
 
 /** The valid parameters of the URL; others are ignored. */
-export function parseAdminSearch({ tab, outcome, q, page }: Record<string, unknown>): AdminSearch {
+export function parseAdminSearch({ tab, outcome, q, page, events }: Record<string, unknown>): AdminSearch {
   return {
     ...(ADMIN_TABS.some((name) => name === tab) && tab !== 'state' && { tab: tab as AdminTab }),
     ...(DISPUTE_OUTCOMES.some((name) => name === outcome) && { outcome: outcome as DisputeOutcome }),
     ...(typeof q === 'string' && q.trim() !== '' && { q: q.slice(0, 100) }),
     ...(typeof page === 'number' && page > 1 && { page: Math.floor(page) }),
+    ...(typeof events === 'number' && events > 1 && { events: Math.floor(events) }),
   };
 }

@@ -7,6 +7,8 @@ import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { Id } from '../../parts/values.tsx';
+import { Changes, guardRows } from '../terms/changes.tsx';
+import { RelayAuthorities } from '../terms/guardian.tsx';
 import { chainConfigQuery, type Settings } from './chainConfig.ts';
 import type { Draft } from './draft.ts';
 import { SettingsForm } from './settingsForm.tsx';
@@ -17,12 +19,13 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
   const { data, error, refetch } = useQuery(chainConfigQuery);
   if (!data)
     return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-96" />;
-  const { config, limits } = data;
+  const { config, limits, mustWait } = data;
   return (
     <div className="grid gap-6">
       {error && <Trouble error={error} what="The settings" onRetry={refetch} />}
       <Opens config={config} />
-      <SettingsForm config={config} limits={limits} draft={draft} onDraft={onDraft} />
+      <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
+      <Changes />
       <div className="grid gap-6 lg:grid-cols-2">
         <Treasury config={config} />
         <NextAdmin config={config} />
@@ -31,25 +34,18 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
         <div>
           <h2 className="font-semibold">On the chain</h2>
           <p className="mt-1 text-sm text-faint">
-            Relay authorities are changed by the command line, where their keys are: admin set-relay-authorities.
+            A relay authority is removed at once. It is added by the command line, where its key is: admin
+            propose-change.
           </p>
         </div>
         <Facts
           rows={[
             ['Config', <Id key="config" value={config.config} kind="address" />],
             ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
-            [
-              'Relay authorities',
-              <ul key="authorities">
-                {config.relay_authorities.map((address) => (
-                  <li key={address}>
-                    <Id value={address} kind="address" />
-                  </li>
-                ))}
-              </ul>,
-            ],
+            ...guardRows(config),
           ]}
         />
+        <RelayAuthorities authorities={config.relay_authorities} />
       </Card>
     </div>
   );

@@ -3,19 +3,21 @@ import { useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Input } from '../../parts/ui.tsx';
-import type { Limits, Settings } from './chainConfig.ts';
+import { delayWords } from '../terms/changes.tsx';
+import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
 import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault } from './draft.ts';
 import { Tiers } from './tiers.tsx';
 
 interface SettingsFormProps {
   config: Settings;
   limits: Limits;
+  mustWait: ChainConfig['mustWait'];
   /** The typed values; null if there are none. */
   draft: Draft | null;
   onDraft(draft: Draft | null): void;
 }
 
-export function SettingsForm({ config, limits, draft, onDraft }: SettingsFormProps) {
+export function SettingsForm({ config, limits, mustWait, draft, onDraft }: SettingsFormProps) {
   const fields = fieldsOf(limits);
   const present = draftOf(config);
   const [isReviewed, setReviewed] = useState(false);
@@ -26,6 +28,8 @@ export function SettingsForm({ config, limits, draft, onDraft }: SettingsFormPro
   const tiersWrong = tierFault(shown.tiers);
   const isWrong = tiersWrong !== null || Object.values(faults).some((fault) => fault !== null);
   const { changes, settings } = isWrong ? { changes: [], settings: {} } : changesOf(fields, present, shown);
+
+  const waits = mustWait(settings);
 
   const edit = (change: Partial<Draft>) => onDraft({ ...shown, ...change });
 
@@ -78,15 +82,22 @@ export function SettingsForm({ config, limits, draft, onDraft }: SettingsFormPro
       <SignDialog
         open={isReviewed}
         onOpenChange={setReviewed}
-        title="Change these settings?"
-        about="They apply as soon as the transaction is confirmed."
+        title={waits ? 'Announce these changes?' : 'Change these settings?'}
+        about={
+          waits
+            ? `${delayWords(config.admin_delay_seconds)} All changes of this review wait together. You lend the deposit of their account until then.`
+            : 'They apply as soon as the transaction is confirmed.'
+        }
         rows={changes.map(({ label, before, after }) => [label, `${before} → ${after}`] as const)}
-        confirm="Sign and change"
-        work={({ marketplace, wallet, changeSettings }) => changeSettings(marketplace, wallet, settings)}
+        confirm={waits ? 'Sign and announce' : 'Sign and change'}
+        work={async ({ marketplace, wallet, changeSettings, announceChange }) => {
+          if (waits) await announceChange(marketplace, wallet, { settings });
+          else await changeSettings(marketplace, wallet, settings);
+        }}
         onDone={() => {
           setReviewed(false);
           onDraft(null);
-          notify('The settings are changed');
+          notify(waits ? 'The changes are announced' : 'The settings are changed');
         }}
       />
     </Card>

@@ -1,13 +1,14 @@
 /** Hands over the marketplace: the admin proposes, and nothing changes until the proposed wallet accepts. */
 
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Button, Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
-import { Id, shorten } from '../../parts/values.tsx';
+import { formatSpan, Id, shorten } from '../../parts/values.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { chainConfigQuery, type Settings } from './chainConfig.ts';
 
@@ -19,6 +20,7 @@ export function NextAdmin({ config }: { config: Settings }) {
   const address = text.trim();
   const isOther = ADDRESS.test(address) && address !== config.admin;
   const isProposing = order === 'propose';
+  const delay = config.admin_delay_seconds;
   return (
     <Card className="grid content-start gap-4">
       <div>
@@ -46,17 +48,20 @@ export function NextAdmin({ config }: { config: Settings }) {
         title={isProposing ? 'Propose another admin' : 'Withdraw the proposal?'}
         about={
           isProposing
-            ? 'Until it accepts, you stay admin and can withdraw the proposal. After that, only the new wallet is admin.'
+            ? `${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then anybody can apply it, and the wallet can accept. ` : ''}Until it accepts, you stay admin and can withdraw the proposal. After that, only the new wallet is admin.`
             : 'The proposed wallet can no longer become admin.'
         }
         confirm={isProposing ? 'Sign and propose' : 'Sign and withdraw'}
         danger={isProposing}
         disabled={isProposing && !isOther}
-        work={({ marketplace, wallet, proposeNextAdmin, PublicKey }) =>
-          proposeNextAdmin(marketplace, wallet, isProposing ? new PublicKey(address) : null)
-        }
+        work={async ({ marketplace, wallet, announceChange, proposeNextAdmin, PublicKey }) => {
+          const next = isProposing ? new PublicKey(address) : null;
+          if (next && delay > 0) await announceChange(marketplace, wallet, { pendingAdmin: next });
+          else await proposeNextAdmin(marketplace, wallet, next);
+        }}
         onDone={() => {
-          notify(isProposing ? `${shorten(address)} is proposed` : 'Nobody is proposed any more');
+          const proposed = delay > 0 ? 'The proposal is announced' : `${shorten(address)} is proposed`;
+          notify(isProposing ? proposed : 'Nobody is proposed any more');
           setOrder(null);
           setText('');
         }}
@@ -92,6 +97,16 @@ export default function Succession() {
       <Empty title="This part is the admin’s">
         The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in
         with that one to see it.
+        {config.guardian === wallet && (
+          <>
+            {' '}
+            As the guardian you find your part in{' '}
+            <Link to="/terms" className="underline">
+              Fees and settings
+            </Link>
+            .
+          </>
+        )}
       </Empty>
     );
   }

@@ -7,7 +7,16 @@ import { ERRORS } from '../../../sdk/wire/wire.ts';
 import { type Answer, CACHING, type ResponseHeader, type Route } from '../routes/route.ts';
 import { errorsOf, ROUTE_IDS, type RouteId, routeOf } from '../routes/table.ts';
 import { errorExample, procedureErrorExample } from './examples.ts';
-import { CONFIG_ANSWER, CONFIG_ERRORS, CONFIG_PATH, ConfigAnswer, ProcedureError } from './procedures.ts';
+import {
+  CHANGES_ANSWER,
+  CHANGES_PATH,
+  ChangesAnswer,
+  CONFIG_ANSWER,
+  CONFIG_ERRORS,
+  CONFIG_PATH,
+  ConfigAnswer,
+  ProcedureError,
+} from './procedures.ts';
 import { componentSchemas, describeFields, type Json, pointTo, refOf, type Schemas, toJson } from './schemas.ts';
 
 /** The part of the document that its readers here use. */
@@ -21,7 +30,7 @@ export interface OpenApi {
 }
 
 export interface Operation {
-  operationId: RouteId | 'getConfig';
+  operationId: RouteId | 'getConfig' | 'getPendingChanges';
   tags: string[];
   summary: string;
   description: string;
@@ -71,7 +80,25 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
     const { path, method } = routeOf(id);
     paths[path] = { ...paths[path], [method]: operationOf(id) };
   }
-  paths[CONFIG_PATH] = { get: configOperation() };
+  paths[CONFIG_PATH] = {
+    get: procedureOperation({
+      operationId: 'getConfig',
+      summary: 'Read the terms of this deployment',
+      about: 'Addresses, fee, limits and collateral tiers, read from the chain at most 2 seconds ago.',
+      schema: ConfigAnswer,
+      example: CONFIG_ANSWER,
+    }),
+  };
+  paths[CHANGES_PATH] = {
+    get: procedureOperation({
+      operationId: 'getPendingChanges',
+      summary: 'List the changes of the terms that wait',
+      about:
+        'A change that widens what a key can do waits for `admin_delay_seconds`; from `applicable_at` on anybody can apply it. Read from the chain at most 4 seconds ago.',
+      schema: ChangesAnswer,
+      example: CHANGES_ANSWER,
+    }),
+  };
   return {
     openapi: '3.1.0',
     info: {
@@ -168,8 +195,16 @@ function answersOf(route: Route): Operation['responses'] {
   return responses;
 }
 
-/** `GET /trpc/config.get`: not in the table of routes, because tRPC defines its format. */
-function configOperation(): Operation {
+interface DocumentedProcedure {
+  operationId: Operation['operationId'];
+  summary: string;
+  about: string;
+  schema: z.ZodType;
+  example: unknown;
+}
+
+/** A query of /trpc: not in the table of routes, because tRPC defines its format. */
+function procedureOperation({ operationId, summary, about, schema, example }: DocumentedProcedure): Operation {
   const content = (schema: z.ZodType, name: string, value: unknown): Content => {
     return { 'application/json': { schema: refOf(schema), examples: { [name]: { value } } } };
   };
@@ -182,18 +217,17 @@ function configOperation(): Operation {
     },
   ]);
   return {
-    operationId: 'getConfig',
+    operationId,
     tags: ['Service'],
-    summary: 'Read the terms of this deployment',
-    description:
-      'Addresses, fee, limits and collateral tiers, read from the chain at most 2 seconds ago. The answer has the format of tRPC: the value is `result.data`.',
+    summary,
+    description: `${about} The answer has the format of tRPC: the value is \`result.data\`.`,
     security: [],
     parameters: [],
     responses: {
       200: {
-        description: 'The terms.',
+        description: 'The answer.',
         headers: headersOf([]),
-        content: content(ConfigAnswer, 'config', CONFIG_ANSWER),
+        content: content(schema, operationId, example),
       },
       ...Object.fromEntries(refusals),
     },

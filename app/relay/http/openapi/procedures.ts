@@ -1,18 +1,22 @@
 /**
- * The one procedure of /trpc that callers need without the project's own client: config.get, with the format of tRPC's
- * answers and errors. The others are management, and app/sdk/client/client.ts is their typed client.
+ * The procedures of /trpc that people need without the project's own client: config.get and config.changes, with the format
+ * of tRPC's answers and errors. The others are management, and app/sdk/client/client.ts is their typed client.
  */
 import { z } from 'zod';
 import { DEVNET_GENESIS } from '../../../sdk/program/clusters.ts';
 import { findTreasury, PROGRAM_ID } from '../../../sdk/program/program.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../sdk/wire/errorCodes.ts';
 import { STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
-import { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
+import { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
 
 export const CONFIG_PATH = '/trpc/config.get';
+export const CHANGES_PATH = '/trpc/config.changes';
 
 /** 200 of `GET /trpc/config.get`. */
 export const ConfigAnswer = z.strictObject({ result: z.strictObject({ data: MarketplaceConfig }) });
+
+/** 200 of `GET /trpc/config.changes`. */
+export const ChangesAnswer = z.strictObject({ result: z.strictObject({ data: PendingChanges }) });
 
 /** Every error of /trpc: tRPC's format with our codes. */
 export const ProcedureError = z.strictObject({
@@ -29,7 +33,7 @@ export const ProcedureError = z.strictObject({
   }),
 });
 
-/** Other answers of config.get, by status. `-32600` and the like are JSON-RPC's numbers, which tRPC uses. */
+/** Other answers of both, by status. `-32600` and the like are JSON-RPC's numbers, which tRPC uses. */
 export const CONFIG_ERRORS: Record<number, { code: ErrorCode; number: number }> = {
   400: { code: 'invalid_request', number: -32600 },
   405: { code: 'method_not_allowed', number: -32005 },
@@ -59,6 +63,26 @@ export const CONFIG_ANSWER = {
       dispute_bond_lamports: 10_000_000,
       collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
       standard_tags: [...STANDARD_TAGS],
+    },
+  },
+} as const;
+
+/** The answer of `GET /trpc/config.changes`. */
+export const CHANGES_ANSWER = {
+  result: {
+    data: {
+      guardian: '3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH',
+      admin_delay_seconds: 86_400,
+      changes: [
+        {
+          change: '7Np41oeYqPefeNQEHSv1UDhYrehxin3NStELsSKCT4K2',
+          change_id: '1767225600000',
+          settings: [{ setting: 'fee', unit: 'basis_points', before: 100, after: 50 }],
+          proposed_at: '2026-01-01T00:00:00.000Z',
+          applicable_at: '2026-01-02T00:00:00.000Z',
+          applicable_in_seconds: 3_600,
+        },
+      ],
     },
   },
 } as const;

@@ -9,14 +9,16 @@ import * as wire from '../../../sdk/wire/wire.ts';
 import { errorBodyOf } from '../../../sdk/wire/wire.ts';
 import { errorsOf, ROUTE_IDS, routeOf } from '../routes/table.ts';
 import { GLOSSARY } from './glossary.ts';
-import { ConfigAnswer, ProcedureError } from './procedures.ts';
+import { ChangesAnswer, ConfigAnswer, ProcedureError } from './procedures.ts';
 
 export type Json = Record<string, unknown>;
 export type Schemas = Record<string, Json>;
 
 const isSchema = (entry: [string, unknown]): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType;
 /** The schemas by their export names. */
-const NAMED = Object.entries<unknown>({ ...wire, Receipt, ConfigAnswer, ProcedureError }).filter(isSchema);
+const NAMED = Object.entries<unknown>({ ...wire, Receipt, ConfigAnswer, ChangesAnswer, ProcedureError }).filter(
+  isSchema,
+);
 const bodies = ROUTE_IDS.map((id) => routeOf(id).body?.schema);
 /** Schemas of requests and of answers: one schema may differ between the two. */
 const REQUESTS = Object.fromEntries(NAMED.filter(([, schema]) => bodies.includes(schema)));

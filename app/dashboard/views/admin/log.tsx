@@ -1,0 +1,155 @@
+/** The log of the admin: its actions through this service, and its transactions. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
+import { Pages } from '../../parts/pages.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Badge, Empty, Skeleton, Table } from '../../parts/ui.tsx';
+import { Id, Time } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+import { PAGE_SIZE } from './search.ts';
+
+const REFRESH_MS = 15_000;
+
+const ACTION_WORDS: Record<AdminActionName, string> = {
+  'auth.signIn': 'Signed in on the page',
+  'auth.verify': 'Signed in by a token',
+  'disputes.queue': 'Read the list of disputes',
+  'disputes.case': 'Read a dispute',
+  'disputes.evidence': 'Read evidence',
+  'disputes.putReason': 'Wrote the reason of a decision',
+};
+
+const pageOf = (page: number) => ({ limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });
+
+export function LogTab() {
+  return (
+    <div className="grid gap-8">
+      <Actions />
+      <Events />
+    </div>
+  );
+}
+
+function Actions() {
+  const { page = 1 } = useSearch({ from: '/admin' });
+  const navigate = useNavigate({ from: '/admin' });
+  const { data, error, refetch } = useQuery({
+    queryKey: ['operation.actions', page],
+    queryFn: () => call('operation.actions', pageOf(page)),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  return (
+    <section className="grid gap-3">
+      <div>
+        <h2 className="font-semibold">Through this service</h2>
+        <p className="mt-1 text-sm text-faint">
+          Sign-ins and decisions of the admin, and whose private data it read. The same reading within ten minutes is
+          one row.
+        </p>
+      </div>
+      {error && <Trouble error={error} what="The log" onRetry={refetch} />}
+      {!data && !error && <Skeleton className="h-48" />}
+      {data?.total === 0 && <Empty title="Nothing is logged yet" />}
+      {data && data.total > 0 && (
+        <>
+          <Table label="Through this service" head={['When', 'What', 'About', 'Admin', 'Outcome']}>
+            {data.actions.map((action) => (
+              <ActionRow key={action.action_id} action={action} />
+            ))}
+          </Table>
+          <Pages
+            page={page}
+            size={PAGE_SIZE}
+            total={data.total}
+            onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+function ActionRow({ action }: { action: AdminAction }) {
+  const { outcome } = action;
+  return (
+    <tr>
+      <td className="whitespace-nowrap">
+        <Time at={action.begun_at} />
+      </td>
+      <td>{ACTION_WORDS[action.action]}</td>
+      <td>
+        <Id value={action.subject} />
+      </td>
+      <td>
+        <Id value={action.wallet} kind="address" />
+      </td>
+      <td>
+        <Badge tone={outcome === 'done' ? 'good' : outcome === null ? 'warn' : 'bad'}>
+          {outcome === null ? 'not known' : outcome.replaceAll('_', ' ')}
+        </Badge>
+      </td>
+    </tr>
+  );
+}
+
+function Events() {
+  const { events: page = 1 } = useSearch({ from: '/admin' });
+  const navigate = useNavigate({ from: '/admin' });
+  const { data, error, refetch } = useQuery({
+    queryKey: ['operation.events', page],
+    queryFn: () => call('operation.events', pageOf(page)),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFRESH_MS,
+  });
+  return (
+    <section className="grid gap-3">
+      <div>
+        <h2 className="font-semibold">On the chain</h2>
+        <p className="mt-1 text-sm text-faint">
+          Transactions of the admin and the guardian, whichever program sent them.
+        </p>
+      </div>
+      {error && <Trouble error={error} what="The transactions" onRetry={refetch} />}
+      {!data && !error && <Skeleton className="h-48" />}
+      {data?.total === 0 && <Empty title="The index knows none" />}
+      {data && data.total > 0 && (
+        <>
+          <Table label="On the chain" head={['When', 'What', 'Fields', 'Transaction']}>
+            {data.events.map((event) => (
+              <EventRow key={`${event.signature} ${event.event_index}`} event={event} />
+            ))}
+          </Table>
+          <Pages
+            page={page}
+            size={PAGE_SIZE}
+            total={data.total}
+            onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+function EventRow({ event }: { event: AdminEvent }) {
+  return (
+    <tr>
+      <td className="whitespace-nowrap">{event.at ? <Time at={event.at} /> : `slot ${event.slot}`}</td>
+      <td>{wordsOf(event.event)}</td>
+      <td className="max-w-96">
+        <details>
+          <summary className="cursor-pointer text-faint">Show</summary>
+          <pre className="mt-2 overflow-x-auto text-xs whitespace-pre-wrap">{JSON.stringify(event.data, null, 2)}</pre>
+        </details>
+      </td>
+      <td>
+        <Id value={event.signature} kind="tx" />
+      </td>
+    </tr>
+  );
+}
+
+/** `ConfigUpdated` as `Config updated`. */
+const wordsOf = (name: string): string => name.replace(/(?<=.)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

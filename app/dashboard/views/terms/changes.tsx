@@ -1,0 +1,187 @@
+/** Changes of the settings that wait, for everybody: what changes, from when, and the buttons to apply or cancel it. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { ChangedSetting, PendingChanges } from '../../../sdk/wire/operationProcedures.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Badge, Button, Card, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { call, configQuery } from '../../service.ts';
+import { useSession } from '../../wallet/session.ts';
+
+/** The time that is left is shown by the chain's clock as of the last answer. */
+const REFRESH_MS = 5_000;
+
+export const changesQuery = queryOptions({
+  queryKey: ['config.changes'],
+  queryFn: () => call('config.changes'),
+  refetchInterval: REFRESH_MS,
+});
+
+type Change = PendingChanges['changes'][number];
+type Value = ChangedSetting['before'];
+
+const LABELS: Record<ChangedSetting['setting'], string> = {
+  opens_paused: 'New executions',
+  fee: 'Fee',
+  min_price: 'Lowest price',
+  dispute_bond: 'Dispute bond',
+  dispute_window: 'Dispute window',
+  refund_grace: 'Refund grace',
+  max_timeout: 'Longest timeout',
+  exposure_multiple: 'Exposure limit',
+  admin_delay: 'Delay of changes',
+  collateral_tiers: 'Collateral',
+  relay_authorities: 'Relay authorities',
+  guardian: 'Guardian',
+  pending_admin: 'Next admin',
+};
+
+type Tier = { max_price_usdc: number; deposit_usdc: number };
+export const tierWords = (tiers: readonly Tier[]): string =>
+  tiers.map((tier) => `up to ${formatAmount(tier.max_price_usdc)}: ${formatAmount(tier.deposit_usdc)}`).join('; ');
+
+function words({ unit }: ChangedSetting, value: Value): string {
+  if (typeof value === 'boolean') return value ? 'paused' : 'taken';
+  if (value === null) return 'nobody';
+  if (Array.isArray(value)) return unit === 'usdc' ? tierWords(value as Tier[]) : (value as string[]).join(', ');
+  if (typeof value === 'string') return value;
+  if (unit === 'basis_points') return `${value / 100} %`;
+  if (unit === 'usdc') return formatAmount(value);
+  if (unit === 'lamports') return `${formatSol(BigInt(value))} SOL`;
+  if (unit === 'seconds') return formatSpan(value);
+  return value === 0 ? 'no limit' : `${value} times the collateral`;
+}
+
+/** A relay authority is only ever added by a change that waits, so the others are left out. */
+function settingRow(setting: ChangedSetting): readonly [string, ReactNode] {
+  const { before, after } = setting;
+  if (setting.setting === 'relay_authorities') {
+    const added = (after as string[]).filter((key) => !(before as string[]).includes(key));
+    const keys = added.map((key) => <Id key={key} value={key} kind="address" />);
+    return [
+      'Added relay authority',
+      keys.length > 0 ? <span className="grid gap-1">{keys}</span> : 'it is one already',
+    ];
+  }
+  if (setting.unit === 'address')
+    return [
+      LABELS[setting.setting],
+      <span key="keys" className="flex flex-wrap items-center gap-x-2">
+        <Key value={before} /> → <Key value={after} />
+      </span>,
+    ];
+  return [LABELS[setting.setting], `${words(setting, before)} → ${words(setting, after)}`];
+}
+
+const Key = ({ value }: { value: Value }) =>
+  typeof value === 'string' ? <Id value={value} kind="address" /> : <>nobody</>;
+
+interface Order {
+  change: Change;
+  kind: 'apply' | 'cancel';
+}
+
+/** The list; who announced a change, or guards, can cancel it. */
+export function Changes() {
+  const { data, error, refetch } = useQuery(changesQuery);
+  const { data: config } = useQuery(configQuery);
+  const { wallet } = useSession();
+  const [order, setOrder] = useState<Order | null>(null);
+  // The service's list is some seconds old.
+  const [ended, setEnded] = useState<readonly string[]>([]);
+  const notify = useNotify();
+  const mayCancel = Boolean(wallet) && (wallet === config?.admin || wallet === data?.guardian);
+  const changes = data?.changes.filter(({ change_id }) => !ended.includes(change_id));
+  const isApplying = order?.kind === 'apply';
+  return (
+    <section className="grid gap-3" aria-label="Changes that wait">
+      <div>
+        <h2 className="font-semibold">Changes that wait</h2>
+        <p className="mt-1 text-sm text-faint">
+          {data && delayWords(data.admin_delay_seconds)} Once a change is due, anybody can apply it.
+        </p>
+      </div>
+      {error && <Trouble error={error} what="The changes" onRetry={refetch} />}
+      {!changes && !error && <Skeleton className="h-32" />}
+      {changes?.length === 0 && <Empty title="No change waits" />}
+      {changes?.map((change) => (
+        <ChangeCard key={change.change} change={change} mayCancel={mayCancel} onOrder={setOrder} />
+      ))}
+      <SignDialog
+        open={order !== null}
+        onOpenChange={(open) => !open && setOrder(null)}
+        title={isApplying ? 'Apply this change?' : 'Cancel this change?'}
+        about={
+          isApplying
+            ? 'It takes effect as soon as the transaction is confirmed. Its deposit goes back to who announced it.'
+            : 'Nothing changes. The admin can announce it again, and it waits again.'
+        }
+        rows={order?.change.settings.map(settingRow) ?? []}
+        confirm={isApplying ? 'Sign and apply' : 'Sign and cancel'}
+        danger={!isApplying}
+        work={async ({ marketplace, wallet: signer, applyPending, cancelPending }) => {
+          const id = BigInt(order!.change.change_id);
+          await (isApplying ? applyPending : cancelPending)(marketplace, signer, id);
+          return order!.change.change_id;
+        }}
+        onDone={(id) => {
+          notify(isApplying ? 'The change is applied' : 'The change is cancelled');
+          setEnded((before) => [...before, id]);
+          setOrder(null);
+        }}
+      />
+    </section>
+  );
+}
+
+interface ChangeCardProps {
+  change: Change;
+  mayCancel: boolean;
+  onOrder(order: Order): void;
+}
+
+function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
+  const left = change.applicable_in_seconds;
+  return (
+    <Card className="grid gap-4">
+      <Facts
+        rows={[
+          ...change.settings.map(settingRow),
+          ['Announced', <Time key="proposed" at={change.proposed_at} />],
+          [
+            'Can be applied',
+            <span key="applicable" className="flex flex-wrap items-center gap-2">
+              <Time at={change.applicable_at} />
+              <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `in ${formatSpan(left)}` : 'now'}</Badge>
+            </span>,
+          ],
+          ['Account', <Id key="account" value={change.change} kind="address" />],
+        ]}
+      />
+      <div className="flex flex-wrap gap-2">
+        {left === 0 && (
+          <Button kind="primary" onClick={() => onOrder({ change, kind: 'apply' })}>
+            Apply
+          </Button>
+        )}
+        {mayCancel && <Button onClick={() => onOrder({ change, kind: 'cancel' })}>Cancel the change</Button>}
+      </div>
+    </Card>
+  );
+}
+
+/** When a change of the terms takes effect. */
+export const delayWords = (seconds: number): string =>
+  seconds === 0
+    ? 'This marketplace has no delay: the admin’s changes apply at once.'
+    : `A change that widens what a key can do, or what callers and creators pay, waits ${formatSpan(seconds)}.`;
+
+/** The guardian and the delay. */
+export const guardRows = ({ guardian, admin_delay_seconds: delay }: Omit<PendingChanges, 'changes'>) =>
+  [
+    ['Guardian', guardian ? <Id key="guardian" value={guardian} kind="address" /> : 'nobody'],
+    ['Delay of changes', delay === 0 ? 'none' : formatSpan(delay)],
+  ] as const;

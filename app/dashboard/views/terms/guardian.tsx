@@ -1,0 +1,95 @@
+/** What guardian and admin do at once: stop new executions, and take the relay's rights from a key. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { SignDialog } from '../../parts/sign.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Badge, Button, Card, Skeleton } from '../../parts/ui.tsx';
+import { Id, shorten } from '../../parts/values.tsx';
+import { chainConfigQuery } from '../admin/chainConfig.ts';
+
+/** The guardian's card; the admin has the same buttons among the settings. */
+export default function Guardian() {
+  const { data, error, refetch } = useQuery(chainConfigQuery);
+  const [isOpen, setOpen] = useState(false);
+  const notify = useNotify();
+  if (!data)
+    return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-48" />;
+  const { opens_paused: isPaused, relay_authorities: authorities } = data.config;
+  return (
+    <Card className="grid gap-5">
+      <div>
+        <h2 className="flex items-center gap-2 font-semibold">
+          You are the guardian
+          <Badge tone={isPaused ? 'warn' : 'good'}>{isPaused ? 'New executions paused' : 'New executions taken'}</Badge>
+        </h2>
+        <p className="mt-1 text-sm text-faint">
+          In an emergency you stop every new escrow at once. Open executions are still settled or refunded. Only the
+          admin resumes.
+        </p>
+      </div>
+      <div>
+        <Button kind="danger" disabled={isPaused} onClick={() => setOpen(true)}>
+          Pause executions
+        </Button>
+      </div>
+      <RelayAuthorities authorities={authorities} />
+      <SignDialog
+        open={isOpen}
+        onOpenChange={setOpen}
+        title="Pause all new executions?"
+        about="Callers of every agent are refused until the admin resumes. Executions in progress end normally."
+        rows={[['New executions', 'taken → paused']]}
+        confirm="Pause"
+        danger
+        work={({ marketplace, wallet, stopOpens }) => stopOpens(marketplace, wallet)}
+        onDone={() => {
+          notify('New executions are paused');
+          setOpen(false);
+        }}
+      />
+    </Card>
+  );
+}
+
+/** The keys that settle, each with a button that takes this right away. */
+export function RelayAuthorities({ authorities }: { authorities: readonly string[] }) {
+  const [removed, setRemoved] = useState<string | null>(null);
+  const notify = useNotify();
+  return (
+    <div className="grid gap-2">
+      <h3 className="text-sm font-medium">Relay authorities</h3>
+      {authorities.length === 0 && <p className="text-sm text-faint">None: nothing is settled until one is added.</p>}
+      <ul className="grid gap-2">
+        {authorities.map((address) => (
+          <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+            <Id value={address} kind="address" />
+            <Button small onClick={() => setRemoved(address)} aria-label={`Remove ${shorten(address)}`}>
+              Remove
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <SignDialog
+        open={removed !== null}
+        onOpenChange={(open) => !open && setRemoved(null)}
+        title="Remove this relay authority?"
+        about={
+          authorities.length === 1
+            ? 'It is the last one: nothing is settled until another was announced and has waited. Open executions can be refunded.'
+            : 'From now on it cannot settle, refund or open for API keys. Adding it again waits.'
+        }
+        rows={[['Relay authority', shorten(removed ?? '')]]}
+        confirm="Sign and remove"
+        danger
+        work={({ marketplace, wallet, dropRelayAuthority, PublicKey }) =>
+          dropRelayAuthority(marketplace, wallet, new PublicKey(removed!))
+        }
+        onDone={() => {
+          notify('The relay authority is removed');
+          setRemoved(null);
+        }}
+      />
+    </div>
+  );
+}

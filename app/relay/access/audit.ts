@@ -1,0 +1,110 @@
+/**
+ * The log of the admin: what its sessions do through this relay and whose private data they read, and its transactions by
+ * the index. A row is written before the action and completed after it; an action whose row cannot be written is refused.
+ */
+import type { Kysely } from 'kysely';
+import { attachedIndex, readAdminEvents } from '../../../indexer/read.ts';
+import type { AdminActionName, ProcedureOutput } from '../../sdk/wire/procedures.ts';
+import { ApiError } from '../errors.ts';
+import { beginAction, endAction, readActions, wasDone } from '../ledger/adminActions.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+
+export interface AuditDeps {
+  /** ledger.db for writing. */
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+export interface AuditedAction {
+  /** The admin's. */
+  wallet: string;
+  action: AdminActionName;
+  /** An execution's id; of a sign-in the network that it came from. Never a secret. */
+  subject: string;
+}
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** A page of the dashboard reads again every few seconds: the same reading within this time is one row. */
+const ONE_READING_MS = 10 * 60 * 1_000;
+/** Rows counted beyond the page. */
+const COUNTED = 10_000;
+
+/** Does it, between the two writes of its row. */
+export async function audited<Value>(
+  { ledger, now }: AuditDeps,
+  action: AuditedAction,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  const id = await beginAction(ledger, { ...action, nowMs: now() });
+  let value: Value;
+  try {
+    value = await work();
+  } catch (error) {
+    await endAction(ledger, id, error instanceof ApiError ? error.code : 'internal_error', now());
+    throw error;
+  }
+  await endAction(ledger, id, 'done', now());
+  return value;
+}
+
+/** The same for a reading, whose repetitions within some minutes have no rows of their own. */
+export async function auditedReading<Value>(
+  deps: AuditDeps,
+  action: AuditedAction,
+  read: () => Promise<Value>,
+): Promise<Value> {
+  const nowMs = deps.now();
+  if (await wasDone(deps.ledger, { ...action, nowMs }, nowMs - ONE_READING_MS)) return read();
+  return audited(deps, action, read);
+}
+
+export async function listActions({ views }: AuditDeps, page: Page): Promise<ProcedureOutput<'operation.actions'>> {
+  const { rows, total } = await readActions(views, page, COUNTED);
+  const timeOf = (ms: bigint) => new Date(Number(ms)).toISOString();
+  return {
+    actions: rows.map(({ action_id, wallet, action, subject, begun_ms, ended_ms, outcome }) => ({
+      action_id,
+      wallet,
+      action: action as AdminActionName,
+      subject,
+      begun_at: timeOf(begun_ms),
+      ended_at: ended_ms === null ? null : timeOf(ended_ms),
+      outcome,
+    })),
+    total,
+  };
+}
+
+/** `readTime` gives a slot's unix time, or null if the node has forgotten it. */
+export async function listEvents(
+  { views }: AuditDeps,
+  readTime: (slot: number) => Promise<number | null>,
+  page: Page,
+): Promise<ProcedureOutput<'operation.events'>> {
+  const { rows, total } = await readAdminEvents(attachedIndex(views), page, COUNTED);
+  const slots = [...new Set(rows.map(({ slot }) => slot))];
+  const times = new Map(
+    await Promise.all(slots.map(async (slot) => [slot, await readTime(Number(slot)).catch(() => null)] as const)),
+  );
+  return {
+    events: rows.map(({ slot, signature, event_index, name, data }) => {
+      const time = times.get(slot) ?? null;
+      return {
+        slot: Number(slot),
+        at: time === null ? null : new Date(time * 1_000).toISOString(),
+        signature,
+        event_index: Number(event_index),
+        event: name,
+        data: JSON.parse(data) as Record<string, unknown>,
+      };
+    }),
+    total,
+  };
+}

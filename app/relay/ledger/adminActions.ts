@@ -1,0 +1,71 @@
+/** The table of the admin's actions through the relays of this ledger. Rows are never deleted. */
+import { randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import { readTogether } from '../../database/portable.ts';
+import type { AdminActionsTable, LedgerDatabase, LedgerTables } from './tables.ts';
+
+type Ledger = Kysely<LedgerTables>;
+
+/** An action that begins now, unix milliseconds. */
+export interface BegunAction {
+  wallet: string;
+  action: string;
+  subject: string;
+  nowMs: number;
+}
+
+/** Writes an action before it is done; returns its id. */
+export async function beginAction(ledger: Ledger, { nowMs, ...action }: BegunAction): Promise<string> {
+  const action_id = randomUUID();
+  const row = { action_id, ...action, begun_ms: BigInt(nowMs), ended_ms: null, outcome: null };
+  await ledger.insertInto('admin_actions').values(row).execute();
+  return action_id;
+}
+
+/** Completes it. `outcome` is `done`, or the code of an error. */
+export async function endAction(ledger: Ledger, actionId: string, outcome: string, nowMs: number): Promise<void> {
+  await ledger
+    .updateTable('admin_actions')
+    .set({ outcome, ended_ms: BigInt(nowMs) })
+    .where('action_id', '=', actionId)
+    .execute();
+}
+
+/** True if the same wallet has done the same with this subject since then. */
+export async function wasDone(
+  ledger: Ledger,
+  { wallet, action, subject }: BegunAction,
+  sinceMs: number,
+): Promise<boolean> {
+  const row = await ledger
+    .selectFrom('admin_actions')
+    .select('action_id')
+    .where('subject', '=', subject)
+    .where('action', '=', action)
+    .where('begun_ms', '>', BigInt(sinceMs))
+    .where('wallet', '=', wallet)
+    .where('outcome', '=', 'done')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** A page, newest first. The total counts up to `counted` beyond the offset. */
+export function readActions(
+  views: Kysely<LedgerDatabase>,
+  { limit, offset }: { limit: number; offset: number },
+  counted: number,
+): Promise<{ rows: AdminActionsTable[]; total: number }> {
+  return readTogether(views, async (moment) => {
+    const count = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (SELECT 1 FROM admin_actions
+      ORDER BY begun_ms DESC, action_id DESC LIMIT ${offset + counted}) AS known`.execute(moment);
+    const rows = await moment
+      .selectFrom('admin_actions')
+      .selectAll()
+      .orderBy('begun_ms', 'desc')
+      .orderBy('action_id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute();
+    return { rows, total: Number(count.rows[0]?.total ?? 0n) };
+  });
+}

@@ -1,0 +1,70 @@
+/** What waiting changes of the settings would do: each value before and after, with its unit. Part of changes.ts. */
+import type { PublicKey } from '@solana/web3.js';
+import { type Config, type ConfigChange, type PendingChange, relayAuthoritiesOf } from '../program/program.ts';
+import type { ChangedSetting, PendingChanges } from '../wire/operationProcedures.ts';
+import { toTime } from '../wire/time.ts';
+import { toUsdc } from '../wire/usdc.ts';
+import { formatKey } from './format.ts';
+
+/** A waiting change's account. */
+export interface FoundChange {
+  address: PublicKey;
+  fields: PendingChange;
+}
+
+/** All changes that wait, the first applicable one first. `now` is the chain's clock, unix seconds. */
+export function describeChanges(config: Config, found: readonly FoundChange[], now: bigint): PendingChanges {
+  const changes = [...found].sort((one, other) => Number(one.fields.dueAt - other.fields.dueAt));
+  return {
+    guardian: formatKey(config.guardian),
+    admin_delay_seconds: config.adminDelaySeconds,
+    changes: changes.map(({ address, fields }) => ({
+      change: address.toBase58(),
+      change_id: fields.changeId.toString(),
+      settings: settingsOf(config, fields.details),
+      proposed_at: toTime(fields.proposedAt),
+      applicable_at: toTime(fields.dueAt),
+      applicable_in_seconds: Number(fields.dueAt > now ? fields.dueAt - now : 0n),
+    })),
+  };
+}
+
+type Value = ChangedSetting['before'];
+type Row = [setting: ChangedSetting['setting'], unit: ChangedSetting['unit'], before: Value, after: Value | null];
+
+/** The changed settings. A change may name a value that is in force already. */
+function settingsOf(config: Config, change: ConfigChange): ChangedSetting[] {
+  const { settings } = change;
+  const relays = relayAuthoritiesOf(config).map(String);
+  const added = change.addedRelayAuthorities.map(String).filter((key) => !relays.includes(key));
+  const tiers = config.tiers.slice(0, config.tierCount);
+  const rows: Row[] = [
+    ['opens_paused', null, config.opensPaused, settings.opensPaused],
+    ['fee', 'basis_points', config.feeBps, settings.feeBps],
+    ['min_price', 'usdc', toUsdc(config.minPrice), map(settings.minPrice, toUsdc)],
+    ['dispute_bond', 'lamports', Number(config.disputeBondLamports), map(settings.disputeBondLamports, Number)],
+    ['dispute_window', 'seconds', config.disputeWindowSeconds, settings.disputeWindowSeconds],
+    ['refund_grace', 'seconds', config.refundGraceSeconds, settings.refundGraceSeconds],
+    ['max_timeout', 'seconds', config.maxTimeoutSeconds, settings.maxTimeoutSeconds],
+    ['exposure_multiple', 'times_collateral', config.exposureMultiple, settings.exposureMultiple],
+    ['admin_delay', 'seconds', config.adminDelaySeconds, settings.adminDelaySeconds],
+    ['collateral_tiers', 'usdc', tiersOf(tiers), map(settings.tiers, tiersOf)],
+    ['relay_authorities', 'address', relays, change.addedRelayAuthorities.length > 0 ? [...relays, ...added] : null],
+  ];
+  const keys: ['guardian' | 'pending_admin', PublicKey, PublicKey | null][] = [
+    ['guardian', config.guardian, change.guardian],
+    ['pending_admin', config.pendingAdmin, change.pendingAdmin],
+  ];
+  return [
+    ...rows.flatMap(([setting, unit, before, after]) => (after === null ? [] : [{ setting, unit, before, after }])),
+    ...keys.flatMap(([setting, before, after]) =>
+      // Null here is a value: nobody.
+      after ? [{ setting, unit: 'address' as const, before: formatKey(before), after: formatKey(after) }] : [],
+    ),
+  ];
+}
+
+const map = <From, To>(value: From | null, to: (value: From) => To): To | null => (value === null ? null : to(value));
+
+const tiersOf = (tiers: Config['tiers']) =>
+  tiers.map(({ maxPrice, deposit }) => ({ max_price_usdc: toUsdc(maxPrice), deposit_usdc: toUsdc(deposit) }));

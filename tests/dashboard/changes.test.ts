@@ -1,0 +1,118 @@
+/** Changes that must wait: the admin announces them on the page, everybody sees and applies them, and the guardian stops them. */
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { timeTravel } from '../harness/node/node.ts';
+import { assertAccessible, requireChromium } from './browser.ts';
+import { type Site, startSite, visit } from './site.ts';
+
+const DELAY_SECONDS = 86_400;
+const ADMIN = { as: 'Demo admin' } as const;
+/** No other role is theirs. */
+const STRANGER = { as: 'Demo caller 1' } as const;
+const GUARDIAN = { as: 'Demo caller 2' } as const;
+
+describe('changes that wait', function () {
+  this.timeout(600_000);
+  let site: Site;
+  before(async function () {
+    this.timeout(0);
+    if (!requireChromium()) this.skip();
+    site = await startSite();
+    const admin = join(site.dataDir, 'demo', 'admin.json');
+    const { command, demo } = site.visitor;
+    const { change_id } = await command(admin, 'admin', 'propose-change', '--guardian', demo.callers[1]!.wallet);
+    await command(admin, 'admin', 'apply-change', change_id);
+    await command(admin, 'admin', 'update-config', '--admin-delay-seconds', `${DELAY_SECONDS}`);
+  });
+  after(() => site?.browser.close());
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  async function sign(page: Page, name: string): Promise<void> {
+    await dialog(page).getByRole('button', { name, exact: true }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+  }
+  const waiting = (page: Page) => page.getByRole('region', { name: 'Changes that wait' });
+  const showConfig = () => site.visitor.command(null, 'admin', 'config');
+
+  it('announces a lower fee, shows it to everybody, and lets a stranger apply it once it is due', async () => {
+    const { visitor } = site;
+    await visit(site, ADMIN, async (page) => {
+      await page.goto('/admin?tab=settings');
+      await page.getByText('Delay of changes').waitFor();
+      await page.locator(`[title="${visitor.demo.callers[1]!.wallet}"]`).first().waitFor();
+      await page.getByLabel('Fee, basis points').fill('50');
+      await page.getByRole('button', { name: 'Review changes' }).click();
+      await dialog(page).getByText('Announce these changes?').waitFor();
+      await sign(page, 'Sign and announce');
+      await waiting(page).getByText('1 % → 0.5 %').waitFor();
+      expect(await showConfig()).to.include({ fee_bps: 100 });
+    });
+    const { body } = await visitor.send('/trpc/config.changes', null);
+    const [change] = body.result.data.changes;
+    expect(change.settings).to.deep.equal([{ setting: 'fee', unit: 'basis_points', before: 100, after: 50 }]);
+    expect(Date.parse(change.applicable_at) - Date.parse(change.proposed_at)).to.equal(DELAY_SECONDS * 1_000);
+    expect(change.applicable_in_seconds).to.be.within(1, DELAY_SECONDS);
+
+    await visit(site, {}, async (page) => {
+      await page.goto('/');
+      await page.getByRole('contentinfo').getByRole('link', { name: 'Fees and settings' }).click();
+      await waiting(page).getByText('1 % → 0.5 %').waitFor();
+      await waiting(page)
+        .getByText(/^in (23 hours|1 day)/)
+        .waitFor();
+      expect(
+        await waiting(page)
+          .getByRole('button')
+          .filter({ hasText: /Apply|Cancel/ })
+          .count(),
+      ).to.equal(0);
+      await assertAccessible(page);
+    });
+
+    await timeTravel(visitor.demo.rpc_url, Date.parse(change.applicable_at) / 1_000 + 1);
+    await visit(site, STRANGER, async (page) => {
+      await page.goto('/terms');
+      await waiting(page).getByRole('button', { name: 'Apply' }).click();
+      await dialog(page).getByText('1 % → 0.5 %').waitFor();
+      await sign(page, 'Sign and apply');
+      await waiting(page).getByText('No change waits').waitFor();
+      expect(await showConfig()).to.include({ fee_bps: 50 });
+      expect(await visitor.exists(new PublicKey(change.change))).to.equal(false);
+    });
+  });
+
+  it('lets the guardian cancel another admin, pause, and remove the relay authority', async () => {
+    const { admin, relay_authorities } = await showConfig();
+    const next = site.visitor.demo.callers[0]!.wallet;
+    await visit(site, ADMIN, async (page) => {
+      await page.goto('/admin?tab=settings');
+      await page.getByRole('button', { name: 'Propose an admin' }).click();
+      await dialog(page).getByLabel('Wallet of the next admin').fill(next);
+      await dialog(page).getByText('The proposal waits 1 day').waitFor();
+      await sign(page, 'Sign and propose');
+      await waiting(page).locator(`[title="${next}"]`).waitFor();
+      expect(await showConfig()).to.include({ pending_admin: null });
+    });
+    await visit(site, GUARDIAN, async (page) => {
+      await page.goto('/admin');
+      await page.getByRole('link', { name: 'Fees and settings' }).first().click();
+      await waiting(page).locator(`[title="${next}"]`).waitFor();
+      await waiting(page).getByRole('button', { name: 'Cancel the change' }).click();
+      await sign(page, 'Sign and cancel');
+      await waiting(page).getByText('No change waits').waitFor();
+      expect(await site.visitor.command(null, 'admin', 'changes')).to.deep.include({ changes: [] });
+      await page.getByRole('button', { name: 'Pause executions' }).click();
+      await sign(page, 'Pause');
+      await page.getByText('New executions paused').waitFor();
+      await page.getByRole('button', { name: 'Remove' }).click();
+      await dialog(page).getByText('It is the last one').waitFor();
+      await sign(page, 'Sign and remove');
+      await page.getByText('None: nothing is settled').waitFor();
+      const after = { admin, pending_admin: null, opens_paused: true, fee_bps: 50 };
+      expect(relay_authorities).to.have.length(1);
+      expect(await showConfig()).to.deep.include({ ...after, relay_authorities: [] });
+    });
+  });
+});
