@@ -203,6 +203,7 @@ export async function fill(
       created_ms: opened_at * 1_000,
       accepted_at: opened_at - 1,
       opened_at,
+      dispatched_ms: opened_at * 1_000 + 400,
       execution_time_ms: 40 + (number % 100),
       refund_reason: state === 'refunded' ? number % 5 : null,
       settled_at: state === 'dispatched' ? null : opened_at + 2,

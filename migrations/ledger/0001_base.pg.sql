@@ -78,6 +78,8 @@ CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
   WHERE state IN ('settled', 'refunding', 'refunded');
+CREATE INDEX executions_failed_by_listing ON executions (listing, created_ms, execution_id)
+  WHERE state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL;
 CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
@@ -174,6 +176,16 @@ CREATE TABLE late_answers (
   token TEXT COLLATE "C"
 );
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
+
+CREATE TABLE failed_answers (
+  execution_id TEXT COLLATE "C" PRIMARY KEY,
+  http_status BIGINT,
+  body BYTEA,
+  is_cut BIGINT NOT NULL CHECK (is_cut IN (0, 1)),
+  duration_ms BIGINT NOT NULL,
+  answered_ms BIGINT NOT NULL
+);
+CREATE INDEX failed_answers_by_age ON failed_answers (answered_ms) WHERE body IS NOT NULL;
 
 CREATE TABLE probes (
   listing TEXT COLLATE "C" PRIMARY KEY,

@@ -106,6 +106,9 @@ CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
   WHERE state IN ('settled', 'refunding', 'refunded');
+-- The failed calls that a creator's server received, newest first.
+CREATE INDEX executions_failed_by_listing ON executions (listing, created_ms, execution_id)
+  WHERE state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL;
 CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
@@ -320,6 +323,21 @@ CREATE TABLE late_answers (
   token TEXT
 ) STRICT;
 CREATE INDEX late_answers_by_age ON late_answers (received_ms);
+
+-- What creators' servers said in calls that were refunded, for the creators.
+CREATE TABLE failed_answers (
+  execution_id TEXT PRIMARY KEY,
+  -- Null if no HTTP answer came.
+  http_status INTEGER,
+  -- The beginning of the body, at most 16 KiB; null if none came, or once it is old or its caller deleted it.
+  body BLOB,
+  -- 1 if the body was longer.
+  is_cut INTEGER NOT NULL CHECK (is_cut IN (0, 1)),
+  -- From the first call of the server to its answer, or to the deadline.
+  duration_ms INTEGER NOT NULL,
+  answered_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX failed_answers_by_age ON failed_answers (answered_ms) WHERE body IS NOT NULL;
 
 -- Lent rent by wallet, by listing and in total (''), lamports; what waits for a caller's account is in 'waiting' ('') instead.
 -- Triggers update it in the transaction that changes it, because adding up the rows for each claim would take longer with every

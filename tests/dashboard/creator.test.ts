@@ -221,6 +221,31 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
+  it('shows its creator what the agent received, what its server said, and why a call was refunded', () =>
+    site.visit(CREATOR, async (page) => {
+      const asked = watch(page);
+      await page.goto(`/creator/${agentId}`);
+      await page.getByRole('tab', { name: 'Received calls' }).click();
+      const calls = page.getByRole('region', { name: 'Received calls' });
+      await calls.getByText('completed', { exact: true }).waitFor();
+      await page.getByLabel('Only failed calls').click();
+      await calls.getByText('completed', { exact: true }).waitFor({ state: 'detached' });
+      await calls.getByText(`Nothing to shout ${IMAGE}`).click();
+      const sent = calls.getByRole('region', { name: 'What was sent' });
+      expect(JSON.parse((await sent.textContent())!)).to.deep.include({
+        task: 'Shout',
+        parameters: { text: 'silence' },
+        user_pubkey: site.visitor.demo.callers[0]!.wallet,
+      });
+      const said = calls.getByRole('region', { name: 'The answer of your server' });
+      expect(JSON.parse((await said.textContent())!)).to.include({
+        status: 'failed',
+        error: `Nothing to shout ${IMAGE}`,
+      });
+      await assertInert(page, asked);
+      await assertAccessibleInEveryLook(page);
+    }));
+
   it('changes the price of the agent, pauses it and resumes it', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
@@ -321,7 +346,7 @@ describe('the creator', function () {
       await untilLoaded(page);
       await assertAccessibleInEveryLook(page);
       await page.goto(`/creator/${site.visitor.agent('csv-analyst').agent_id}`);
-      for (const tab of ['Overview', 'Edit', 'Test', 'Settings']) {
+      for (const tab of ['Overview', 'Received calls', 'Edit', 'Test', 'Settings']) {
         await page.getByRole('tab', { name: tab }).click();
         await untilLoaded(page);
         await assertAccessibleInEveryLook(page);

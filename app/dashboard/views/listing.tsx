@@ -14,6 +14,7 @@ import { CollateralCard, DelistCard, LowCollateral, PauseButton } from './listin
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { heldCollateral, ownListingsQuery } from './listing/own.ts';
+import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
 import { Statistics } from './listing/statistics.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
@@ -60,7 +61,9 @@ function Found() {
   );
 }
 
-const TABS = ['Overview', 'Edit', 'Test', 'Settings'] as const;
+const TABS = ['Overview', 'Received', 'Edit', 'Test', 'Settings'] as const;
+/** What can still be done with a delisted agent. */
+const ALWAYS: readonly string[] = ['Overview', 'Received', 'Settings'];
 type Tab = (typeof TABS)[number];
 
 const UNSAVED = (
@@ -68,6 +71,11 @@ const UNSAVED = (
     Edit<span className="text-warn"> (unsaved)</span>
   </>
 );
+
+const labelOf = (tab: Tab, isChanged: boolean) => {
+  if (tab === 'Received') return 'Received calls';
+  return tab === 'Edit' && isChanged ? UNSAVED : tab;
+};
 
 function Manage({ listing }: { listing: OwnListing }) {
   const [tab, setTab] = useState<Tab>('Overview');
@@ -78,7 +86,7 @@ function Manage({ listing }: { listing: OwnListing }) {
   const draft = { ...present, ...changes };
   const change = (part: Partial<Draft>) => setChanges((before) => ({ ...before, ...part }));
   const isDelisted = listing.status === 'delisted';
-  const shown = TABS.filter((name) => !isDelisted || name === 'Overview' || name === 'Settings');
+  const shown = TABS.filter((name) => !isDelisted || ALWAYS.includes(name));
   const isChanged = !isDelisted && !isSame(draft, present);
   return (
     <>
@@ -107,12 +115,12 @@ function Manage({ listing }: { listing: OwnListing }) {
         )}
       </PageHead>
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
-        <TabLine
-          label="About this agent"
-          tabs={shown.map((name) => [name, name === 'Edit' && isChanged ? UNSAVED : name])}
-        />
+        <TabLine label="About this agent" tabs={shown.map((name) => [name, labelOf(name, isChanged)])} />
         <Tabs.Content value="Overview">
           <Overview listing={listing} />
+        </Tabs.Content>
+        <Tabs.Content value="Received">
+          <Received agentId={listing.agent_id} />
         </Tabs.Content>
         <Tabs.Content value="Edit">
           <Edit

@@ -6,12 +6,24 @@ import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 export interface OwnListingsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
+}
+
+/** Throws ApiError 404 for everybody but the listing's creator. */
+export async function requireOwn(views: OwnListingsDeps['views'], wallet: string, listing: string): Promise<void> {
+  const own = await views
+    .selectFrom('chain.listings')
+    .select('listing')
+    .where('listing', '=', listing)
+    .where('creator', '=', wallet)
+    .executeTakeFirst();
+  if (!own) throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
 }
 
 /** Newest first. */

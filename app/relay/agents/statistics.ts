@@ -6,11 +6,11 @@ import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/pr
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
-import { ApiError } from '../errors.ts';
 import { readFailures } from '../ledger/executions.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { CREATOR_REASONS } from './agentHealth.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
+import { requireOwn } from './ownListings.ts';
 
 export interface StatisticsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
@@ -80,13 +80,7 @@ export async function readStatistics(
   wallet: string,
   { agent_id: agentId, days }: { agent_id: string; days: number },
 ): Promise<{ days: ListingDay[]; failures: ListingFailure[] }> {
-  const own = await views
-    .selectFrom('chain.listings')
-    .select('listing')
-    .where('listing', '=', agentId)
-    .where('creator', '=', wallet)
-    .executeTakeFirst();
-  if (!own) throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
+  await requireOwn(views, wallet, agentId);
   const last = today({ now });
   const first = last - days + 1;
   const all = await readDays(views, agentId, { first, last });

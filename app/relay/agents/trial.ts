@@ -11,8 +11,7 @@ import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { isPendingOf } from '../ledger/metadata.ts';
-import { type Body, lengthOf } from '../longBytes.ts';
-import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
+import { beginningOf, type CreatorAnswer, type CreatorCall } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
@@ -29,8 +28,6 @@ const TIMEOUT_SECONDS = 30;
 const WINDOW_SECONDS = 600;
 const TRIALS_OF_ENDPOINT = 10;
 const TRIALS_OF_WALLET = 30;
-/** Shown of an answer: enough to see what is wrong with it. */
-const SHOWN_BYTES = 4_000;
 
 interface TrialInput {
   metadata_hash: string;
@@ -129,16 +126,14 @@ export async function tryListing(
     signingKey: input.signing_key,
     deadlineMs: performance.now() + timeoutSeconds * 1000,
   });
-  if (answer.kind === 'timeout' || answer.kind === 'failed') {
-    check('reachable', false, answer.message);
+  if (answer.kind !== 'body') {
+    raw = answer.raw?.body.toString('utf8') ?? null;
+    if (answer.kind === 'invalid') check('reachable', true, `${document.metadata.endpoint} answered`);
+    check(answer.kind === 'invalid' ? 'json' : 'reachable', false, answer.message);
     return end();
   }
   check('reachable', true, `${document.metadata.endpoint} answered`);
-  if (answer.kind === 'invalid') {
-    check('json', false, answer.message);
-    return end();
-  }
-  raw = beginningOf(answer.body);
+  raw = beginningOf(answer.body).body.toString('utf8');
   const signingKey = bs58.decodeUnsafe(input.signing_key) ?? new Uint8Array();
   const limit =
     own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
@@ -173,17 +168,6 @@ export async function tryListing(
   check('signature', passed, signed ? verdictText : signatureRule);
   if (passed && input.publish) await keepExample(deps, wallet, input, verdict.result);
   return end();
-}
-
-function beginningOf(body: Body): string {
-  const bytes = Buffer.alloc(Math.min(SHOWN_BYTES, lengthOf(body)));
-  let at = 0;
-  for (const part of body) {
-    if (at >= bytes.length) break;
-    bytes.set(part.subarray(0, bytes.length - at), at);
-    at += part.length;
-  }
-  return bytes.toString('utf8');
 }
 
 /** The document, if this wallet may test it; otherwise null. */

@@ -5,6 +5,7 @@
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { dropFailedBodies } from '../ledger/failedAnswers.ts';
 import { sweepPieces } from '../ledger/pieces.ts';
 import { dropResult, markMoved, readExpired, readMovable, readStored } from '../ledger/results.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
@@ -68,6 +69,7 @@ export async function keepResults(deps: KeepingDeps, isEnded: () => boolean = ()
 
 async function dropExpired({ ledger, views, objects, settings, now }: KeepingDeps, isEnded: () => boolean) {
   const oldestMs = now() - settings.retentionDays * DAY_MS;
+  await dropFailedBodies(ledger, oldestMs);
   for (let rows = await readExpired(views, oldestMs); rows.length > 0; rows = await readExpired(views, oldestMs)) {
     for (const { execution_id, object_stored } of rows) {
       if (isEnded()) return;

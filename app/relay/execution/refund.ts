@@ -1,6 +1,7 @@
 /** Returns an execution's money to its caller. */
 import { type ExecutionRecord, handOverFrom, REFUND_REASONS, type RefundReason } from '../../sdk/program/program.ts';
 import { feeOf } from '../chain/networkFee.ts';
+import type { FailedAnswer } from '../ledger/failedAnswers.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
 import type { Ending } from './ending.ts';
@@ -25,22 +26,28 @@ const CODES: Partial<Record<RefundReason, string>> = {
 export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, mayBurn }: Ending) {
   const { chain, journal, usdcMint } = deps;
 
-  /** Signs and stores a refund. From then on nothing settles. `message` is for the caller. */
+  /**
+   * Signs and stores a refund. From then on nothing settles. `message` is for the caller, `answer` for the creator: it
+   * is stored in the same transaction.
+   */
   async function refundIntent(
     row: JournalRow,
     snapshot: Snapshot,
     reason: RefundReason,
     message: string,
+    answer?: FailedAnswer,
   ): Promise<Step> {
     if (!snapshot.record) return 'wait';
     const signed = await signRefund(chain, row, snapshot.record, usdcMint, reason);
     const problem = await chain.simulate(signed.bytes).catch(() => null);
-    await journal.refunding(row, signed, {
+    const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
+    const refunding = journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
       code: CODES[reason] ?? 'execution_failed',
       message,
       rebuilds: row.rebuilds,
     });
+    await Promise.all([kept, refunding]);
     // Sending it would only cost a fee.
     return problem?.error === 'RefundDestinationUnusable' ? waitForAccount(row) : 'next';
   }

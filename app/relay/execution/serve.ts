@@ -2,13 +2,23 @@
 import { randomBytes } from 'node:crypto';
 import { timed } from '../chain/stages.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
-import { type CreatorAnswer, type CreatorCall, callCreator } from '../outbound/dispatch.ts';
+import {
+  beginningOf,
+  type CreatorAnswer,
+  type CreatorCall,
+  type CreatorRequest,
+  callCreator,
+  type RawAnswer,
+} from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import type { Refunding } from './refund.ts';
 import type { Settling } from './settle.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
+
+/** The reason of a refund by what was wrong with the answer. */
+const REASONS = { timeout: 'creatorTimeout', failed: 'creatorFailed', invalid: 'invalidAnswer' } as const;
 
 /** Creates the step that serves. `stopping` ends the waiting for the creator. */
 export function createServing(
@@ -38,23 +48,26 @@ export function createServing(
     };
     // If the node failed while an answer was judged, the answer is kept and not requested again.
     live.answer ??= await timed(deps.observe, 'creator', () => callCreator(deps.creators, call));
+    live.answeredAtMs ??= performance.now();
     const { answer } = live;
     return timed(deps.observe, 'verify', () => judge(row, snapshot, live, answer));
   }
 
   async function judge(row: JournalRow, snapshot: Snapshot, live: Live, answer: CreatorAnswer): Promise<Step> {
     const record = snapshot.record!;
-    if (answer.kind === 'timeout') return refundIntent(row, snapshot, 'creatorTimeout', answer.message);
-    if (answer.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', answer.message);
-    if (answer.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', answer.message);
+    const durationMs = Math.round(live.answeredAtMs! - live.dispatchedAtMs!);
+    const refund = (kind: keyof typeof REASONS, message: string, raw: RawAnswer | null) =>
+      refundIntent(row, snapshot, REASONS[kind], message, { durationMs, raw });
+    if (answer.kind !== 'body') return refund(answer.kind, answer.message, answer.raw ?? null);
     const { verdict } = await judgeAnswer(answer.body, {
       executionId: row.execution_id,
       signingKey: record.signingKey.toBytes(),
       requestHash: row.request_hash,
       maxResultBytes: maxResultBytes(row.price, deps.resultBytesPerCent),
     });
-    if (verdict.kind === 'failed') return refundIntent(row, snapshot, 'creatorFailed', verdict.message);
-    if (verdict.kind === 'invalid') return refundIntent(row, snapshot, 'invalidAnswer', verdict.message);
+    if (verdict.kind !== 'completed') {
+      return refund(verdict.kind, verdict.message, { status: 200, ...beginningOf(answer.body) });
+    }
     const result: ResultRow = {
       execution_id: row.execution_id,
       // A view of the same bytes: copying a long result would block the event loop.
@@ -81,7 +94,9 @@ export function createServing(
 }
 
 /** The request to the creator. */
-function toRequest(row: JournalRow): CreatorCall['request'] {
+export function toRequest(
+  row: Pick<JournalRow, 'execution_id' | 'task' | 'parameters' | 'wallet' | 'timeout_seconds'>,
+): CreatorRequest {
   return {
     execution_id: row.execution_id,
     task: row.task,

@@ -54,6 +54,8 @@ export interface Live {
   /** When the creator was first called, on performance.now()'s clock. */
   dispatchedAtMs: number | null;
   answer: CreatorAnswer | null;
+  /** When `answer` came, on performance.now()'s clock. */
+  answeredAtMs: number | null;
   result: ResultRow | null;
   /** The row in its final state. */
   ended: JournalRow | null;
@@ -75,6 +77,7 @@ export function newLive({ isFresh, opened }: { isFresh: boolean; opened?: (() =>
     snapshot: null,
     dispatchedAtMs: null,
     answer: null,
+    answeredAtMs: null,
     result: null,
     ended: null,
     refused: null,

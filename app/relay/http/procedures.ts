@@ -19,6 +19,7 @@ import { readExample, readInput, readInputs } from '../agents/examples.ts';
 import { listOwn } from '../agents/ownListings.ts';
 import { readOutcomes, readStatistics } from '../agents/statistics.ts';
 import { type TrialLimits, tryListing } from '../agents/trial.ts';
+import { listReceived, readReceived } from '../calls/received.ts';
 import type { RelayDeps } from '../deps.ts';
 import { keepEvidence } from '../disputes/evidence.ts';
 import { listAllDisputes, listOwnDisputes } from '../disputes/lists.ts';
@@ -108,6 +109,8 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'executions.asked': ({ session }, input) => readInput(deps, session.wallet, input.execution_id),
     'listings.mine': ({ session }) => listOwn(deps, session.wallet),
     'listings.statistics': ({ session }, input) => readStatistics(deps, session.wallet, input),
+    'listings.calls': ({ session }, input) => listReceived(deps, session.wallet, input),
+    'listings.call': ({ session }, input) => readReceived(deps, session.wallet, input.execution_id),
     'listings.test': ({ session }, input) => tryListing(deps, trialLimits, session.wallet, input),
     'creators.list': (_call, input) => listCreators(deps, input),
 

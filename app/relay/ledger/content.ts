@@ -33,6 +33,7 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
       .execute();
     await writes.deleteFrom('answers').where('execution_id', '=', executionId).execute();
     await writes.deleteFrom('late_answers').where('execution_id', '=', executionId).execute();
+    await writes.updateTable('failed_answers').set({ body: null }).where('execution_id', '=', executionId).execute();
   });
 }
 

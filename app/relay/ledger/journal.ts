@@ -11,6 +11,7 @@ import type { GroupCommit } from '../../database/groupCommit.ts';
 import { createPrepared } from '../../database/prepared.ts';
 import { createClaims } from './claims.ts';
 import { readExecutionRow } from './executions.ts';
+import { createFailedAnswers } from './failedAnswers.ts';
 import { createFinality } from './finality.ts';
 import { createIntents } from './intents.ts';
 import { createLateAnswers } from './lateAnswers.ts';
@@ -41,6 +42,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     ...createNotes(mover, writing),
     ...createResults(writing, pieces),
     ...createLateAnswers(writing, pieces),
+    ...createFailedAnswers(writing),
     ...createUnfinished(writing),
     ...createFinality(writing),
   };

@@ -91,8 +91,8 @@ const PLACE = [
 ] as const satisfies string[];
 
 /** The place of an execution's result, with the bytes that are in its row. */
-export function readStored(ledger: Kysely<LedgerTables>, executionId: string) {
-  return ledger
+export function readStored(ledger: Kysely<LedgerTables> | Kysely<LedgerDatabase>, executionId: string) {
+  return (ledger as Kysely<LedgerTables>)
     .selectFrom('results')
     .select([...PLACE, 'results.result'])
     .where('execution_id', '=', executionId)

@@ -294,6 +294,16 @@ export interface LateAnswersTable {
   token: string | null;
 }
 
+/** Answers of creators in refunded calls; their migration documents the columns. */
+export interface FailedAnswersTable {
+  execution_id: string;
+  http_status: bigint | null;
+  body: Buffer | null;
+  is_cut: bigint;
+  duration_ms: bigint;
+  answered_ms: bigint;
+}
+
 /** Long results, and pieces that no row names; their migration documents the columns. */
 export interface ResultPiecesTable {
   token: string;
@@ -442,6 +452,7 @@ export interface LedgerTables {
   api_keys: ApiKeysTable;
   answers: AnswersTable;
   late_answers: LateAnswersTable;
+  failed_answers: FailedAnswersTable;
   probes: ProbesTable;
   revocations: RevocationsTable;
   metadata: MetadataTable;

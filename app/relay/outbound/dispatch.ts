@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
-import { type Body, inOwnTurn, PIECE_BYTES } from '../longBytes.ts';
+import { type Body, inOwnTurn, lengthOf, PIECE_BYTES } from '../longBytes.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 import { createTurnsByServer, type Turns } from './turns.ts';
 
@@ -12,6 +12,8 @@ export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
 const LONG_ANSWER_BYTES = 64 * 1024;
 const MAX_LONG_ANSWERS = 6;
 const RETRY_FIRST_MS = 100;
+/** Kept of an answer as it came, for the creator: enough to see what is wrong with it. */
+const RAW_BYTES = 16 * 1024;
 /** Rounding, so that the first call still gets the whole timeout, although its clock started a moment ago. */
 const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
@@ -31,15 +33,22 @@ export interface CreatorRequest {
   timeout_seconds: number;
 }
 
+/** An HTTP answer as it came. */
+export interface RawAnswer {
+  status: number;
+  /** The beginning of the body. */
+  body: Buffer;
+  /** True if the body was longer. */
+  isCut: boolean;
+}
+
 /**
  * The answer: a body, a timeout, or a final failure. A body keeps its parts as received, because joining a long one
- * blocks the event loop.
+ * blocks the event loop. The others have the last HTTP answer, if one came.
  */
 export type CreatorAnswer =
   | { kind: 'body'; body: Body }
-  | { kind: 'timeout'; message: string }
-  | { kind: 'failed'; message: string }
-  | { kind: 'invalid'; message: string };
+  | { kind: 'timeout' | 'failed' | 'invalid'; message: string; raw?: RawAnswer | null };
 
 export interface CreatorCall {
   endpoint: string;
@@ -86,7 +95,40 @@ export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOp
   return { agent, sign, lateCalls: 0, turnsOf: createTurnsByServer(MAX_LONG_ANSWERS), destroy: () => agent.destroy() };
 }
 
-class AnswerTooLarge extends Error {}
+class AnswerTooLarge extends Error {
+  readonly chunks: Buffer[];
+  constructor(chunks: Buffer[]) {
+    super();
+    this.chunks = chunks;
+  }
+}
+
+/** The beginning of a body, as text or to keep. */
+export function beginningOf(body: Body): Pick<RawAnswer, 'body' | 'isCut'> {
+  const length = lengthOf(body);
+  const bytes = Buffer.alloc(Math.min(RAW_BYTES, length));
+  let at = 0;
+  for (const part of body) {
+    if (at >= bytes.length) break;
+    bytes.set(part.subarray(0, bytes.length - at), at);
+    at += part.length;
+  }
+  return { body: bytes, isCut: length > bytes.length };
+}
+
+/** Reads the beginning of a body that nobody judges, and closes the connection of a longer one. */
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<RawAnswer, 'body' | 'isCut'>> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      if (lengthOf(chunks) > RAW_BYTES) break;
+    }
+  } catch {
+    // The connection ended early; the part that came is kept.
+  }
+  return beginningOf(chunks);
+}
 
 /** Reads the whole body. A long one waits for a turn among the long answers of its server, and is read in pieces. */
 async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
@@ -96,8 +138,8 @@ async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: Ab
   try {
     for await (const chunk of body) {
       size += chunk.length;
-      if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge();
       chunks.push(chunk);
+      if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge(chunks);
       if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
       unpaused += chunk.length;
       if (unpaused < PIECE_BYTES) continue;
@@ -111,13 +153,19 @@ async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: Ab
   }
 }
 
-/** One attempt. Returns null if it may be retried. Throws on connection errors. */
+/** An answer that says "not now". */
+interface NotNow {
+  kind: 'notNow';
+  raw: RawAnswer;
+}
+
+/** One attempt. Throws on connection errors. */
 async function attempt(
   pool: CreatorPool,
   { endpoint, request, purpose, signingKey }: CreatorCall,
   secondsLeft: number,
   signal: AbortSignal,
-): Promise<CreatorAnswer | null> {
+): Promise<CreatorAnswer | NotNow> {
   const body = renderRequest({ ...request, timeout_seconds: secondsLeft });
   const signature = await pool.sign({ url: endpoint, body, purpose, signingKey });
   const response = await httpRequest(endpoint, {
@@ -129,31 +177,32 @@ async function attempt(
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const { statusCode, headers } = response;
+  const { statusCode: status, headers } = response;
   // A body destroyed before its end emits an error event, which without a listener ends the process.
   response.body.on('error', () => undefined);
-  if (statusCode !== 200) {
-    // Unread bodies keep their connection busy; dumping reads a little and closes the rest.
-    await response.body.dump({ limit: 16 * 1024 }).catch(() => undefined);
-    if (RETRIED_STATUSES.has(statusCode)) return null;
-    return { kind: 'failed', message: `The creator's server answered with status ${statusCode}` };
+  if (status !== 200) {
+    const raw = { status, ...(await readBeginning(response.body)) };
+    if (RETRIED_STATUSES.has(status)) return { kind: 'notNow', raw };
+    return { kind: 'failed', message: `The creator's server answered with status ${status}`, raw };
   }
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     response.body.destroy();
-    return { kind: 'invalid', message: "The creator's answer is compressed; compression is not supported" };
+    const raw = { status, body: Buffer.alloc(0), isCut: true };
+    return { kind: 'invalid', message: "The creator's answer is compressed; compression is not supported", raw };
   }
   try {
     return { kind: 'body', body: await readBounded(response.body, pool.turnsOf(endpoint), signal) };
   } catch (error) {
     if (!(error instanceof AnswerTooLarge)) throw error;
     response.body.destroy();
-    return { kind: 'invalid', message: `The creator's answer is larger than ${MAX_ANSWER_BYTES} bytes` };
+    const raw = { status, ...beginningOf(error.chunks) };
+    return { kind: 'invalid', message: `The creator's answer is larger than ${MAX_ANSWER_BYTES} bytes`, raw };
   }
 }
 
 /** The request's JSON; its parameters are JSON already. */
-function renderRequest({ parameters, ...request }: CreatorRequest): Buffer {
+export function renderRequest({ parameters, ...request }: CreatorRequest): Buffer {
   const { execution_id, task, ...rest } = request;
   const [head, tail] = [JSON.stringify({ execution_id, task }), JSON.stringify(rest)];
   return Buffer.from(`${head.slice(0, -1)},"parameters":${parameters},${tail.slice(1)}`);
@@ -164,7 +213,7 @@ async function attemptInTime(
   pool: CreatorPool,
   call: CreatorCall,
   leftMs: number,
-): Promise<CreatorAnswer | null | 'deadline'> {
+): Promise<CreatorAnswer | NotNow | 'deadline'> {
   const giveUp = new AbortController();
   const signal = call.stop ? AbortSignal.any([giveUp.signal, call.stop]) : giveUp.signal;
   const secondsLeft = Math.max(1, Math.floor((leftMs + ROUNDING_MS) / 1000));
@@ -182,7 +231,7 @@ async function attemptInTime(
 function listenLate(
   pool: CreatorPool,
   { late }: CreatorCall,
-  answer: Promise<CreatorAnswer | null>,
+  answer: Promise<CreatorAnswer | NotNow>,
   giveUp: AbortController,
 ): void {
   answer.catch(() => undefined);
@@ -194,7 +243,7 @@ function listenLate(
   const timer = setTimeout(() => giveUp.abort(), LATE_MS);
   answer
     .then((value) => {
-      if (value?.kind === 'body') late(value.body);
+      if (value.kind === 'body') late(value.body);
     })
     .catch(() => undefined)
     .finally(() => {
@@ -211,6 +260,7 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
   const timeout = `The agent did not respond within ${call.request.timeout_seconds} seconds`;
   let pause = RETRY_FIRST_MS;
   let lastProblem = '';
+  let raw: RawAnswer | null = null;
   for (;;) {
     const leftMs = call.deadlineMs - performance.now();
     if (leftMs <= 0) break;
@@ -218,19 +268,21 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
       const answer = await attemptInTime(pool, call, leftMs);
       // Do not ask the clock again: a timer may fire early by it, and the creator would be called once more.
       if (answer === 'deadline') break;
-      if (answer) return answer;
+      if (answer.kind !== 'notNow') return answer;
       lastProblem = 'the server is unavailable';
+      raw = answer.raw;
     } catch (error) {
       if (call.stop?.aborted) throw call.stop.reason;
       const never = error instanceof ForbiddenEndpoint || error instanceof errors.InvalidArgumentError;
       if (never) return { kind: 'failed', message: `The creator's server cannot be called: ${error.message}` };
+      raw = null;
       lastProblem = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
     }
     const rest = call.deadlineMs - performance.now();
-    if (call.once && rest > 0) return { kind: 'failed', message: `The server cannot be reached: ${lastProblem}` };
+    if (call.once && rest > 0) return { kind: 'failed', message: `The server cannot be reached: ${lastProblem}`, raw };
     if (rest > 0) await sleep(Math.min(pause, rest), undefined, { signal: call.stop }).catch(() => undefined);
     if (call.stop?.aborted) throw call.stop.reason;
     pause = Math.min(pause * 2, RETRY_MAX_MS);
   }
-  return { kind: 'timeout', message: lastProblem ? `${timeout}; last problem: ${lastProblem}` : timeout };
+  return { kind: 'timeout', message: lastProblem ? `${timeout}; last problem: ${lastProblem}` : timeout, raw };
 }

@@ -1,5 +1,5 @@
 /** Statistics of an agent by the UTC day on which its executions ended. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const Count = z.int().min(0);
 

@@ -87,6 +87,33 @@ export type ListingDay = z.infer<typeof ListingDay>;
 export const ListingFailure = z.strictObject({ code: z.string(), message: z.string(), count: Count, last_at: Time });
 export type ListingFailure = z.infer<typeof ListingFailure>;
 
+/** An ended call that an agent's server received. */
+export const ReceivedCall = z.strictObject({
+  execution_id: z.string(),
+  status: z.enum(['completed', 'failed', 'disputed']),
+  received_at: Time,
+  /** From the first call of the server to its answer, or to the deadline; null if unknown. */
+  duration_ms: Count.nullable(),
+  /** Of the server's last answer; null if none came. */
+  http_status: Count.nullable(),
+  /** Why the call was refunded; null if it was paid. */
+  error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+});
+export type ReceivedCall = z.infer<typeof ReceivedCall>;
+
+/** What a server was sent and said; each is null once the caller deleted it. */
+export const ReceivedCallContent = z.strictObject({
+  call: ReceivedCall,
+  /** The JSON that was sent; a repeated request had fewer `timeout_seconds`. */
+  request: z.string().nullable(),
+  /**
+   * The beginning of what the server said, up to 16 KiB: the `body` of its HTTP answer as it came, or of an accepted
+   * answer the `result`. Also null if none came, or if it is older than results are kept.
+   */
+  answer: z.strictObject({ kind: z.enum(['body', 'result']), text: z.string(), is_cut: z.boolean() }).nullable(),
+});
+export type ReceivedCallContent = z.infer<typeof ReceivedCallContent>;
+
 export const CreatorSummary = z.strictObject({
   wallet: z.string(),
   /** From the newest of the creator's descriptions. */
@@ -144,6 +171,26 @@ export const listingProcedures = {
     input: z.strictObject({ agent_id: Address, days: z.int().min(1).max(90).default(30) }),
     output: z.strictObject({ days: z.array(ListingDay), failures: z.array(ListingFailure) }),
   },
+  /** Ended calls that the agent's server received, newest first, before the execution `before`. Only for the creator. */
+  'listings.calls': {
+    kind: 'query',
+    access: 'session',
+    input: z.strictObject({
+      agent_id: Address,
+      /** Only refunded calls. */
+      failed: z.boolean().default(false),
+      before: ExecutionId.optional(),
+      limit: page.limit,
+    }),
+    output: z.strictObject({ calls: z.array(ReceivedCall), has_more: z.boolean() }),
+  },
+  /** One of these calls, with what was sent and what came back. Only for the creator. */
+  'listings.call': {
+    kind: 'query',
+    access: 'session',
+    input: z.strictObject({ execution_id: ExecutionId }),
+    output: ReceivedCallContent,
+  },
   /**
    * Sends one synthetic execution to the endpoint of a metadata document, without transaction or money. Allowed for the
    * creator of a listing with this document, and before listing for the wallet whose session posted it. For everybody
@@ -166,7 +213,7 @@ export const listingProcedures = {
     output: z.strictObject({
       ok: z.boolean(),
       checks: z.array(ListingCheck),
-      /** The beginning of the server's answer as it came, up to 4,000 bytes; null if there was none. */
+      /** The beginning of the server's answer as it came, up to 16 KiB; null if there was none. */
       answer: z.string().nullable(),
     }),
   },

@@ -1,6 +1,7 @@
 /** What a creator sees of listings, everybody of outcomes, and the admin of creators. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { deleteContent } from '../../../app/relay/ledger/content.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { REFUND_REASONS } from '../../../app/sdk/program/program.ts';
 import { REFUND_REASON_NAMES } from '../../../app/sdk/wire/agentStatistics.ts';
@@ -250,6 +251,85 @@ describe('pages of creators', () => {
         const call = (await signIn(creator)).call('listings.statistics', { agent_id: listing, days });
         expect(await refusal(call)).to.include({ status: 400, code: 'invalid_request' });
       }
+    });
+  });
+
+  describe('listings.calls and listings.call', () => {
+    const refund = { refund_state: 'done', error_code: 'execution_failed', error_message: 'Not JSON' } as const;
+    const answer = { http_status: 200n, body: Buffer.from('{'), is_cut: 1n, duration_ms: 12n, answered_ms: 1n };
+    const given = (execution_id: string) => ({ execution_id });
+
+    it('returns ended calls, newest first, all or failed ones, before a call', async () => {
+      const creator = Keypair.generate();
+      const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
+      const dispatched_ms = BigInt(EPOCH * 1_000 + 5);
+      const row = (at: number) => ({ wallet: newAddress(), listing, dispatched_ms, created_ms: BigInt(at) });
+      const paid = await world.addJournal({ ...row(1), state: 'settled' });
+      await world.addResult(paid, 'x'.repeat(20_000), { execution_time_ms: 40n });
+      const failed: string[] = [];
+      // Two of one moment.
+      for (const at of [2, 3, 3]) failed.push(await world.addJournal({ ...row(at), state: 'refunded', ...refund }));
+      await world.ledger
+        .insertInto('failed_answers')
+        .values({ execution_id: failed[0]!, ...answer })
+        .execute();
+      const disputed = await world.addJournal({ ...row(4), state: 'settled' });
+      await world.addRecord({ caller: newAddress(), listing, execution_id: disputed, status: 'disputed' });
+      // Not received, not ended, not this agent's.
+      await world.addJournal({ ...row(5), dispatched_ms: null, state: 'refunded', ...refund });
+      await world.addJournal({ ...row(6), state: 'dispatched' });
+      await world.addJournal({ ...row(7), listing: await world.addListing(), state: 'settled' });
+
+      const session = await signIn(creator);
+      const all: string[] = [];
+      for (let before: string | undefined; ; before = all.at(-1)) {
+        const asked = { agent_id: listing, limit: 2, ...(before && { before }) };
+        const { calls, has_more } = await session.call('listings.calls', asked);
+        all.push(...calls.map(({ execution_id }) => execution_id));
+        if (!has_more) break;
+      }
+      expect(all).to.deep.equal([disputed, ...failed.slice(1).sort().reverse(), failed[0], paid]);
+      const only = await session.call('listings.calls', { agent_id: listing, failed: true });
+      expect(only.calls.map(({ execution_id }) => execution_id)).to.deep.equal(all.slice(1, 4));
+      const received_at = timeOf(EPOCH).replace('.000', '.005');
+      const error = { code: 'execution_failed', message: 'Not JSON' };
+      expect(only.calls[2]).to.deep.equal({
+        ...given(failed[0]!),
+        ...{ status: 'failed', received_at, duration_ms: 12, http_status: 200, error },
+      });
+      expect((await session.call('listings.call', given(failed[0]!))).answer).to.deep.equal({
+        ...{ kind: 'body', text: '{', is_cut: true },
+      });
+      const { call, ...content } = await session.call('listings.call', given(paid));
+      expect(call).to.deep.equal({
+        ...given(paid),
+        ...{ status: 'completed', received_at, duration_ms: 40, http_status: 200, error: null },
+      });
+      expect(content.answer).to.deep.equal({ kind: 'result', text: 'x'.repeat(16 * 1024), is_cut: true });
+
+      // Nothing of what its caller has deleted.
+      await world.ledger.updateTable('executions').set({ is_final: 1n }).where('state', '=', 'refunded').execute();
+      await deleteContent(world.ledger, failed[0]!, EPOCH * 1_000);
+      const deleted = await session.call('listings.call', given(failed[0]!));
+      expect([deleted.request, deleted.answer, deleted.call.http_status]).to.deep.equal([null, null, 200]);
+    });
+
+    it('rejects: other wallets, callers too, and calls that no agent of the wallet received', async () => {
+      const [creator, caller] = [Keypair.generate(), Keypair.generate()];
+      const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
+      const row = { listing, dispatched_ms: 1n, state: 'settled' as const };
+      const id = await world.addJournal({ wallet: caller.publicKey.toBase58(), ...row });
+      const elsewhere = await world.addJournal({ wallet: newAddress(), ...row, listing: await world.addListing() });
+      expect(await refusal(anonymous().call('listings.call', given(id)))).to.include({ status: 401 });
+      const [own, others] = [await signIn(creator), await signIn(caller)];
+      const missing = { status: 404, code: 'execution_not_found' };
+      expect(await refusal(others.call('listings.call', given(id)))).to.include(missing);
+      expect(await refusal(own.call('listings.call', given(elsewhere)))).to.include(missing);
+      const before = { agent_id: listing, before: elsewhere };
+      expect(await refusal(own.call('listings.calls', before))).to.include(missing);
+      const none = { status: 404, code: 'agent_not_found' };
+      expect(await refusal(others.call('listings.calls', { agent_id: listing }))).to.include(none);
+      expect((await own.call('listings.call', given(id))).call.execution_id).to.equal(id);
     });
   });
 

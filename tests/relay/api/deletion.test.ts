@@ -67,7 +67,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
 
   /** All that the ledger has about an execution, as text. */
   async function stored(id: string): Promise<string> {
-    const tables = ['executions', 'results', 'answers', 'late_answers'] as const;
+    const tables = ['executions', 'results', 'answers', 'late_answers', 'failed_answers'] as const;
     const all = tables.map((table) => world.ledger.selectFrom(table).selectAll().execute());
     const rows = (await Promise.all(all)).flat().filter(({ execution_id }) => execution_id === id);
     const values = rows.flatMap((row) => Object.values(row));
@@ -155,7 +155,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     expect(dropped).to.deep.equal([id]);
   });
 
-  it('deletes the request of a failed execution, and the message that may quote it', async () => {
+  it('deletes the request of a failed execution, the message that may quote it, and the raw answer', async () => {
     const error = {
       error_code: 'execution_failed',
       error_message: `cannot read ${SECRET}`,
@@ -163,6 +163,11 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     };
     const row = { wallet: key.wallet, listing, state: 'refunded' as const, task: SECRET, ...error, ...FINAL };
     const id = await world.addJournal(row);
+    const answer = { http_status: 200n, body: Buffer.from(`{"error":"${SECRET}"}`), is_cut: 0n, duration_ms: 9n };
+    await world.ledger
+      .insertInto('failed_answers')
+      .values({ execution_id: id, answered_ms: 1n, ...answer })
+      .execute();
     world.state.nowMs = (EPOCH + 60) * 1_000;
     expect((await remove(id)).status).to.equal(200);
     expect(await stored(id)).not.to.include(SECRET);

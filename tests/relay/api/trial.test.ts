@@ -97,7 +97,7 @@ describe('listings.test', () => {
 
   const signature = signResult(generateSigningKey(), hashResult('test'));
   const FAULTS: [name: string, handler: RequestListener, check: string, says: string][] = [
-    ['an HTTP error', (_, response) => void response.writeHead(500).end(), 'reachable', '500'],
+    ['an HTTP error', (_, response) => void response.writeHead(500).end('no model'), 'reachable', '500'],
     ['no JSON', (_, response) => void response.end('<html>'), 'json', 'not valid JSON'],
     ['null', (_, response) => void response.end('null'), 'execution_id', 'differs from'],
     ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'differs from'],
@@ -124,7 +124,7 @@ describe('listings.test', () => {
       const { ok, checks, answer } = await run(handler);
       // The answer is shown as it came.
       if (name === 'no JSON') expect(answer).to.equal('<html>');
-      if (check === 'reachable') expect(answer).to.equal(null);
+      if (check === 'reachable') expect(answer).to.equal('no model');
       const last = checks.at(-1)!;
       expect(ok).to.equal(false);
       expect([last.name, last.ok]).to.deep.equal([check, false]);

@@ -203,7 +203,7 @@ describe('calls to creators: addresses', function () {
 
   it('connect for a public name to its own addresses only, as the spy records', async () => {
     holdBack = true;
-    expect(await call('https://public.test.example/execute', { once: true })).to.deep.equal({
+    expect(await call('https://public.test.example/execute', { once: true })).to.include({
       kind: 'failed',
       message: 'The server cannot be reached: EHELD',
     });
@@ -269,7 +269,7 @@ describe('calls to creators: addresses', function () {
   for (const [name, code] of Object.entries(without)) {
     it(`fail for a name without addresses: ${name}`, async () => {
       const answer = await call(`https://${name}/execute`, { once: true });
-      expect(answer).to.deep.equal({ kind: 'failed', message: `The server cannot be reached: ${code}` });
+      expect(answer).to.include({ kind: 'failed', message: `The server cannot be reached: ${code}` });
       expect(attempts).to.deep.equal([]);
     });
   }
@@ -309,7 +309,7 @@ describe('calls to creators: addresses', function () {
         await once(redirecting, 'listening');
         const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
         const from = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/execute`;
-        expect(await call(from, { pool: local })).to.deep.equal({
+        expect(await call(from, { pool: local })).to.deep.include({
           kind: 'failed',
           message: `The creator's server answered with status ${status}`,
         });

@@ -12,6 +12,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
+import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus, delist, replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
 import {
@@ -87,6 +88,49 @@ describe('creators: around the answer', function () {
     }
     throw new Error(`no late answer to ${executionId} was kept`);
   }
+
+  it("shows each ended call to the agent's creator alone: what was sent, and the raw answer", async () => {
+    const page = `<html>${'x'.repeat(20_000)}`;
+    const behaviours: (Behaviour | null)[] = [
+      (_body, response) => void response.end(page),
+      (_body, response) => void response.writeHead(418).end('no model loaded'),
+      null,
+    ];
+    const asked = { task: 'Read this', parameters: { page: 1 } };
+    for (const behave of behaviours) {
+      market.setBehaviour(behave);
+      await execute(asked);
+    }
+    const service = { baseUrl: market.relay.url };
+    const session = await openSession(service, keypairSigner(market.creator));
+    const { calls } = await session.call('listings.calls', { agent_id: market.agentId, limit: 3 });
+    expect(calls.map(({ status, http_status }) => [status, http_status])).to.deep.equal([
+      ['completed', 200],
+      ['failed', 418],
+      ['failed', 200],
+    ]);
+    for (const { duration_ms } of calls) expect(duration_ms).to.be.within(0, 30_000);
+    expect(calls[2]?.error?.message).to.match(/is not valid JSON/);
+    const contents = await Promise.all(
+      calls.map(({ execution_id }) => session.call('listings.call', { execution_id })),
+    );
+    expect(contents.map(({ answer }) => answer)).to.deep.equal([
+      { kind: 'result', text: 'done: Read this', is_cut: false },
+      { kind: 'body', text: 'no model loaded', is_cut: false },
+      { kind: 'body', text: page.slice(0, 16 * 1024), is_cut: true },
+    ]);
+    for (const { call, request: sent } of contents) {
+      const { timeout_seconds, ...rest } = JSON.parse(sent!);
+      const user_pubkey = market.callers[0]!.wallet.publicKey.toBase58();
+      expect(rest).to.deep.equal({ execution_id: call.execution_id, user_pubkey, ...asked });
+    }
+    const caller = await openSession(service, keypairSigner(market.callers[0]!.wallet));
+    const refused = [
+      caller.call('listings.calls', { agent_id: market.agentId }),
+      caller.call('listings.call', { execution_id: calls[0]!.execution_id }),
+    ];
+    for (const refusal of refused) expect(await refusal.catch((error) => error.status)).to.equal(404);
+  });
 
   describe('too late', () => {
     /** Holds its answer back until it is let go. */

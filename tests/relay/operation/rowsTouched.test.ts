@@ -11,6 +11,7 @@ import type pg from 'pg';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { readInputs } from '../../../app/relay/agents/examples.ts';
 import { readStatistics } from '../../../app/relay/agents/statistics.ts';
+import { listReceived } from '../../../app/relay/calls/received.ts';
 import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
@@ -152,6 +153,10 @@ describe('rows that the API touches', function () {
       await anonymous().call('agents.outcomes', { agent_id: agentId });
       await anonymous().call('agents.example', { agent_id: agentId });
       await readInputs(world.deps, WALLET, agentId);
+      for (const failed of [false, true]) {
+        const asked = { agent_id: addressOf('listing', 1), failed, limit: 20 };
+        await listReceived(world.deps, addressOf('creator', 1), asked);
+      }
       await creator.call('listings.mine');
       await creator.call('disputes.mine', {});
       const { deps } = world;

@@ -1,0 +1,136 @@
+/** The calls that an agent's server received, for the agent's creator. */
+import { type Kysely, sql } from 'kysely';
+import type { ReceivedCall, ReceivedCallContent } from '../../sdk/wire/procedures.ts';
+import { requireOwn } from '../agents/ownListings.ts';
+import { ApiError } from '../errors.ts';
+import { toRequest } from '../execution/serve.ts';
+import { readStored } from '../ledger/results.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import { beginningOf, renderRequest } from '../outbound/dispatch.ts';
+import type { ResultsDeps } from './results.ts';
+
+interface CallRow {
+  execution_id: string;
+  status: ReceivedCall['status'];
+  dispatched_ms: bigint;
+  duration_ms: bigint | null;
+  http_status: bigint | null;
+  error_code: string | null;
+  error_message: string | null;
+}
+
+/** A call whose refund is on its way has failed for its creator. The server of a paid call answered with 200. */
+const COLUMNS = sql.raw(`j.execution_id AS execution_id,
+  CASE WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
+    WHEN j.state = 'settled' THEN 'completed' ELSE 'failed' END AS status,
+  j.dispatched_ms AS dispatched_ms,
+  coalesce(f.duration_ms, r.execution_time_ms) AS duration_ms,
+  CASE WHEN f.execution_id IS NULL AND r.execution_id IS NOT NULL THEN 200 ELSE f.http_status END AS http_status,
+  j.error_code AS error_code, j.error_message AS error_message`);
+
+const JOINED = sql.raw(`JOIN executions AS j ON j.execution_id = picked.id
+  LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
+  LEFT JOIN failed_answers AS f ON f.execution_id = j.execution_id
+  LEFT JOIN results AS r ON r.execution_id = j.execution_id`);
+
+/** Ended calls; the states are literals, as in the partial index of each. */
+const RECEIVED = {
+  all: sql.raw("state IN ('settled', 'refunding', 'refunded') AND dispatched_ms IS NOT NULL"),
+  failed: sql.raw("state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL"),
+};
+
+/** Newest first. Throws ApiError 404 for everybody but the listing's creator. */
+export async function listReceived(
+  { views }: Pick<ResultsDeps, 'views'>,
+  wallet: string,
+  input: { agent_id: string; failed: boolean; before?: string | undefined; limit: number },
+): Promise<{ calls: ReceivedCall[]; has_more: boolean }> {
+  const { agent_id: listing, failed, before, limit } = input;
+  await requireOwn(views, wallet, listing);
+  const last = before === undefined ? undefined : await createdMs(views, listing, before);
+  const older = last
+    ? sql`AND created_ms <= ${last} AND (created_ms < ${last} OR execution_id < ${before})`
+    : sql.raw('');
+  const { rows } = await sql<CallRow>`
+    SELECT ${COLUMNS} FROM (
+      SELECT execution_id AS id FROM executions
+      WHERE listing = ${listing} AND ${RECEIVED[failed ? 'failed' : 'all']} ${older}
+      ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}) AS picked
+    ${JOINED}
+    ORDER BY j.created_ms DESC, j.execution_id DESC`.execute(views);
+  return { calls: rows.slice(0, limit).map(toCall), has_more: rows.length > limit };
+}
+
+/** When the call before the page was created; throws ApiError 404 if this listing never received it. */
+async function createdMs(views: Kysely<LedgerDatabase>, listing: string, executionId: string): Promise<bigint> {
+  const row = await views
+    .selectFrom('executions')
+    .select('created_ms')
+    .where('execution_id', '=', executionId)
+    .where('listing', '=', listing)
+    .executeTakeFirst();
+  if (!row) throw notReceived();
+  return row.created_ms;
+}
+
+/**
+ * What was sent and what came back, as long as the execution's caller has not deleted it. Throws ApiError 404 for
+ * everybody but the creator of the listing that was called.
+ */
+export async function readReceived(
+  deps: ResultsDeps,
+  wallet: string,
+  executionId: string,
+): Promise<ReceivedCallContent> {
+  const { rows } = await sql<
+    CallRow & {
+      task: string;
+      parameters: string;
+      wallet: string;
+      timeout_seconds: bigint;
+      content_deleted_ms: bigint | null;
+      body: Buffer | null;
+      is_cut: bigint | null;
+    }
+  >`
+    SELECT ${COLUMNS}, j.task AS task, j.parameters AS parameters, j.wallet AS wallet,
+      j.timeout_seconds AS timeout_seconds, j.content_deleted_ms AS content_deleted_ms, f.body AS body, f.is_cut AS is_cut
+    FROM (SELECT execution_id AS id, listing FROM executions
+      WHERE execution_id = ${executionId} AND ${RECEIVED.all}) AS picked
+    JOIN chain.listings AS l ON l.listing = picked.listing AND l.creator = ${wallet}
+    ${JOINED}`.execute(deps.views);
+  const [row] = rows;
+  if (!row) throw notReceived();
+  const call = toCall(row);
+  if (row.content_deleted_ms !== null) return { call, request: null, answer: null };
+  return { call, request: renderRequest(toRequest(row)).toString(), answer: await answerOf(deps, row) };
+}
+
+async function answerOf(
+  { views, readText }: ResultsDeps,
+  row: { execution_id: string; body: Buffer | null; is_cut: bigint | null },
+): Promise<ReceivedCallContent['answer']> {
+  if (row.body) return { kind: 'body', text: row.body.toString('utf8'), is_cut: row.is_cut === 1n };
+  const stored = await readStored(views, row.execution_id);
+  const text = stored && (await readText(stored));
+  if (!text) return null;
+  const { body, isCut } = beginningOf([text]);
+  return { kind: 'result', text: body.toString('utf8'), is_cut: isCut };
+}
+
+function toCall(row: CallRow): ReceivedCall {
+  return {
+    execution_id: row.execution_id,
+    status: row.status,
+    received_at: new Date(Number(row.dispatched_ms)).toISOString(),
+    duration_ms: row.duration_ms === null ? null : Number(row.duration_ms),
+    http_status: row.http_status === null ? null : Number(row.http_status),
+    error:
+      row.status === 'failed'
+        ? { code: row.error_code ?? 'execution_failed', message: row.error_message ?? 'The execution was refunded' }
+        : null,
+  };
+}
+
+const notReceived = () =>
+  new ApiError('execution_not_found', 'No agent of this wallet has received a call with this execution_id');
