@@ -125,7 +125,8 @@ describe('the caller', function () {
 
   it('watches a call end: nothing is said about a refund any more, and it can be disputed', async () => {
     const parameters = { seconds: 6 };
-    const { body } = await site.visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
+    const { status, body } = await site.visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
+    expect([status, body.status], JSON.stringify(body)).to.deep.equal([200, 'pending']);
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/executions/${body.execution_id}`);
       await page.getByRole('heading', { name: 'Not what you paid for?' }).waitFor();
