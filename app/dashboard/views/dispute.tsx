@@ -162,7 +162,7 @@ function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [React
     ['Collateral left', collateral === null ? '–' : formatAmount(Number(collateral) / 1e6)],
     ['Bond', dispute.bond_lamports === 0 ? 'paid out' : sol(dispute.bond_lamports)],
     ['Opened', <Time key="opened" at={dispute.opened_at} />],
-    ['Answer due', <Time key="due" at={dispute.answer_due_at} />],
+    ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
     ['Lapses', <Time key="lapses" at={dispute.lapses_at} />],
   ];
 }

@@ -1,19 +1,21 @@
 /** What the caller asked: task and parameters, by the receipt, or by this tab where there is no receipt. */
 import { useQuery } from '@tanstack/react-query';
-import { Card } from '../../parts/ui.tsx';
+import { Card, Skeleton } from '../../parts/ui.tsx';
 import { rest } from '../../service.ts';
 import { askedIn } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
 
 export function Asked({ execution: { execution_id: id, creator_amount_usdc } }: { execution: Execution }) {
   const isSettled = creator_amount_usdc > 0;
-  const { data: receipt } = useQuery({
+  const { data: receipt, isLoading } = useQuery({
     queryKey: ['receipt', id],
     queryFn: () => rest.getReceipt(id),
     enabled: isSettled,
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  // Its place, so that the result does not move while it is read.
+  if (isLoading) return <Skeleton className="h-52" />;
   const asked = receipt ?? askedIn(id);
   if (asked?.task === undefined) return null;
   const parameters = asked.parameters ?? {};
