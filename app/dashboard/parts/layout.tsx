@@ -104,7 +104,7 @@ function NavLink({ to, reload = false, children }: { to: string; reload?: boolea
       to={to}
       reloadDocument={reload}
       activeOptions={{ exact: to === '/' }}
-      className="flex min-h-9 items-center rounded-lg px-2.5 text-sm whitespace-nowrap text-faint hover:bg-sunken hover:text-ink"
+      className="flex min-h-9 items-center rounded-lg px-2.5 text-sm whitespace-nowrap text-faint -outline-offset-2 hover:bg-sunken hover:text-ink"
       activeProps={{ className: 'bg-sunken !text-ink font-medium', 'aria-current': 'page' }}
     >
       {children}

@@ -81,12 +81,12 @@ function Executions() {
   );
 }
 
-const PRICE = (
-  <span key="price" className="block text-right">
-    Price
+const COST = (
+  <span key="cost" className="block text-right">
+    Cost
   </span>
 );
-const HEAD = ['Agent', 'Status', PRICE, 'Opened', 'Execution'];
+const HEAD = ['Agent', 'Status', COST, 'Opened', 'Execution'];
 
 /** A table if there is space, else cards. */
 function Rows({ executions }: { executions: ExecutionSummary[] }) {
