@@ -105,6 +105,7 @@ describe('agents', function () {
       await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
       await run.click();
       await progress(page, 'Completed').waitFor();
+      await page.getByText('0.25 USDC was held on Solana.').waitFor();
       await page.getByRole('main').getByText('Rome').first().waitFor();
       await untilPaid(before, 'csv-analyst', CSV_PRICE);
 

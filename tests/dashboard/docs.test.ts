@@ -1,10 +1,13 @@
 /** /docs as a part of the page: its frame, and a guide that needs no script. */
 import { expect } from 'chai';
-import { assertAccessible, DESKTOP } from './browser.ts';
+import { assertAccessible, DESKTOP, PHONE } from './browser.ts';
 import { useSite } from './site.ts';
 
 /** Where an element is in the window, from its upper edge. */
 const TOP_OF = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().top`;
+
+/** The height of the head on a phone: the name with the account, and the links. */
+const TWO_ROWS = 105;
 
 describe('the guide of the page', function () {
   this.timeout(600_000);
@@ -27,6 +30,18 @@ describe('the guide of the page', function () {
       expect(new URL(page.url()).pathname).to.equal('/');
       await page.goBack();
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
+    }));
+
+  it('leaves the head room for every link of the admin, and two rows on a phone', () =>
+    site.visit({ as: 'Demo admin' }, async (page) => {
+      await page.getByRole('banner').getByRole('link', { name: 'Admin' }).waitFor();
+      await page.getByRole('banner').getByText('USDC').waitFor();
+      const hidden = await page.evaluate<number>(
+        `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('nav[aria-label="Main"]'))`,
+      );
+      expect(hidden).to.equal(0);
+      await page.setViewportSize(PHONE);
+      expect((await page.getByRole('banner').boundingBox())!.height).to.be.at.most(TWO_ROWS);
     }));
 
   it('keeps out nobody, and is as wide as a phone and a desktop', () =>

@@ -2,17 +2,16 @@
 import { signOut, useBalance } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
 import { Menu, MenuItem } from './menu.tsx';
-import { Badge, cx } from './ui.tsx';
+import { cx } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
 interface AccountMenuProps {
   wallet: string;
-  isAdmin: boolean;
   connected: Connected | null;
   environment: string | undefined;
 }
 
-export default function AccountMenu({ wallet, isAdmin, connected, environment }: AccountMenuProps) {
+export default function AccountMenu({ wallet, connected, environment }: AccountMenuProps) {
   const balance = useBalance();
   return (
     <Menu
@@ -24,7 +23,6 @@ export default function AccountMenu({ wallet, isAdmin, connected, environment }:
             {shorten(wallet)}
           </span>
           {balance !== undefined && <span className="tabular-nums">{formatAmount(balance)}</span>}
-          {isAdmin && <Badge tone="accent">admin</Badge>}
         </>
       }
       head={

@@ -42,7 +42,7 @@ export function ConnectButton({ label = 'Connect wallet' }: { label?: string }) 
  * reconnects the last one.
  */
 export function Account() {
-  const { wallet, isKnown, isAdmin } = useSession();
+  const { wallet, isKnown } = useSession();
   const connected = useConnected();
   const wallets = useWallets();
   const { data: config } = useQuery(configQuery);
@@ -63,7 +63,7 @@ export function Account() {
   if (!wallet) return <ConnectButton />;
   return (
     <Suspense fallback={<div className="h-10 w-32" />}>
-      <AccountMenu wallet={wallet} isAdmin={isAdmin} connected={connected} environment={config?.environment} />
+      <AccountMenu wallet={wallet} connected={connected} environment={config?.environment} />
     </Suspense>
   );
 }

@@ -24,7 +24,7 @@ export function Layout() {
         Skip to the content
       </a>
       <header className="sticky top-0 z-30 [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
-        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-3 px-4 sm:gap-x-6 sm:px-6">
+        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-3 px-4 sm:gap-x-4 sm:px-6">
           <Link to="/" className="flex min-h-14 items-center sm:min-h-16 gap-2.5 font-semibold">
             <img src={icon} alt="" width="28" height="28" />
             <span className="max-sm:w-20 max-sm:text-xs max-sm:leading-tight">Agent Marketplace</span>
@@ -107,7 +107,7 @@ function NavLink({ to, reload = false, children }: { to: string; reload?: boolea
       to={to}
       reloadDocument={reload}
       activeOptions={{ exact: to === '/' }}
-      className="flex min-h-9 items-center rounded-lg px-3 text-sm whitespace-nowrap text-faint hover:bg-sunken hover:text-ink"
+      className="flex min-h-9 items-center rounded-lg px-2.5 text-sm whitespace-nowrap text-faint -outline-offset-2 hover:bg-sunken hover:text-ink"
       activeProps={{ className: 'bg-sunken !text-ink font-medium', 'aria-current': 'page' }}
     >
       {children}

@@ -77,7 +77,7 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
       <Card className="grid gap-4 lg:col-start-2">
-        <div className="flex items-center justify-between gap-3">
+        <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
           <h2 className="font-semibold">
             {isOpen ? `Waiting for ${mayDecide ? 'you' : 'the admin’s decision'}` : 'Decided'}
           </h2>
@@ -162,7 +162,7 @@ function factsOf({ dispute }: Case, collateral: bigint | null): (readonly [React
     ['Collateral left', collateral === null ? '–' : formatAmount(Number(collateral) / 1e6)],
     ['Bond', dispute.bond_lamports === 0 ? 'paid out' : sol(dispute.bond_lamports)],
     ['Opened', <Time key="opened" at={dispute.opened_at} />],
-    ['Answer due', <Time key="due" at={dispute.answer_due_at} />],
+    ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
     ['Lapses', <Time key="lapses" at={dispute.lapses_at} />],
   ];
 }

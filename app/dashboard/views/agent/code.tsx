@@ -24,7 +24,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
           <Link to="/keys" className="text-accent underline underline-offset-2">
             API keys
           </Link>{' '}
-          and put it where your programs find it; it never belongs into code.
+          and put it where your programs find it, never into code.
         </p>
         <Code text={`export ${KEY_VARIABLE}=crtx_…`} label="Setting the key" />
       </section>

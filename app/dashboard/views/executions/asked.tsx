@@ -1,16 +1,18 @@
 /** What the caller asked: task and parameters, by the service, or by this tab where the service does not have them. */
 import { useQuery } from '@tanstack/react-query';
-import { Card } from '../../parts/ui.tsx';
+import { Card, Skeleton } from '../../parts/ui.tsx';
 import { call } from '../../service.ts';
 import { askedIn } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
 
 export function Asked({ execution: { execution_id: id } }: { execution: Execution }) {
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['execution', id, 'asked'],
     queryFn: () => call('executions.asked', { execution_id: id }),
     staleTime: Number.POSITIVE_INFINITY,
   });
+  // Its place, so that the result does not move while it is read.
+  if (isLoading) return <Skeleton className="h-52" />;
   const asked = data?.asked ?? askedIn(id);
   if (!asked) return null;
   const { parameters } = asked;

@@ -122,7 +122,7 @@ function EvidenceOf({ dispute }: { dispute: DisputeSummary }) {
     <>
       <Id value={dispute.evidence_hash} />
       <span className="text-faint">
-        {dispute.has_evidence ? ' kept by the marketplace' : ' the marketplace does not have its bytes'}
+        {dispute.has_evidence ? ' kept by the marketplace' : ' not kept by the marketplace'}
       </span>
     </>
   );

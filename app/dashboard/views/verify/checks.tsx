@@ -36,6 +36,7 @@ export function VerificationResult({ verification, name }: { verification: Verif
           </p>
         </div>
       )}
+      {isRunning && <Skeleton className="h-112 sm:h-80" />}
       {!isRunning && !error && <Bought verification={verification} />}
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 text-sm text-faint">
         <p>{subject.from}</p>

@@ -53,11 +53,11 @@ export function createGuide(document: OpenApi, deployment: { environment: 'live'
       return escapeHtml(value);
     });
   return `<div class="guide">
+<h1>Guide and API</h1>
 <nav aria-label="Contents"><ul>
 ${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
 </ul></nav>
 <div>
-<h1>Guide and API</h1>
 ${guide}
 <section id="reference">
 <h2>Reference</h2>

@@ -112,7 +112,8 @@ function stepsOf(
         'It was never opened, and nothing was paid.'
       ) : wasOpened ? (
         <>
-          {price} held on Solana. <Out href={links.opened}>Transaction</Out> <Out href={links.record}>Record</Out>
+          {price} {hasEnded ? 'was held' : 'is held'} on Solana. <Out href={links.opened}>Transaction</Out>{' '}
+          <Out href={links.record}>Record</Out>
         </>
       ) : isRefused(run) ? (
         describeFailure(run.error).mayRepeat ? (
@@ -128,7 +129,7 @@ function stepsOf(
       name: 'Dispatched',
       state: step(wasSent, wasOpened && !isStalled(run)),
       about: wasSent
-        ? "The task is with the creator's server."
+        ? `The task ${hasEnded ? 'went to' : 'is with'} the creator's server.`
         : isStalled(run)
           ? 'Waits for you to start it.'
           : 'Sending the task to the creator …',
