@@ -77,7 +77,7 @@ describe('the statements of a wallet', function () {
       const { agent_id } = site.visitor.agent('sandbox-echo');
       const ofAgent = rows.filter((row) => row.agent_id === agent_id);
       await page.goto('/executions');
-      await page.getByRole('link', { name: 'Spend by agent and key' }).click();
+      await page.getByRole('link', { name: 'Spend', exact: true }).click();
       const agents = page.getByRole('region', { name: 'By agent' });
       await agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByText(paidIn(ofAgent)).first().waitFor();
       await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();

@@ -48,6 +48,8 @@ export function draw(
   const order = series.map((_, index) => index);
   if (isBars) order.reverse();
   const data = [times, ...order.map((index) => values[index]!)] as uPlot.AlignedData;
+  // A single day with a value has a point and no line.
+  const pointSize = days.length > 31 ? 3 : 6;
   const isWhole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
   let plot: uPlot | null = null;
 
@@ -98,7 +100,7 @@ export function draw(
                   paths: uPlot.paths.bars!({ size: [0.7, 28], radius: 0.15 }),
                   points: { show: false },
                 }
-              : { stroke: colour, width: 2, spanGaps: true, points: { size: 6, fill: raised, stroke: colour } };
+              : { stroke: colour, width: 2, spanGaps: true, points: { show: true, size: pointSize, fill: raised, stroke: colour } };
           }),
         ],
         hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },

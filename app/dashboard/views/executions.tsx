@@ -33,7 +33,7 @@ export default function View() {
       <PageHead title="Executions" about="Everything that this wallet or its keys have paid for, with the outcome.">
         {wallet && (
           <Link to="/spend" className={buttonStyle()}>
-            Spend by agent and key
+            Spend
           </Link>
         )}
         <StatementButton as="caller" />

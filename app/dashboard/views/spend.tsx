@@ -131,7 +131,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
       <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>
         {groups.map((group) => (
           <tr key={group.id} className="tabular-nums">
-            <td className="font-medium" title={group.id}>
+            <td className="min-w-36 font-medium" title={group.id}>
               {group.name}
             </td>
             <td>{formatCount(group.executions)}</td>
