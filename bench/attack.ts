@@ -60,7 +60,7 @@ async function benchAttack({ quick, slotMs, report }: Settings): Promise<AttackF
   const attack = createAttack(market);
   try {
     await many(call, CALLERS, CALLS);
-    for (let turn = 0; turn < (quick ? 2 : 8); turn += 1) {
+    for (let turn = 0; turn < (quick ? 2 : 4); turn += 1) {
       report(`attack: ${2 * CALLS} calls, half of them under attack`);
       calm.push(...(await many(call, CALLERS, CALLS)));
       attack.begin();
