@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { Command, Option } from 'commander';
 import { runScript, wholeFrom } from '../scripts/options.ts';
+import { attackPart } from './attack.ts';
 import { dashboardPart } from './dashboard.ts';
 import { goalTable, round } from './figures.ts';
 import { indexPart } from './indexing.ts';
@@ -19,6 +20,7 @@ import { validatorPart } from './validator.ts';
 const PARTS: Record<string, Part> = {
   program: programPart,
   relay: relayPart,
+  attack: attackPart,
   dashboard: dashboardPart,
   index: indexPart,
   lists: listsPart,
