@@ -139,7 +139,7 @@ export const AdminAction = z.strictObject({
   wallet: z.string(),
   /** The procedure. */
   action: z.enum(ADMIN_ACTIONS),
-  /** The execution's id; of a sign-in the network that it came from; of a list its filter. */
+  /** The execution's id; of a sign-in the address that it came from; of a list its filter. */
   subject: z.string(),
   begun_at: Time,
   /** Null while it is done, or if the service stopped meanwhile; also `outcome`. */
