@@ -641,7 +641,7 @@ CREATE TABLE admin_actions (
   wallet TEXT NOT NULL,
   -- A name of /trpc.
   action TEXT NOT NULL,
-  -- An execution's id; of a sign-in the network that it came from; of a list its filter.
+  -- An execution's id; of a sign-in the address that it came from; of a list its filter.
   subject TEXT NOT NULL,
   -- `done`, or the code of the error.
   outcome TEXT

@@ -109,7 +109,7 @@ describe('changes that wait', function () {
       await page.getByRole('button', { name: 'Remove' }).click();
       await dialog(page).getByText('It is the last one').waitFor();
       await sign(page, 'Sign and remove');
-      await page.getByText('None: nothing is settled').waitFor();
+      await page.getByText('None: nothing is settled until one is added.').waitFor();
       const after = { admin, pending_admin: null, opens_paused: true, fee_bps: 50 };
       expect(relay_authorities).to.have.length(1);
       expect(await showConfig()).to.deep.include({ ...after, relay_authorities: [] });

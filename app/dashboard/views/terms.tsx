@@ -54,7 +54,14 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
           ['Dispute bond', `${formatSol(BigInt(config.dispute_bond_lamports))} SOL, locked until the decision`],
-          ['Collateral by price', tierWords(config.collateral_tiers)],
+          [
+            'Collateral by price',
+            <ul key="tiers">
+              {config.collateral_tiers.map((tier) => (
+                <li key={tier.max_price_usdc}>{tierWords([tier])}</li>
+              ))}
+            </ul>,
+          ],
         ]}
       />
     </Card>

@@ -22,7 +22,7 @@ export interface AuditedAction {
   /** The admin's. */
   wallet: string;
   action: AdminActionName;
-  /** An execution's id; of a sign-in the network that it came from. Never a secret. */
+  /** An execution's id; of a sign-in the address that it came from. Never a secret. */
   subject: string;
 }
 

@@ -25,7 +25,7 @@ export interface ChainAccounts {
   readConfig(): Promise<Config>;
   /** All changes of the settings that wait. The node looks through the program's accounts for them. */
   readChanges(): Promise<FoundChange[]>;
-  /** The slot's time, unix seconds; null if the node does not know it any more. */
+  /** The slot's time, unix seconds; null if the node does not know it any more. Only the admin's requests ask for it. */
   readTime(slot: number): Promise<number | null>;
   /** Lamports of each address; 0 if there is no account. */
   readBalances(addresses: string[]): Promise<number[]>;
@@ -36,7 +36,7 @@ export interface ChainAccounts {
   clock(): bigint;
 }
 
-/** Each reading except `isReachable` calls `take` first, which may refuse. `stop` ends the waiting for a revocation. */
+/** Each reading except `isReachable` and `readTime` calls `take` first, which may refuse. `stop` ends the waiting for a revocation. */
 export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal): ChainAccounts {
   async function read(keys: PublicKey[]): Promise<AccountsAt> {
     take();
@@ -60,10 +60,7 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       take();
       return findAccounts(chain.scanning, 'PendingChange');
     },
-    async readTime(slot) {
-      take();
-      return chain.connection.getBlockTime(slot);
-    },
+    readTime: (slot) => chain.connection.getBlockTime(slot),
     async readBalances(addresses) {
       const { accounts } = await read(addresses.map((address) => new PublicKey(address)));
       return addresses.map((_, index) => accounts[index]?.lamports ?? 0);

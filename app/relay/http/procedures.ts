@@ -10,7 +10,7 @@ import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AdminDeps, readAuthorities } from '../access/admin.ts';
 import { audited, auditedReading, listActions, listEvents } from '../access/audit.ts';
 import { readBearer } from '../access/bearer.ts';
-import { clientNetwork } from '../access/clientAddress.ts';
+import { clientAddress, clientNetwork } from '../access/clientAddress.ts';
 import { cookieOf, ownOrigin, peekSession, setCookie } from '../access/cookie.ts';
 import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
 import type { Session } from '../access/sessions.ts';
@@ -56,7 +56,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
   const readerOf = ({ wallet }: Session) => ({ wallet, isAdmin: () => isAdmin(wallet) });
   /** A session of the admin is logged before it is handed out. */
   const noteSession = (action: 'auth.signIn' | 'auth.verify', wallet: string, request: IncomingMessage) =>
-    audited(deps, { wallet, action, subject: networkOfRequest(request) }, async () => undefined);
+    audited(deps, { wallet, action, subject: clientAddress(request, deps.config.trustProxy) }, async () => undefined);
 
   return {
     'config.get': () => readMarketplace(deps, admin),

@@ -3,7 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { type Config, type ConfigChange, type PendingChange, relayAuthoritiesOf } from '../program/program.ts';
 import type { ChangedSetting, PendingChanges } from '../wire/operationProcedures.ts';
 import { toTime } from '../wire/time.ts';
-import { toUsdc } from '../wire/usdc.ts';
+import { formatUsdc, toUsdc } from '../wire/usdc.ts';
 import { formatKey } from './format.ts';
 
 /** A waiting change's account. */
@@ -67,4 +67,4 @@ function settingsOf(config: Config, change: ConfigChange): ChangedSetting[] {
 const map = <From, To>(value: From | null, to: (value: From) => To): To | null => (value === null ? null : to(value));
 
 const tiersOf = (tiers: Config['tiers']) =>
-  tiers.map(({ maxPrice, deposit }) => ({ max_price_usdc: toUsdc(maxPrice), deposit_usdc: toUsdc(deposit) }));
+  tiers.map(({ maxPrice, deposit }) => `${formatUsdc(maxPrice)}:${formatUsdc(deposit)}`);

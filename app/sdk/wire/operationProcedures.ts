@@ -37,7 +37,8 @@ export const MarketplaceConfig = z.strictObject({
 });
 export type MarketplaceConfig = z.infer<typeof MarketplaceConfig>;
 
-const SettingValue = z.union([z.number(), z.boolean(), z.string(), z.array(z.string()), z.array(Tier), z.null()]);
+/** One kind of list alone: generators of clients cannot tell several apart. A tier is `price:deposit`, as in the CLI. */
+const SettingValue = z.union([z.number(), z.boolean(), z.string(), z.array(z.string()), z.null()]);
 
 /** One setting of a waiting change. Of `guardian` and `pending_admin`, null is nobody. */
 export const ChangedSetting = z.strictObject({
@@ -139,7 +140,7 @@ export const AdminAction = z.strictObject({
   wallet: z.string(),
   /** The procedure. */
   action: z.enum(ADMIN_ACTIONS),
-  /** The execution's id; of a sign-in the network that it came from; of a list its filter. */
+  /** The execution's id; of a sign-in the address that it came from; of a list its filter. */
   subject: z.string(),
   begun_at: Time,
   /** Null while it is done, or if the service stopped meanwhile; also `outcome`. */

@@ -121,11 +121,8 @@ describe('/trpc', () => {
               {
                 setting: 'collateral_tiers',
                 unit: 'usdc',
-                before: [
-                  { max_price_usdc: 1, deposit_usdc: 5 },
-                  { max_price_usdc: 10, deposit_usdc: 25 },
-                ],
-                after: [{ max_price_usdc: 20, deposit_usdc: 0.1 }],
+                before: ['1:5', '10:25'],
+                after: ['20:0.1'],
               },
             ],
           },

@@ -140,6 +140,12 @@ describe('query plans', function () {
     const asked = ran.filter(({ text }) => /^\s*(select|update)/i.test(text));
     expect(asked.length).to.be.at.least(6);
     await requireIndexed(asked, (sqlite, text) => scansOf(sqlite, text).length > 0);
+    if (!client) {
+      // In the order of all events they would be found too, after all others were read.
+      const steps = asked.flatMap(({ text }) => planOf(sqlite(), text)).filter((step) => /\bevents\b/.test(step));
+      expect(steps).to.have.length(2);
+      expect(steps.filter((step) => !step.endsWith('USING INDEX events_of_admin'))).to.deep.equal([]);
+    }
   });
 
   it('use an index for recovery, leases, finality and the fee payer protection', async () => {

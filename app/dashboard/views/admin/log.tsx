@@ -101,7 +101,6 @@ function Events() {
     queryKey: ['operation.events', page],
     queryFn: () => call('operation.events', pageOf(page)),
     placeholderData: keepPreviousData,
-    refetchInterval: REFRESH_MS,
   });
   return (
     <section className="grid gap-3">

@@ -43,10 +43,16 @@ type Tier = { max_price_usdc: number; deposit_usdc: number };
 export const tierWords = (tiers: readonly Tier[]): string =>
   tiers.map((tier) => `up to ${formatAmount(tier.max_price_usdc)}: ${formatAmount(tier.deposit_usdc)}`).join('; ');
 
+function parseTier(text: string): Tier {
+  const [max_price_usdc = 0, deposit_usdc = 0] = text.split(':').map(Number);
+  return { max_price_usdc, deposit_usdc };
+}
+
+/** All lists but those of relay authorities, which have a row of their own, are of tiers. */
 function words({ unit }: ChangedSetting, value: Value): string {
   if (typeof value === 'boolean') return value ? 'paused' : 'taken';
   if (value === null) return 'nobody';
-  if (Array.isArray(value)) return unit === 'usdc' ? tierWords(value as Tier[]) : (value as string[]).join(', ');
+  if (Array.isArray(value)) return tierWords(value.map(parseTier));
   if (typeof value === 'string') return value;
   if (unit === 'basis_points') return `${value / 100} %`;
   if (unit === 'usdc') return formatAmount(value);

@@ -8,7 +8,7 @@ import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 export const GLOSSARY: Record<string, string> = {
   admin: 'The wallet that resolves disputes and verifies creators.',
   admin_delay_seconds: 'How long a change that widens what a key can do waits; 0: not at all.',
-  after: 'The value after the change.',
+  after: 'The value after the change, in the same form as `before`.',
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null if this service does not have its description.",
   agents: 'At most `limit` agents.',
@@ -20,7 +20,7 @@ export const GLOSSARY: Record<string, string> = {
   archive_index: 'The index of the archive, from 0.',
   async: 'If true, answer as soon as the escrow is funded; then poll the execution. Default: `false`.',
   avg_execution_time_ms: 'Rounded mean time of the settled executions, milliseconds; 0 if there are none.',
-  before: 'The value now in force.',
+  before: 'The value now in force. A collateral tier is the text `price:deposit`.',
   change: 'The address of the change’s account, base58.',
   change_id: 'The number of the change, which its address contains.',
   changes: 'The changes that wait, the first applicable one first.',
