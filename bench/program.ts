@@ -1,4 +1,5 @@
 /** The cost of the program on the current runtime (LiteSVM): every instruction, its accounts, and a whole paid call. */
+import { idl } from '../app/sdk/program/program.ts';
 import { PROGRAMS, readProgram } from '../tests/harness/vm/deployment.ts';
 import { emptyWorld } from '../tests/harness/vm/world.ts';
 import { atMost, type Goal } from './figures.ts';
@@ -32,7 +33,12 @@ export const programPart: Part = {
 async function everyInstruction(): Promise<Cost[]> {
   const w = await emptyWorld('litesvm');
   const costs: Cost[] = [];
-  for await (const step of steps(w)) costs.push(await measure(w.vm, step));
+  const missing = new Set(idl.instructions.map(({ name }) => name));
+  for await (const step of steps(w)) {
+    costs.push(await measure(w.vm, step));
+    missing.delete(step.name.split(' ')[0]!);
+  }
+  if (missing.size > 0) throw new Error(`bench/program/steps.ts lacks ${[...missing].join(', ')}.`);
   return costs;
 }
 

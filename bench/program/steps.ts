@@ -2,6 +2,7 @@
  * Every instruction of the program at least once, in an order in which all succeed. One party signs and pays for each, as
  * relay and wallets do.
  */
+import { createTransferInstruction } from '@solana/spl-token';
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../../tests/harness/vm/keys.ts';
@@ -10,6 +11,7 @@ import {
   type Execution,
   NO_KEY,
   NO_LIMIT,
+  PRICE,
   possessionOf,
   TANK,
   USDC,
@@ -28,6 +30,8 @@ export const REFUND = 'refund_execution (grant)';
 /** The terms are changed once before the first open. */
 const LISTING_VERSION = 2;
 const SLASH = 3n * USDC;
+/** The execution that is neither settled nor refunded. */
+const UNSERVED = 9;
 /** Numbers of executions that end up in the archive: one alone, and then as many as fit. */
 const DISPUTED = [4, 5, 6, 7];
 const UNDISPUTED = Array.from({ length: 9 }, (_, index) => 20 + index);
@@ -57,8 +61,31 @@ async function* settings(w: World): AsyncGenerator<Step> {
   yield { name: 'accept_admin', instructions: [accept], signers: [admin] };
   const authority = program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities: [relay.publicKey] });
   yield { name: 'set_relay_authorities (1)', instructions: [authority], signers: [admin] };
+  const relayAuthorities = [relay.publicKey, founder.publicKey];
+  await w.must([program.setRelayAuthorities({ admin: admin.publicKey, relayAuthorities })], [admin]);
+  const removal = { authority: admin.publicKey, relayAuthority: founder.publicKey };
+  const remove = program.removeRelayAuthority(removal);
+  yield { name: 'remove_relay_authority', instructions: [remove], signers: [admin] };
+  yield* changes(w);
+  const pause = program.pauseOpens({ authority: admin.publicKey });
+  yield { name: 'pause_opens', instructions: [pause], signers: [admin] };
+  await w.must([program.updateConfig({ admin: admin.publicKey, opensPaused: false })], [admin]);
   const verified = { admin: admin.publicKey, payer: admin.publicKey, creator: creator.publicKey, verified: true };
   yield { name: 'set_creator_verified', instructions: [program.setCreatorVerified(verified)], signers: [admin] };
+}
+
+/** Two changes are proposed: one is applied, one cancelled. */
+async function* changes(w: World): AsyncGenerator<Step> {
+  const { admin, relay } = w;
+  const own = { admin: admin.publicKey, payer: admin.publicKey };
+  const settings = { feeBps: 100, exposureMultiple: 0 };
+  const proposed = program.proposeChange({ ...own, changeId: 1n, settings });
+  yield { name: 'propose_change', instructions: [proposed], signers: [admin] };
+  const apply = program.applyChange({ changeId: 1n, rentSponsor: admin.publicKey });
+  yield { name: 'apply_change', instructions: [apply], signers: [relay] };
+  await w.must([program.proposeChange({ ...own, changeId: 2n, settings })], [admin]);
+  const cancel = program.cancelChange({ authority: admin.publicKey, changeId: 2n, rentSponsor: admin.publicKey });
+  yield { name: 'cancel_change', instructions: [cancel], signers: [admin] };
 }
 
 async function* listing(w: World): AsyncGenerator<Step> {
@@ -146,6 +173,7 @@ async function* disputes(w: World): AsyncGenerator<Step> {
   yield { name: 'claim_dispute_award', instructions: [claim], signers: [relay] };
 
   for (const number of UNDISPUTED) await settled(w, number);
+  await w.open(terms(UNSERVED));
   const { executionId, rentSponsor } = await disputed(w, 7);
   await w.vm.setClock(w.vm.now + BigInt(program.constants.disputeLapseSeconds));
   const lapse = program.lapseDispute({ executionId, listing: w.listing, rentSponsor });
@@ -158,6 +186,7 @@ async function* endings(w: World): AsyncGenerator<Step> {
   const { executionId, rentSponsor } = ownExecution(w, 4);
   const closeDispute = program.closeDispute({ executionId, rentSponsor });
   yield { name: 'close_dispute', instructions: [closeDispute], signers: [relay] };
+  yield* handOver(w);
   const close = program.closeExecution(ownExecution(w, 1));
   yield { name: 'close_execution', instructions: [close], signers: [relay] };
   yield* archives(w);
@@ -167,6 +196,21 @@ async function* endings(w: World): AsyncGenerator<Step> {
   await w.vm.setClock(returnableAt);
   const back = program.returnCollateral({ ...own, usdcMint: w.usdcMint, rentSponsor: creator.publicKey });
   yield { name: 'return_collateral', instructions: [back], signers: [relay] };
+}
+
+/** A refund whose caller has no account for it. */
+async function* handOver(w: World): AsyncGenerator<Step> {
+  const { relay, caller } = w;
+  const execution = ownExecution(w, UNSERVED);
+  const destination = w.wallet(caller);
+  const account = (await w.vm.getAccount(destination))!;
+  w.vm.closeAccount(destination);
+  const give = program.handOverRefund({ ...execution, authority: relay.publicKey, destination });
+  yield { name: 'hand_over_refund', instructions: [give], signers: [relay] };
+  w.vm.setAccount(destination, account);
+  const { escrow } = execution;
+  await w.must([createTransferInstruction(escrow, destination, caller.publicKey, PRICE)], [caller]);
+  yield { name: 'close_escrow', instructions: [program.closeEscrow(execution)], signers: [relay] };
 }
 
 /** A tree; one record first, and then as many of one sponsor as fit. */

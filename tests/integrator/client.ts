@@ -16,8 +16,8 @@ export const PROGRAM_ID = new PublicKey(idl.address);
  * somebody else than the provider's wallet signs or pays, that is named too.
  */
 export const NAMED = {
-  listAgent: [],
-  updateListing: ['listing'],
+  listAgent: ['payout', 'source'],
+  updateListing: ['listing', 'payout'],
   setListingStatus: ['listing'],
   rotateSigningKey: ['listing'],
   topUpCollateral: ['listing', 'source'],
@@ -28,7 +28,7 @@ export const NAMED = {
   revokeGrant: ['grant'],
   closeGrant: ['grant'],
   withdrawGas: [],
-  openExecution: ['listing', 'rentSponsor'],
+  openExecution: ['listing', 'rentSponsor', 'source'],
   refundExecution: ['record'],
   handOverRefund: ['record'],
   closeEscrow: ['record', 'rentSponsor'],
@@ -43,7 +43,7 @@ export const NAMED = {
 
 /** What only the relay or the admin may send, named likewise: the story needs their answers. */
 const OFFICIAL: Record<string, string[]> = {
-  settleExecution: ['record'],
+  settleExecution: ['payout', 'record'],
   resolveDispute: ['listing', 'record'],
 };
 

@@ -62,14 +62,15 @@ describe('an integrator without the service: executions and disputes by Anchor a
       gasLamports: Number(GAS),
       ...overrides,
     };
-    return caller!.send('openExecution', args, { listing: listing!, rentSponsor: caller!.wallet });
+    const accounts = { listing: listing!, rentSponsor: caller!.wallet, source: market.parties.caller! };
+    return caller!.send('openExecution', args, accounts);
   }
 
   /** Settle as the relay does, with the agent's signature over the result. */
   function settle(name: string): Promise<string> {
     const hash = sha256(`result ${name}`);
     const args = { resultHash: [...hash], signature: signedResult(signingKey, hash), executionTimeMs: 12 };
-    return relay!.send('settleExecution', args, { record: recordOf(name) });
+    return relay!.send('settleExecution', args, { record: recordOf(name), payout: market.parties.creator! });
   }
 
   function dispute(name: string, by = caller!): Promise<string> {

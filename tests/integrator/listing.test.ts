@@ -55,8 +55,10 @@ describe('an integrator without the service: listings and grants by Anchor and t
       maxDeposit: bn(DEPOSIT),
       terms: terms(FIRST_PRICE),
     };
+    const purse = market.parties.creator!;
     const [nothing] = await moved(async () => {
-      expect(await refusal(creator!.send('listAgent', args, {}))).to.equal('SignatureInvalid');
+      const sending = creator!.send('listAgent', args, { source: purse, payout: purse });
+      expect(await refusal(sending)).to.equal('SignatureInvalid');
     });
     expect(nothing).to.deep.equal({});
 
@@ -84,7 +86,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
 
   it('update_listing raises the version with new terms', async () => {
     const args = { maxDeposit: bn(DEPOSIT), terms: terms(PRICE, URI) };
-    const accounts = { listing: listing! };
+    const accounts = { listing: listing!, payout: market.parties.creator! };
     expect(await refusal(stranger!.send('updateListing', args, accounts))).to.equal('NotCreator');
     const [moves, signature] = await moved(() => creator!.send('updateListing', args, accounts));
     expect(moves).to.deep.equal({});

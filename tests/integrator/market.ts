@@ -99,7 +99,7 @@ export async function startMarket() {
 }
 
 /** List an agent as its creator, who signs its results with `signingKey`. */
-export function listAgent({ clients }: Market, listingId: Buffer, signingKey: Keypair, price: bigint) {
+export function listAgent({ clients, parties }: Market, listingId: Buffer, signingKey: Keypair, price: bigint) {
   const listing = find('LISTING_SEED', clients.creator.wallet.toBytes(), listingId);
   const { publicKey } = signingKey;
   const proof = possession(signingKey, listing);
@@ -110,5 +110,6 @@ export function listAgent({ clients }: Market, listingId: Buffer, signingKey: Ke
     maxDeposit: bn(DEPOSIT),
     terms: terms(price),
   };
-  return clients.creator.send('listAgent', args, {});
+  const purse = parties.creator!;
+  return clients.creator.send('listAgent', args, { source: purse, payout: purse });
 }

@@ -266,7 +266,6 @@ pub mod marketplace {
     ///
     /// Authority: the wallet. Emits `GrantUpdated`.
     /// Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds, GrantGasOutOfBounds.
-    #[access_control(ctx.accounts.validate(&args))]
     pub fn update_grant(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
         update_grant_handler(ctx, args)
     }

@@ -59,6 +59,7 @@ const open = await marketplace.getOpenExecutionInstructionAsync({
   rentSponsor: caller.address,
   listing,
   record,
+  source: purse,
   usdcMint,
   args: {
     nonce: new Uint8Array(args.nonce),

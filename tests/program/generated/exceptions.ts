@@ -330,12 +330,6 @@ export const EXCEPTIONS: Exception[] = [
     effect: 'succeeds',
     reason: 'It only signs, by its seeds, whatever anybody has sent there.',
   },
-  {
-    where: GRANTS,
-    mutation: 'wrong PDA',
-    effect: 'succeeds',
-    reason: 'A grant can stand at its own address only, so that it is known by what it says it is.',
-  },
   ...(['wrong owner', 'closed'] as const).map(
     (mutation): Exception => ({ where: GRANTS, mutation, effect: 'succeeds', reason: GONE_GRANT }),
   ),

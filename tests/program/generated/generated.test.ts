@@ -5,7 +5,7 @@
  */
 import { expect } from 'chai';
 import * as program from '../../../app/sdk/program/program.ts';
-import { EXCEPTIONS, type Exception, names } from './exceptions.ts';
+import { type Effect, EXCEPTIONS, type Exception, names } from './exceptions.ts';
 import { MUTATIONS, type Mutation, type Variant } from './mutations.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { type Gain, prepare, strike, succeed } from './stage.ts';
@@ -40,6 +40,20 @@ describe(`generated attacks: ${attacks} transactions in ${cases.length} tests`, 
     expect([...uses].filter(([, count]) => count === 0).map(([label]) => label)).to.deep.equal([]);
   });
 
+  it('refuse whatever breaks a constraint of the IDL, at one moment of its instruction at least', () => {
+    const broken = new Set<string>();
+    const refused = new Set<string>();
+    for (const { target, mutation, variants } of cases) {
+      if (!breaks(mutation, target)) continue;
+      const constraint = `${target.instruction}.${target.name}, ${mutation}`;
+      broken.add(constraint);
+      const effects = variants.map(({ name }) => effectOf(target, mutation, name));
+      if (effects.every((effect) => effect === undefined || effect === 'refused below')) refused.add(constraint);
+    }
+    expect(broken.size).to.be.greaterThan(200);
+    expect([...broken].filter((constraint) => !refused.has(constraint))).to.deep.equal([]);
+  });
+
   for (const suite of suites) describe(titleOf(suite.scenario), () => attack(suite.scenario, suite.cases));
 });
 
@@ -58,9 +72,7 @@ function attack(scenario: Scenario, cases: Case[]): void {
     it(`${target.name}, ${mutation}: ${ways}`, async () => {
       const faults: string[] = [];
       for (const variant of variants) {
-        const effect = EXCEPTIONS.find(
-          (exception) => applying(exception, target, mutation, variant.name).length > 0,
-        )?.effect;
+        const effect = effectOf(target, mutation, variant.name);
         const fault = await strike(scene, target, variant.change(scene, target), gains, effect);
         if (fault) faults.push(`${target.title}.${target.name}, ${mutation}, ${variant.name}: ${fault}`);
       }
@@ -80,6 +92,17 @@ function casesOf(scenario: Scenario): Case[] {
   return targetsOf(scenario)
     .flatMap((target) => mutations.map(([mutation, apply]) => ({ target, mutation, variants: apply(target) })))
     .filter(({ variants }) => variants.length > 0);
+}
+
+/** Whether a mutation breaks what the IDL says of the account: its flags, or which one it must be. */
+function breaks(mutation: Mutation, { determined, signer }: Target): boolean {
+  if (mutation === 'not signing' || mutation === 'read-only') return true;
+  return determined && mutation === (signer ? "another user's" : 'wrong PDA');
+}
+
+/** What is to happen instead of a refusal with a named error. */
+function effectOf(target: Target, mutation: Mutation, variant: string): Effect | undefined {
+  return EXCEPTIONS.find((exception) => applying(exception, target, mutation, variant).length > 0)?.effect;
 }
 
 /** An exception's places, each with its variants: all of them must apply to something. */

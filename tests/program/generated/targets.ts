@@ -72,6 +72,8 @@ export interface Target {
   type: string | null;
   signer: boolean;
   writable: boolean;
+  /** The IDL says which account it must be: by an address, by seeds, or as a field of another account. */
+  determined: boolean;
   /** There is nothing at its address before. */
   absent: boolean;
   /** The same account for every user. */
@@ -120,6 +122,7 @@ export function targetsOf(scenario: Scenario): Target[] {
       type: STATES[name] ?? null,
       signer: 'signer' in account && account.signer === true,
       writable: 'writable' in account && account.writable === true,
+      determined: 'address' in account || 'pda' in account || 'relations' in account,
       absent: absent.includes(name),
       single: fixed,
       siblings: names.filter((other) => other !== name),

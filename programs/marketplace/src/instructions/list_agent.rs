@@ -57,25 +57,9 @@ pub struct ListAgent<'info> {
     #[account(mut, seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the creator's USDC account that pays the deposit; checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [creator.key().as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
-    )]
     #[account(mut)]
     pub source: UncheckedAccount<'info>,
     /// CHECK: the creator's USDC account that settlements will pay; checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [creator.key().as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
-    )]
     pub payout: UncheckedAccount<'info>,
     /// CHECK: the settlement mint, by the config's has_one.
     pub usdc_mint: UncheckedAccount<'info>,

@@ -65,14 +65,6 @@ pub struct OpenExecution<'info> {
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: any USDC account that the caller owns; checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [caller.key().as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
-    )]
     #[account(mut)]
     pub source: UncheckedAccount<'info>,
     /// CHECK: the settlement mint, by the config's has_one.

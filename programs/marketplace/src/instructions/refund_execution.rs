@@ -5,7 +5,7 @@ use anchor_spl::token::Token;
 
 use crate::addresses::{
     address_of, require_address, require_canonical_address, require_collateral_of,
-    require_escrow_of, require_writable,
+    require_escrow_of, require_writable, Located,
 };
 use crate::constants::*;
 use crate::creation::{first_taker, read_state, save, write_state};
@@ -119,12 +119,14 @@ impl<'info> RefundExecution<'info> {
     }
 
     /// `grant` is the one that paid, or its address where it is gone, and `spender` is its wallet's tank. A grant of
-    /// ours says by its own fields which one it is, so that addresses are searched only where there is none.
+    /// ours keeps the bumps of both, so that addresses are searched only where there is none.
     fn require_grant_and_tank(&self) -> Result<()> {
         let (caller, key_id) = (&self.record.caller, &self.record.key_id);
         let tank = if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
             ensure!(
-                grant.wallet == *caller && grant.key_id == *key_id,
+                grant.wallet == *caller
+                    && grant.key_id == *key_id
+                    && grant.address() == self.grant.key(),
                 MarketplaceError::WrongGrant
             );
             let seeds = [SPENDER_SEED, caller.as_ref(), &[]];

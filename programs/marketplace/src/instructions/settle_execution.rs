@@ -40,7 +40,6 @@ pub struct SettleExecution<'info> {
     )]
     pub record: Box<Account<'info, ExecutionRecord>>,
     /// Says who the creator is; its status does not matter here.
-    #[cfg_attr(feature = "idl-build", account(has_one = payout))]
     pub listing: Box<Account<'info, AgentListing>>,
     /// CHECK: at its address by its seeds; a token account until the record has ended.
     #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]

@@ -30,14 +30,7 @@ pub struct UpdateGrant<'info> {
     pub grant: Box<Account<'info, KeyGrant>>,
 }
 
-impl UpdateGrant<'_> {
-    /// Nothing beyond the constraints; the limits are checked where they are set.
-    pub fn validate(&self, _args: &UpdateGrantArgs) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Take the limits.
+/// Take the limits, each checked where it is set.
 pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
     let grant = &mut ctx.accounts.grant;
     grant.set_limits(&args.limits, Clock::get()?.unix_timestamp)?;

@@ -31,7 +31,6 @@ pub struct UpdateListing<'info> {
         bump = listing.bump,
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
-    #[cfg_attr(feature = "idl-build", account(has_one = payout))]
     pub listing: Box<Account<'info, AgentListing>>,
     #[account(
         seeds = [COLLATERAL_SEED, listing.key().as_ref()],
