@@ -20,6 +20,7 @@ import { Amounts, Archived, type Execution, OnChain } from './executions/facts.t
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
 import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
+import { isPaidBack } from './executions/refunded.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
@@ -190,7 +191,12 @@ function Head({ execution }: { execution: Execution }) {
             Download receipt
           </Button>
         )}
-        {/* A new document, which may send requests to any node. */}
+        {/* New documents, which may send requests to any node. */}
+        {(isSettled || isPaidBack(execution.refund)) && (
+          <a href={`/verify?id=${encodeURIComponent(id)}&print=true`} className={buttonStyle()}>
+            Print receipt
+          </a>
+        )}
         <a href={`/verify?id=${encodeURIComponent(id)}`} className={buttonStyle()}>
           Verify it yourself
         </a>
