@@ -37,8 +37,8 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/verify',
-    validateSearch: (search: Record<string, unknown>): { id?: string } =>
-      typeof search.id === 'string' ? { id: search.id } : {},
+    validateSearch: (search: Record<string, unknown>): { id?: string; print?: boolean } =>
+      typeof search.id === 'string' ? { id: search.id, ...(search.print === true && { print: true }) } : {},
     component: view(() => import('./views/verify.tsx')),
   }),
   createRoute({ getParentRoute: () => root, path: '/terms', component: view(() => import('./views/terms.tsx')) }),

@@ -246,6 +246,25 @@ describe('the creator', function () {
       await assertAccessibleInEveryLook(page);
     }));
 
+  it('shows a passed test as the example, and withdraws it', () =>
+    site.visit(CREATOR, async (page) => {
+      const exampleOf = async () => {
+        const path = `/trpc/agents.example?input=${encodeURIComponent(JSON.stringify({ agent_id: agentId }))}`;
+        return (await site.visitor.send(path, null)).body.result.data.example;
+      };
+      await page.goto(`/creator/${agentId}`);
+      await page.getByRole('tab', { name: 'Test' }).click();
+      await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+      await page.getByLabel('Show it as the example').check();
+      await page.getByRole('button', { name: 'Run the test' }).click();
+      await page.getByText("The agent's page shows an example").waitFor();
+      expect((await exampleOf()).parameters).to.deep.equal({ text: 'hello' });
+      await page.getByRole('button', { name: 'Withdraw it' }).click();
+      await page.getByText('Example withdrawn', { exact: true }).first().waitFor();
+      expect(await exampleOf()).to.equal(null);
+      await page.getByText("The agent's page shows an example").waitFor({ state: 'detached' });
+    }));
+
   it('changes the price of the agent, pauses it and resumes it', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);

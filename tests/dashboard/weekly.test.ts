@@ -114,6 +114,51 @@ describe('the week of a caller and a creator', function () {
       expect(await page.getByLabel('Task').inputValue()).to.equal('Answer me later');
     }));
 
+  it('prints a receipt from the page of an execution, and nothing else of the page', () =>
+    site.visit({ as: 'Demo caller 1', dark: true }, async (page) => {
+      const { visitor } = site;
+      const task = 'Echo what I can print';
+      const { body } = await visitor.execute('sandbox-echo', { task, parameters: { copies: 2 } });
+      const path = `/v1/executions/${body.execution_id}`;
+      const receipt = (await visitor.sendUntil(`${path}/receipt`, 0, ({ status }) => status === 200)).body;
+      // A print dialog would wait for a person.
+      await page.addInitScript('window.print = () => (document.documentElement.dataset.printed = "yes")');
+      await page.goto(`/executions/${body.execution_id}`);
+      await page.getByRole('link', { name: 'Print receipt' }).click();
+      await page.locator('html[data-printed]').waitFor();
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      const main = page.getByRole('main');
+      const lines = [
+        'This receipt is valid',
+        'sandbox-echo',
+        task,
+        '"copies": 2',
+        receipt.result,
+        receipt.result_hash,
+        '0.01 USDC',
+        receipt.opened_at.replace('.000Z', 'Z'),
+        receipt.settled_at.replace('.000Z', 'Z'),
+        receipt.caller,
+        visitor.agent('sandbox-echo').creator,
+        receipt.transactions.open,
+        receipt.transactions.settle,
+        'The shares were paid',
+      ];
+      for (const line of lines) {
+        const shown = main.getByText(line).first();
+        expect(await shown.isVisible(), line).to.equal(true);
+      }
+      for (const role of ['navigation', 'banner', 'contentinfo', 'button', 'textbox'] as const)
+        expect(await page.getByRole(role).count(), role).to.equal(0);
+      const paper = 'getComputedStyle(document.body).backgroundColor';
+      expect(await page.evaluate(paper)).to.equal('rgb(251, 251, 253)');
+      // Nothing is cut: no box of the paper scrolls.
+      const cut = `[...document.querySelectorAll('main *')].filter((one) => one.scrollHeight > one.clientHeight + 1
+        && getComputedStyle(one).overflowY === 'auto').length`;
+      expect(await page.evaluate(cut)).to.equal(0);
+      expect((await page.pdf()).subarray(0, 4).toString()).to.equal('%PDF');
+    }));
+
   it('is accessible in every theme and size', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       for (const address of [pathOf('csv-analyst'), `${pathOf('text-report')}?tab=run`]) {

@@ -23,7 +23,7 @@ export function Layout() {
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
         Skip to the content
       </a>
-      <header className="sticky top-0 z-30 [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
+      <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-3 px-4 sm:gap-x-4 sm:px-6">
           <Link to="/" className="flex min-h-14 items-center sm:min-h-16 gap-2.5 font-semibold">
             <img src={icon} alt="" width="28" height="28" />
@@ -61,10 +61,14 @@ export function Layout() {
         </div>
       </header>
       {/* At least as high as the window, so that the footer does not jump when the view loads. */}
-      <main id="content" className="mx-auto min-h-screen max-w-6xl px-4 py-8 sm:px-6" tabIndex={-1}>
+      <main
+        id="content"
+        className="mx-auto min-h-screen max-w-6xl px-4 py-8 sm:px-6 print:min-h-0 print:p-0"
+        tabIndex={-1}
+      >
         <Outlet />
       </main>
-      <footer className="mx-auto flex max-w-6xl flex-wrap gap-x-6 gap-y-2 border-t border-line px-4 py-6 text-sm text-faint sm:px-6">
+      <footer className="mx-auto flex print:hidden max-w-6xl flex-wrap gap-x-6 gap-y-2 border-t border-line px-4 py-6 text-sm text-faint sm:px-6">
         <a className="hover:text-ink" href="/docs">
           Guide and API
         </a>

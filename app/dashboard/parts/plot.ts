@@ -100,7 +100,12 @@ export function draw(
                   paths: uPlot.paths.bars!({ size: [0.7, 28], radius: 0.15 }),
                   points: { show: false },
                 }
-              : { stroke: colour, width: 2, spanGaps: true, points: { show: true, size: pointSize, fill: raised, stroke: colour } };
+              : {
+                  stroke: colour,
+                  width: 2,
+                  spanGaps: true,
+                  points: { show: true, size: pointSize, fill: raised, stroke: colour },
+                };
           }),
         ],
         hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },

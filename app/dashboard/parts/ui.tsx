@@ -18,7 +18,7 @@ export type ButtonKind = keyof typeof BUTTONS;
 export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   return cx(
     'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors',
-    'disabled:opacity-50 disabled:cursor-not-allowed',
+    'disabled:opacity-50 disabled:cursor-not-allowed print:hidden',
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
   );

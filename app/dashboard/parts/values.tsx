@@ -69,7 +69,7 @@ export function Id({ value, kind, full }: { value: string; kind?: 'address' | 't
           href={explorerUrl(config, kind, value)}
           target="_blank"
           rel="noreferrer"
-          className="inline-grid size-6 place-items-center rounded text-faint hover:text-accent"
+          className="inline-grid size-6 place-items-center rounded text-faint hover:text-accent print:hidden"
         >
           <svg viewBox="0 0 16 16" className="size-3.5" fill="none" stroke="currentColor" aria-hidden="true">
             <path d="M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5" strokeWidth="1.5" strokeLinecap="round" />
@@ -111,7 +111,7 @@ export function Copy({ text, what, bare, onCopied }: CopyProps) {
       type="button"
       onClick={copy}
       aria-label={done ? 'Copied' : `Copy ${what ?? text}`}
-      className="inline-grid size-6 shrink-0 place-items-center rounded text-faint hover:text-accent"
+      className="inline-grid size-6 shrink-0 place-items-center rounded text-faint hover:text-accent print:hidden"
     >
       <svg
         viewBox="0 0 16 16"

@@ -199,7 +199,12 @@ function Head({ execution }: { execution: Execution }) {
             Download receipt
           </Button>
         )}
-        {/* A new document, which may send requests to any node. */}
+        {/* New documents, which may send requests to any node. */}
+        {(isSettled || isPaidBack(execution.refund)) && (
+          <a href={`/verify?id=${encodeURIComponent(id)}&print=true`} className={buttonStyle()}>
+            Print receipt
+          </a>
+        )}
         <a href={`/verify?id=${encodeURIComponent(id)}`} className={buttonStyle()}>
           Verify it yourself
         </a>

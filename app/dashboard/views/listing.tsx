@@ -9,13 +9,15 @@ import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Button, buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
-import { explain } from '../service.ts';
+import { explain, queryClient } from '../service.ts';
+import { exampleQuery } from './agent/example.tsx';
 import { CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { heldCollateral, ownListingsQuery } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
+import { ShownExample } from './listing/shownExample.tsx';
 import { Statistics } from './listing/statistics.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
 
@@ -133,12 +135,16 @@ function Manage({ listing }: { listing: OwnListing }) {
           />
         </Tabs.Content>
         <Tabs.Content value="Test">
+          <ShownExample listing={listing} />
           <TestPanel
             draft={draft}
             onChange={change}
             signingKey={listing.signing_key}
             outcome={outcome}
-            onOutcome={setOutcome}
+            onOutcome={(next) => {
+              setOutcome(next);
+              if (next?.ok) void queryClient.invalidateQueries(exampleQuery(listing.agent_id));
+            }}
           />
         </Tabs.Content>
         {/* A key that is being rotated must survive a look at another tab. */}

@@ -5,11 +5,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { Button, Card, Checkbox, Input, PageHead } from '../parts/ui.tsx';
-import { configQuery } from '../service.ts';
+import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
 import { nodeFault } from './verify/node.ts';
 import { ReceiptFile } from './verify/receiptFile.tsx';
-import { findSubject, type Subject, useVerification } from './verify/verification.ts';
+import { findSubject, type Subject, useVerification, type Verification } from './verify/verification.ts';
 
 const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -22,7 +22,8 @@ function loadedPath(): string {
 }
 
 export default function Verify() {
-  const { id: named = '' } = useSearch({ from: '/verify' });
+  const { id: named = '', print = false } = useSearch({ from: '/verify' });
+  const [isPrinting, setPrinting] = useState(print);
   const navigate = useNavigate();
   const { data: config, isPending } = useQuery(configQuery);
   const { current, verify, clear } = useVerification();
@@ -72,13 +73,22 @@ export default function Verify() {
     if (executionId) startById(executionId);
   });
 
+  // Asked for on the execution's page: printed once it is checked, and the agent's name is known.
+  useEffect(() => {
+    if (!isPrinting || !current?.endedAt) return;
+    setPrinting(false);
+    void untilNamed(current).then(() => requestAnimationFrame(() => window.print()));
+  }, [isPrinting, current]);
+
   return (
     <>
-      <PageHead
-        title="Verify"
-        about="See for yourself that an agent signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
-      />
-      <Card className="grid gap-x-8 gap-y-6 md:grid-cols-2">
+      <div className="print:hidden">
+        <PageHead
+          title="Verify"
+          about="See for yourself that an agent signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
+        />
+      </div>
+      <Card className="grid gap-x-8 gap-y-6 md:grid-cols-2 print:hidden">
         <IdForm initial={named} disabled={!isReady} busy={current?.isRunning ?? false} onId={startById} />
         <ReceiptFile
           onReceipt={(receipt, name) => start({ kind: 'receipt', receipt, from: `The receipt is the file ${name}.` })}
@@ -92,7 +102,7 @@ export default function Verify() {
           onOffline={setOffline}
         />
       </Card>
-      <div ref={result} className="mt-8 scroll-mt-24">
+      <div ref={result} className="mt-8 scroll-mt-24 print:mt-0">
         {current ? <VerificationResult verification={current} name={nameOf(current.subject)} /> : <Explained />}
       </div>
     </>
@@ -176,6 +186,12 @@ function NodeFields({ node, fault, onNode, isOffline, onOffline }: NodeFieldsPro
 function readExecutionId(text: string): string | null {
   const executionId = text.trim().toLowerCase();
   return EXECUTION_ID.test(executionId) ? executionId : null;
+}
+
+async function untilNamed({ subject, facts }: Verification): Promise<void> {
+  const { agent_id } = (subject.kind === 'receipt' ? (subject.receipt ?? {}) : {}) as { agent_id?: unknown };
+  const agentId = facts?.agentId ?? agent_id;
+  if (typeof agentId === 'string') await queryClient.ensureQueryData(agentQuery(agentId)).catch(() => null);
 }
 
 function nameOf(subject: Subject): string {

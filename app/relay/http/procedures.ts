@@ -25,6 +25,7 @@ import { keepEvidence } from '../disputes/evidence.ts';
 import { listAllDisputes, listOwnDisputes } from '../disputes/lists.ts';
 import { keepReason, keepReply, readCase, readCaseEvidence } from '../disputes/resolving.ts';
 import { chainUnreadable } from '../errors.ts';
+import { dropExample } from '../ledger/examples.ts';
 import { readState, type StateDeps } from '../operation/state.ts';
 
 export interface ProcedureContext {
@@ -112,6 +113,9 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'listings.calls': ({ session }, input) => listReceived(deps, session.wallet, input),
     'listings.call': ({ session }, input) => readReceived(deps, session.wallet, input.execution_id),
     'listings.test': ({ session }, input) => tryListing(deps, trialLimits, session.wallet, input),
+    'listings.withdrawExample': async ({ session }, { metadata_hash }) => ({
+      withdrawn: await dropExample(deps.ledger, metadata_hash, session.wallet),
+    }),
     'creators.list': (_call, input) => listCreators(deps, input),
 
     'disputes.mine': ({ session }, input) => listOwnDisputes(deps, session.wallet, input),

@@ -22,6 +22,20 @@ export function readExampleRow(views: Kysely<LedgerDatabase>, metadataHash: stri
     .executeTakeFirst();
 }
 
+/** Drops the example of a description by this wallet; false if there is none. */
+export async function dropExample(
+  ledger: Kysely<LedgerTables>,
+  metadataHash: string,
+  wallet: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await ledger
+    .deleteFrom('agent_examples')
+    .where('metadata_hash', '=', metadataHash)
+    .where('wallet', '=', wallet)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
 /** Drops the examples of descriptions that their wallet neither lists nor has waiting. */
 export async function dropUnusedExamples(views: Kysely<LedgerDatabase>, ledger: Kysely<LedgerTables>): Promise<void> {
   const { rows } = await sql<Pick<AgentExamplesTable, 'metadata_hash' | 'wallet'>>`
@@ -29,11 +43,5 @@ export async function dropUnusedExamples(views: Kysely<LedgerDatabase>, ledger: 
     WHERE NOT EXISTS (SELECT 1 FROM chain.listings AS l WHERE l.metadata_hash = e.metadata_hash AND l.creator = e.wallet)
       AND NOT EXISTS (SELECT 1 FROM pending_metadata AS p WHERE p.metadata_hash = e.metadata_hash AND p.wallet = e.wallet)
     LIMIT 100`.execute(views);
-  for (const { metadata_hash, wallet } of rows) {
-    await ledger
-      .deleteFrom('agent_examples')
-      .where('metadata_hash', '=', metadata_hash)
-      .where('wallet', '=', wallet)
-      .execute();
-  }
+  for (const { metadata_hash, wallet } of rows) await dropExample(ledger, metadata_hash, wallet);
 }

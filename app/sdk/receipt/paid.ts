@@ -6,7 +6,7 @@ import bs58 from 'bs58';
 import { constants } from '../program/constants.ts';
 import { idl } from '../program/idl/idl.ts';
 import { parseUsdc } from '../wire/usdc.ts';
-import { type Check, type OpenCheck, startCheck } from './checks.ts';
+import { type OpenCheck, startCheck } from './checks.ts';
 import { type Claim, isReceipt, keyOf, validity } from './claim.ts';
 import { type NodeInstruction, type NodeTransaction, type SolanaNode, Unanswered } from './node.ts';
 import { decodeInstruction, escrowAddress, PROGRAM, type RecordFields, treasuryAddress } from './onChain.ts';
@@ -43,34 +43,34 @@ export interface Refund {
   at: number | null;
 }
 
-/** `caller` is the wallet that paid, by this transaction. */
-export async function checkOpening(node: SolanaNode, claim: Claim): Promise<{ check: Check; caller: string | null }> {
+/** `caller` is the wallet that paid, by this transaction; `transaction` its signature. */
+export async function checkOpening(node: SolanaNode, claim: Claim) {
   const check = startCheck('opening', node.rpcUrl);
   const landed = await readLanded(check, node, { claim, names: OPENS, signature: claim.transactions?.open });
-  if (!landed) return { check: check.end(), caller: null };
+  if (!landed) return { check: check.end(), caller: null, transaction: null };
   const { args, accounts } = landed.call;
   check.equal('agent_id', accounts.listing ?? '', claim.agent_id);
   check.equal('request_hash', hexOf(args.requestHash), claim.request_hash);
-  return { check: check.end(), caller: accounts.caller ?? null };
+  return { check: check.end(), caller: accounts.caller ?? null, transaction: landed.transaction.signature };
 }
 
 /**
  * Checks that the program accepted this signature for this hash, and paid the price less the fee, exact to the base
- * unit. Without a receipt the last transaction may be a refund instead: then it paid everything back to the caller.
+ * unit. Returns the transaction's signature too. Without a receipt the last transaction may be a refund instead: then it paid everything back to the caller.
  */
 export async function checkSettlement(node: SolanaNode, claim: Claim, known: Known) {
   const { fields, creator } = known;
   const check = startCheck('settlement', node.rpcUrl);
   const names = isReceipt(claim) ? SETTLES : [...SETTLES, ...REFUNDS];
   const landed = await readLanded(check, node, { claim, names, signature: claim.transactions?.settle });
-  if (!landed) return { check: check.end(), refund: null };
+  if (!landed) return { check: check.end(), refund: null, transaction: null };
   const { transaction, call } = landed;
   if (REFUNDS.includes(call.name)) {
     const amount = compareRefund(check, landed, known);
     const ended = check.end();
     const isProven = ended.state === 'passed' && amount !== null;
     const refund = { amount: amount ?? 0n, transaction: transaction.signature, at: transaction.blockTime };
-    return { check: ended, refund: isProven ? refund : null };
+    return { check: ended, refund: isProven ? refund : null, transaction: transaction.signature };
   }
   const { resultHash, signature } = call.args as { resultHash: Uint8Array; signature: Uint8Array };
   check.equal('agent_id', call.accounts.listing ?? '', claim.agent_id ?? fields?.listing);
@@ -87,7 +87,7 @@ export async function checkSettlement(node: SolanaNode, claim: Claim, known: Kno
     check.equal('signature of signing_key over result_hash', validity(isValid), 'valid');
   }
   comparePayment(check, { transaction, call, creator, terms: termsOf(claim, fields) });
-  return { check: check.end(), refund: null };
+  return { check: check.end(), refund: null, transaction: transaction.signature };
 }
 
 /**

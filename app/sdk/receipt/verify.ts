@@ -2,6 +2,7 @@
  * Checks a receipt by itself and then against any Solana node, in a browser or in Node, without trusting anyone. Each
  * check reports what it compared. Unknown facts never fail a receipt, and no node decides about a hash or a signature.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { idl } from '../program/idl/idl.ts';
 import { Receipt } from '../wire/receipt.ts';
 import { CHECKS, type Check, type CheckName, notChecked, startCheck } from './checks.ts';
@@ -22,10 +23,16 @@ export interface ExecutionFacts {
   agentId: string | null;
   /** The wallet that paid. */
   caller: string | null;
+  /** The wallet that listed the agent. */
+  creator: string | null;
   /** Base units. */
   price: bigint | null;
   /** Unix seconds at which it was opened. */
   openedAt: bigint | null;
+  /** Of the task and its parameters, hex. */
+  requestHash: string | null;
+  /** Signatures of the transactions that opened it, and that paid it out or refunded it. */
+  transactions: { open: string | null; end: string | null };
   /** The refund that gave the whole price back, if the settlement check proved one. */
   refund: Refund | null;
 }
@@ -113,6 +120,9 @@ async function verify(claim: Claim, options: VerifyOptions & { add: (check: Chec
     caller,
     price: fields?.price ?? null,
     openedAt: fields?.openedAt ?? null,
+    creator: listing.found?.creator ?? null,
+    requestHash: fields ? bytesToHex(fields.requestHash) : null,
+    transactions: { open: opening.transaction, end: settlement.transaction },
     refund: settlement.refund,
   });
 }

@@ -217,6 +217,13 @@ export const listingProcedures = {
       answer: z.string().nullable(),
     }),
   },
+  /** Withdraws the wallet's own example of a description; nobody sees it any more. A new test can publish another. */
+  'listings.withdrawExample': {
+    kind: 'mutation',
+    access: 'session',
+    input: z.strictObject({ metadata_hash: Hash }),
+    output: z.strictObject({ withdrawn: z.boolean() }),
+  },
   /** Every wallet that ever listed or had the badge. `q` are words of a display name, or a wallet. */
   'creators.list': {
     kind: 'query',

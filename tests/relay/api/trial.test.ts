@@ -182,6 +182,14 @@ describe('listings.test', () => {
       await owner.call('listings.test', { ...test, publish: true });
       const shown = { task: test.task, parameters: { n: 1 }, result: 'é'.repeat(4_000), is_cut: true };
       expect(await exampleOf()).to.deep.equal({ ...shown, tested_at: new Date(EPOCH * 1_000).toISOString() });
+      // Only its own wallet withdraws it, and a test shows another.
+      expect(await stranger.call('listings.withdrawExample', { metadata_hash })).to.deep.equal({ withdrawn: true });
+      expect(await exampleOf()).to.include({ task: test.task });
+      expect(await owner.call('listings.withdrawExample', { metadata_hash })).to.deep.equal({ withdrawn: true });
+      expect(await exampleOf()).to.equal(null);
+      expect(await owner.call('listings.withdrawExample', { metadata_hash })).to.deep.equal({ withdrawn: false });
+      await owner.call('listings.test', { ...test, publish: true });
+      await stranger.call('listings.test', { ...test, task: 'Buy mine', publish: true });
       // The stranger's description does not wait any more, so its example is dropped with the next one.
       await world.ledger.deleteFrom('pending_metadata').execute();
       await owner.call('listings.test', { ...test, publish: true });

@@ -44,6 +44,12 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
     if (isRunFocused) shown.current?.focus();
   }, [isRunFocused]);
 
+  // The end takes away what had the focus: a link to follow the call, or a button to ask for it.
+  const { hasEnded = false, isSilent = false, error = null } = run ?? {};
+  useEffect(() => {
+    if (isRunFocused && document.activeElement === document.body) shown.current?.focus();
+  }, [isRunFocused, hasEnded, isSilent, error]);
+
   const isUnstarted = run?.opened != null && !isStarted && !run.hasEnded && run.execution?.status !== 'running';
 
   function pay() {

@@ -1,5 +1,6 @@
-/** What the verification is about: agent, task, result, price and date, by the receipt or by the chain. */
+/** What the verification is about: agent, request, result, price, dates, wallets and transactions, as on a receipt. */
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
@@ -9,31 +10,58 @@ import type { Verification } from './verification.ts';
 
 const isoTime = (seconds: bigint | number): string => new Date(Number(seconds) * 1_000).toISOString();
 
+type Row = readonly [string, ReactNode] | null;
+
+const idRow = (name: string, value: string | null | undefined, kind?: 'address' | 'tx'): Row =>
+  value == null ? null : [name, <Id key={name} value={value} {...(kind && { kind })} full />];
+const timeRow = (name: string, at: string | null | undefined): Row =>
+  at == null ? null : [name, <When key={name} at={at} />];
+const textRow = (name: string, text: string | undefined): Row =>
+  text === undefined ? null : [name, <Text key={name} name={name} text={text} />];
+
 export function Bought({ verification: { subject, facts, rpcUrl } }: { verification: Verification }) {
   const { data: receipt } = Receipt.safeParse(subject.kind === 'receipt' ? subject.receipt : null);
   const agentId = receipt?.agent_id ?? facts?.agentId ?? null;
-  const caller = receipt?.caller ?? facts?.caller ?? null;
   const refund = facts?.refund ?? null;
   const price = receipt?.price_usdc ?? (facts?.price == null ? null : toUsdc(facts.price));
-  const openedAt = receipt?.opened_at ?? (facts?.openedAt == null ? null : isoTime(facts.openedAt));
   if (agentId === null && refund === null) return null;
-  const rows = [
-    agentId !== null && (['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />] as const),
-    receipt?.task !== undefined && (['Task', <Text key="task" text={receipt.task} />] as const),
-    receipt?.result !== undefined && (['Result', <Text key="result" text={receipt.result} />] as const),
-    price !== null && (['Price', formatAmount(price)] as const),
-    refund !== null && (['Refunded', formatAmount(toUsdc(refund.amount))] as const),
-    refund !== null && (['Refund transaction', <Id key="refund" value={refund.transaction} kind="tx" />] as const),
-    refund?.at != null && (['Refunded on', <Time key="back" at={isoTime(refund.at)} />] as const),
-    caller !== null && (['Paid by', <Id key="caller" value={caller} kind="address" />] as const),
-    openedAt !== null && (['Bought on', <Time key="opened" at={openedAt} />] as const),
-    receipt !== undefined && (['Paid out on', <Time key="settled" at={receipt.settled_at} />] as const),
-  ];
+  const { open, end } = facts?.transactions ?? { open: null, end: null };
+  const parameters = receipt?.parameters && Object.keys(receipt.parameters).length > 0 ? receipt.parameters : undefined;
   return (
     <Card>
       <h3 className="mb-4 font-semibold">What was bought</h3>
-      <Facts rows={rows} />
+      <Facts
+        rows={[
+          idRow('Execution', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
+          agentId === null ? null : ['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />],
+          textRow('Task', receipt?.task),
+          textRow('Parameters', parameters && JSON.stringify(parameters, null, 2)),
+          receipt?.task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
+          textRow('Result', receipt?.result),
+          idRow('Result hash', receipt?.result_hash),
+          price === null ? null : ['Price', formatAmount(price)],
+          refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
+          idRow('Paid by', receipt?.caller ?? facts?.caller, 'address'),
+          idRow('Creator', facts?.creator, 'address'),
+          timeRow('Bought on', receipt?.opened_at ?? (facts?.openedAt == null ? null : isoTime(facts.openedAt))),
+          timeRow('Paid out on', receipt?.settled_at),
+          timeRow('Refunded on', refund?.at == null ? null : isoTime(refund.at)),
+          idRow('Opening transaction', receipt?.transactions.open ?? open, 'tx'),
+          refund
+            ? idRow('Refund transaction', refund.transaction, 'tx')
+            : idRow('Payment transaction', receipt?.transactions.settle ?? end, 'tx'),
+        ]}
+      />
     </Card>
+  );
+}
+
+/** In the reader's zone, and in UTC for other readers. */
+function When({ at }: { at: string }) {
+  return (
+    <>
+      <Time at={at} /> <span className="text-faint">({at.replace('.000Z', 'Z')})</span>
+    </>
   );
 }
 
@@ -47,14 +75,14 @@ function Agent({ agentId, isNamed }: { agentId: string; isNamed: boolean }) {
           {data.name}
         </a>
       )}
-      <Id value={agentId} kind="address" />
+      <Id value={agentId} kind="address" full />
     </span>
   );
 }
 
-function Text({ text }: { text: string }) {
+function Text({ name, text }: { name: string; text: string }) {
   return (
-    <section tabIndex={0} aria-label="Text" className="max-h-40 overflow-auto rounded-lg bg-sunken px-3 py-2">
+    <section tabIndex={0} aria-label={name} className="max-h-40 overflow-auto rounded-lg bg-sunken px-3 py-2">
       <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
     </section>
   );

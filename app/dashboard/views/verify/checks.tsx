@@ -2,7 +2,7 @@
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
-import { saveFile } from '../../parts/values.tsx';
+import { saveFile, Time } from '../../parts/values.tsx';
 import { Bought } from './bought.tsx';
 import { reportOf, type Verification } from './verification.ts';
 import { CHECK_WORDS, verdictOf, wordsOf } from './words.ts';
@@ -17,10 +17,11 @@ const VERDICT_TONES: Record<string, string> = {
 
 /** The whole result, while it runs and after its end. */
 export function VerificationResult({ verification, name }: { verification: Verification; name: string }) {
-  const { checks, facts, isRunning, error, subject, endedAt } = verification;
+  const { checks, facts, isRunning, error, subject, endedAt, rpcUrl } = verification;
   const verdict = verdictOf(checks, facts);
   return (
     <section aria-label="Result" className="grid grid-cols-[minmax(0,1fr)] gap-4">
+      <p className="hidden text-2xl font-semibold print:block">Receipt</p>
       {error ? (
         <Note tone="bad" title="The checks were interrupted">
           {error}
@@ -39,10 +40,27 @@ export function VerificationResult({ verification, name }: { verification: Verif
       {isRunning && <Skeleton className="h-112 sm:h-80" />}
       {!isRunning && !error && <Bought verification={verification} />}
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 text-sm text-faint">
-        <p>{subject.from}</p>
-        <Button small disabled={!endedAt} onClick={() => saveFile(`verification-${name}.json`, reportOf(verification))}>
-          Download the verification
-        </Button>
+        <p>
+          {subject.from}
+          {endedAt && (
+            <>
+              {' '}
+              Checked on <Time at={endedAt} />, {rpcUrl === null ? 'without a node' : `with the node ${rpcUrl}`}.
+            </>
+          )}
+        </p>
+        <span className="flex flex-wrap gap-2">
+          <Button small disabled={!endedAt} onClick={() => window.print()}>
+            Print
+          </Button>
+          <Button
+            small
+            disabled={!endedAt}
+            onClick={() => saveFile(`verification-${name}.json`, reportOf(verification))}
+          >
+            Download the verification
+          </Button>
+        </span>
       </div>
       <ul className="overflow-hidden rounded-xl border border-line bg-raised">
         {NAMES.map((checkName) => {

@@ -1,0 +1,89 @@
+/** With the keyboard alone: an agent is found, run and paid for, and the focus is never lost on the way. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { until } from '../harness/edge/until.ts';
+import { useSite } from './site.ts';
+
+/** More than any view has between two controls that belong together. */
+const MOST_TABS = 40;
+const FOCUSED = `(() => {
+  const { activeElement: one, body } = document;
+  if (one === body) return 'nothing';
+  return one.labels?.[0]?.textContent ?? one.getAttribute('aria-label') ?? one.textContent.trim();
+})()`;
+
+describe('with the keyboard alone', function () {
+  this.timeout(600_000);
+  const site = useSite();
+
+  const focused = (page: Page) => page.evaluate<string>(FOCUSED);
+  const untilFocused = (page: Page, name: string) =>
+    until(`the focus is on ${name}`, async () => (await focused(page)) === name);
+
+  /** Presses Tab until one of these has the focus. */
+  async function tabTo(page: Page, ...names: string[]): Promise<void> {
+    const passed: string[] = [];
+    while (!names.includes(await focused(page))) {
+      passed.push(await focused(page));
+      expect(passed, `no Tab leads to ${names.join(' or ')}: ${passed.join(' > ')}`).to.have.length.below(MOST_TABS);
+      await page.keyboard.press('Tab');
+    }
+  }
+
+  it('the first agent is three Tabs away', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto('/');
+      const first = page.locator('#agents a').first();
+      const name = (await first.textContent())!.trim();
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).to.equal('Skip to the content');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).to.equal('Skip to the agents');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).to.equal(name);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/agents\/\w+$/);
+    }));
+
+  it('an agent is run and paid for, and the focus stays at what happens', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
+      await page.getByRole('button', { name: 'Run this agent' }).waitFor();
+      await tabTo(page, 'Run this agent');
+      await page.keyboard.press('Enter');
+      await untilFocused(page, 'Run');
+      await page.getByLabel('Task').waitFor();
+      await tabTo(page, 'Task');
+      await page.keyboard.type('Echo by keys');
+      await tabTo(page, 'Pay 0.01 USDC and run');
+      await page.keyboard.press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
+      await dialog.getByText('Into escrow', { exact: true }).waitFor();
+      await page.keyboard.press('Escape');
+      await untilFocused(page, 'Pay 0.01 USDC and run');
+
+      // The answer comes once the focus is on what its coming takes away.
+      let answer = () => {};
+      const isAwaited = new Promise<void>((resolve) => (answer = resolve));
+      await page.route('**/v1/executions/**', async (route) => {
+        await isAwaited;
+        await route.continue();
+      });
+      await page.keyboard.press('Enter');
+      await dialog.getByText('Into escrow', { exact: true }).waitFor();
+      await tabTo(page, 'Pay 0.01 USDC');
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('region', { name: 'Progress' }).waitFor();
+      await until('the focus is somewhere', async () => (await focused(page)) !== 'nothing');
+      await tabTo(page, 'your executions', 'Ask now');
+      answer();
+      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+      await until('the focus is back', async () => (await focused(page)) !== 'nothing');
+      await tabTo(page, 'Execution and receipt');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
+    }));
+});
