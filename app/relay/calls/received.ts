@@ -30,7 +30,7 @@ const COLUMNS = sql.raw(`j.execution_id AS execution_id,
 
 const JOINED = sql.raw(`JOIN executions AS j ON j.execution_id = picked.id
   LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
-  LEFT JOIN failed_answers AS f ON f.execution_id = j.execution_id
+  LEFT JOIN failed_answers AS f ON f.execution_id = j.execution_id AND j.state <> 'settled'
   LEFT JOIN results AS r ON r.execution_id = j.execution_id`);
 
 /** Ended calls; the states are literals, as in the partial index of each. */

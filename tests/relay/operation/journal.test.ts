@@ -89,6 +89,19 @@ describe('the journal', () => {
     expect(await rejected(mine.verified(row, SIGNED, 1n, 0n))).to.be.instanceOf(JournalConflict);
   });
 
+  it("keeps a server's answer in the transaction that stores the refund, which waits once for the disk", async () => {
+    const row = await dispatch('refused');
+    const raw = { status: 200, body: Buffer.from('<html>'), isCut: false };
+    const why = { reason: 2, code: 'execution_failed', message: 'not JSON', rebuilds: 0n };
+    const before = opened.writes.commits();
+    const answer = mine.storeFailedAnswer('refused', { durationMs: 7, raw });
+    const stolen = others.storeFailedAnswer('refused', { durationMs: 8, raw: null });
+    await Promise.all([answer, stolen, mine.refunding(row, SIGNED, why)]);
+    expect(opened.writes.commits()).to.equal(before + 1);
+    const [kept] = await opened.run(`SELECT * FROM failed_answers WHERE execution_id = 'refused'`);
+    expect(kept).to.deep.include({ http_status: 200n, body: raw.body, is_cut: 0n, duration_ms: 7n });
+  });
+
   it('rejects: a transition from an earlier state, even if another relay has moved the row back to it', async () => {
     const row = await dispatch('one');
     await others.takeRowsOfOthersThan([]);

@@ -200,12 +200,22 @@ describe('results', function () {
   it('are dropped after 30 days in ledger and storage, while their hash stays', async () => {
     const large = await settled(LARGE);
     const small = await settled('to be forgotten');
+    const failed = { http_status: 200n, body: Buffer.from('<html>'), is_cut: 0n, duration_ms: 7n };
+    await world.ledger
+      .insertInto('failed_answers')
+      .values({ execution_id: 'refused', answered_ms: BigInt(EPOCH * 1_000), ...failed })
+      .execute();
+    const bodies = async () =>
+      (await world.ledger.selectFrom('failed_answers').select('body').execute()).map(({ body }) => body);
     await keep();
     world.state.nowMs = EPOCH * 1_000 + 30 * DAY_MS;
     await keep();
     expect((await small.read()).status).to.equal(200);
+    expect(await bodies()).to.deep.equal([failed.body]);
     world.state.nowMs += 1;
     await keep();
+    // Bodies of refused answers too.
+    expect(await bodies()).to.deep.equal([null]);
     for (const [{ id, read }, text] of [
       [large, LARGE],
       [small, 'to be forgotten'],
