@@ -87,7 +87,7 @@ pub fn create_account<'info>(
 }
 
 /// Lamports that keep an account of `space` bytes alive, as the Rent sysvar has it now. The sysvar's factor is a
-/// float, and this build has no arithmetic of floats: it is taken apart into integers, and the result rounded up.
+/// float: it is taken apart into integers, which takes fewer compute units, and the result is rounded up.
 pub fn rent_exempt_minimum(space: usize) -> Result<u64> {
     let rent = Rent::get()?;
     let bytes = u64::try_from(space)
