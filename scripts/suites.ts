@@ -28,13 +28,22 @@ const POSTGRES = { DATABASE: 'postgres' };
 /** Files of relay/operation that wait for faults and timeouts. */
 const FAULTS = ['sharedAuthority', 'shutdown', 'storage', 'storageAway'];
 
+/** Files of dashboard that pause agents of the shared network, or follow those that do. */
+const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
+
 /** Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. */
 export const SUITES: Suite[] = [
   {
     name: 'dashboard',
-    about: 'the page, in a real Chromium on a running network',
+    about: 'the page for callers and creators, in a real Chromium on a running network',
     folder: 'dashboard',
-    without: ['changes', 'faults'],
+    without: [...OPERATED, 'changes', 'faults'],
+  },
+  {
+    name: 'dashboard-operated',
+    about: 'the page for the admin, and what follows disputes and statements, on a network of its own',
+    folder: 'dashboard',
+    files: OPERATED,
   },
   {
     name: 'operation',
