@@ -217,7 +217,7 @@ describe('the admin', function () {
         expect(await row.textContent()).to.match(/Evidence is here[\s\S]*0\.02 USDC[\s\S]*left/);
         await row.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
-        await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').waitFor();
+        await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').first().waitFor();
         await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
         expect(await page.locator('main img').count()).to.equal(0);
         await page.goto(`/admin/disputes/${cases.upheld}`);
