@@ -21,7 +21,7 @@ import {
 import { createRouteContext } from '../../app/relay/http/routeContext.ts';
 import { addRoutes } from '../../app/relay/http/router.ts';
 import { errorsOf, ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
-import { createHttpServer } from '../../app/relay/http/server.ts';
+import { createApp } from '../../app/relay/http/server.ts';
 import { ERROR_CODES } from '../../app/sdk/wire/errorCodes.ts';
 import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
 import { readPage } from '../docs/markdown.ts';
@@ -91,7 +91,7 @@ describe('/openapi.json', () => {
   });
 
   it('contains every field that the server answers', () => {
-    const [app] = createHttpServer(world.deps).listeners('request') as unknown as [express.Application];
+    const app = createApp(world.deps);
     const paths = layersOf(app).flatMap((layer) => (layer.route ? [layer.route.path] : []));
     const documented = Object.keys(document.paths).map((path) => path.replaceAll('{', ':').replaceAll('}', ''));
     expect(paths.filter((path) => !documented.includes(path) && !BESIDE_THE_TABLE.includes(path))).to.deep.equal([]);

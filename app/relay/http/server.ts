@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TRPCError } from '@trpc/server';
 import { createExpressMiddleware } from '@trpc/server/adapters/express';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { ProcedureEntry } from '../../sdk/wire/fields.ts';
 import { PROCEDURES } from '../../sdk/wire/procedures.ts';
 import { ERRORS } from '../../sdk/wire/wire.ts';
@@ -52,8 +52,8 @@ const CHANGES_AGE_MS = 4_000;
 /** Maximum for tRPC itself; admit.ts has the limit of each procedure. */
 const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map(maxBytesOf));
 
-/** The server, not yet listening. Its owner closes it. */
-export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
+/** All routes of the server. */
+export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
   const app = express();
   const limit = createPublicLimit(deps);
   const context = createRouteContext(deps);
@@ -76,11 +76,15 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
     throw new ApiError('not_found', `No route has the path ${request.path.slice(0, 200)}`);
   });
   app.use(answerError(deps));
+  return app;
+}
 
+/** The server, not yet listening. Its owner closes it. */
+export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
   const server = createServer(
     // A request without Host is answered like any other. Node would answer it with an empty body.
     { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.checkMs },
-    limitPipelining(app),
+    limitPipelining(createApp(deps, patience)),
   );
   server.requestTimeout = patience.requestMs;
   server.headersTimeout = patience.headersMs;

@@ -328,17 +328,19 @@ describe('two nodes', function () {
     it('read from the second node when the first does not answer, and send to both', async () => {
       const sent: string[] = [];
       let asked = 0;
+      let askedBefore: number | null = null;
       one.onCall(({ method }) => {
         if (method === 'getMultipleAccounts') asked += 1;
         return 'cut';
       });
       other.onCall(({ method }) => {
+        if (method === 'getMultipleAccounts') askedBefore ??= asked;
         sent.push(method);
         return null;
       });
       expect((await chain.read([nobody])).accounts).to.deep.equal([null]);
       // Of two nodes none is asked twice before the other.
-      expect(asked).to.equal(1);
+      expect(askedBefore).to.equal(1);
       const signed = await chain.sign([transfer()], 0n);
       await chain.send(signed.bytes);
       expect(sent).to.include('sendTransaction');
