@@ -3,14 +3,14 @@ import type { AgentDayRow, EndedExecutionRow, ExecutionRow } from './tables.ts';
 
 export const DAY_COLUMNS = ['listing', 'day', 'outcome', 'reason', 'time_ms', 'executions', 'earned'] as const;
 
-const SECONDS_PER_DAY = 86_400n;
+export const SECONDS_PER_DAY = 86_400n;
 const NONE = -1n;
 
 export function dayKey({ listing, day, outcome, reason, time_ms }: AgentDayRow): string {
   return `${listing} ${day} ${outcome} ${reason} ${time_ms}`;
 }
 
-/** Nothing while the execution is open, or if the time of its end is unknown. */
+/** Adds nothing while the execution is open, or if the time of its end is unknown. */
 export function addDay(
   days: Map<string, AgentDayRow>,
   row: ExecutionRow,

@@ -1,6 +1,6 @@
 /** Queries of the index for the relay and others. A connection that attached index.db passes `attachedIndex`. */
 import { type Kysely, sql } from 'kysely';
-import { readTogether } from '../app/database/portable.ts';
+import { countRows, readTogether } from '../app/database/portable.ts';
 import type { EventName } from '../app/sdk/program/eventFields.ts';
 import type { AttachedIndex, EventRow, IndexDatabase } from './tables.ts';
 
@@ -102,11 +102,7 @@ export function readAdminEvents(
       .orderBy('slot', 'desc')
       .orderBy('signature', 'desc')
       .orderBy('event_index', 'desc');
-    const known = events.select('slot').limit(offset + counted);
-    const { rows: totals } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${known}) AS known`.execute(
-      moment,
-    );
-    const rows = await events.selectAll().limit(limit).offset(offset).execute();
-    return { rows, total: Number(totals[0]?.total ?? 0n) };
+    const total = await countRows(moment, events.select('slot').limit(offset + counted));
+    return { rows: await events.selectAll().limit(limit).offset(offset).execute(), total };
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import { deleteRows, readRows, writeRows } from '../app/database/bulk.ts';
-import { addDay, DAY_COLUMNS } from './agentDays.ts';
+import { addDay, DAY_COLUMNS, SECONDS_PER_DAY } from './agentDays.ts';
 import type {
   AgentDayRow,
   AgentStatisticsRow,
@@ -179,8 +179,6 @@ function figuresOf(listing: string, sums: Sums): AgentStatisticsRow {
     avg_execution_time_ms: timed === 0n ? 0n : (2n * sums.total_time_ms + timed) / (2n * timed),
   };
 }
-
-const SECONDS_PER_DAY = 86_400n;
 
 export function callerKey({ caller, listing, status, day }: Omit<CallerTotalRow, 'executions'>): string {
   return `${caller} ${listing} ${status} ${day}`;

@@ -28,7 +28,10 @@ const POSTGRES = { DATABASE: 'postgres' };
 /** Files of relay/operation that wait for faults and timeouts. */
 const FAULTS = ['sharedAuthority', 'shutdown', 'storage', 'storageAway'];
 
-/** Files of dashboard that pause agents of the shared network, or follow those that do. */
+/**
+ * Files of dashboard with a network of their own: an upheld dispute pauses an agent that the other files call. Enough of
+ * them for two halves that take about as long.
+ */
 const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
 
 /** Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. */

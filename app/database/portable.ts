@@ -1,5 +1,5 @@
 /** SQL that differs between the two databases. */
-import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { type Expression, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { lockNumber } from './postgres.ts';
 
 /** True for PostgreSQL. */
@@ -23,6 +23,13 @@ export function readTogether<Tables, Answer>(
 ): Promise<Answer> {
   const transaction = views.transaction();
   return (isPostgres(views) ? transaction.setIsolationLevel('repeatable read') : transaction).execute(read);
+}
+
+/** The number of rows of a query. */
+// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+export async function countRows(db: Kysely<any>, query: Expression<unknown>): Promise<number> {
+  const { rows } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${query}) AS known`.execute(db);
+  return Number(rows[0]!.total);
 }
 
 /**

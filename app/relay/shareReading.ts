@@ -4,8 +4,8 @@
 const MAX_AGE_MS = 2_000;
 
 /**
- * `read`, called again only if its last start was `maxAgeMs` ago. A failure is shared for the same time, so that a silent node
- * gets no extra requests.
+ * `read`, called again only if its last start was `maxAgeMs` ago. A failure is shared for the same time, so that a
+ * silent node gets no extra requests.
  */
 export function shareReading<Value>(
   read: () => Promise<Value>,

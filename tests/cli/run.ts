@@ -46,7 +46,7 @@ async function runAlone(words: string[], env: Record<string, string>): Promise<R
   Object.assign(process.env, env);
   console.log = (text) => (printed.stdout += `${text}\n`);
   console.error = (text) => {
-    // web3.js says so of a node that an earlier file has stopped, as long as this process lives.
+    // web3.js prints this for connections of earlier files, whose nodes have stopped.
     if (text !== 'ws error:') printed.stderr += `${text}\n`;
   };
   try {

@@ -1,4 +1,7 @@
-/** Changes that must wait: the admin announces them on the page, everybody sees and applies them, and the guardian stops them. */
+/**
+ * Changes that must wait: the admin announces them on the page, everybody sees and applies them, and the guardian stops
+ * them.
+ */
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';

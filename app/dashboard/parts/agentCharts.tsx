@@ -1,6 +1,6 @@
 /** An agent's calls and their latency by the day. */
 import { Chart } from './chart.tsx';
-import { formatCount, formatDuration, formatRate } from './values.tsx';
+import { formatCount, formatDuration, formatRate, formatShort } from './values.tsx';
 
 interface Day {
   day: string;
@@ -10,11 +10,9 @@ interface Day {
   p95_ms: number | null;
 }
 
-const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
-
 function shortDuration(ms: number): string {
   if (ms === 0) return '0';
-  return ms < 1_000 ? `${SHORT.format(ms)} ms` : `${SHORT.format(ms / 1_000)} s`;
+  return ms < 1_000 ? `${formatShort(ms)} ms` : `${formatShort(ms / 1_000)} s`;
 }
 
 export function CallsChart({ days }: { days: readonly Day[] }) {
@@ -31,7 +29,7 @@ export function CallsChart({ days }: { days: readonly Day[] }) {
       days={days.map(({ day }) => day)}
       kind="bars"
       format={formatCount}
-      formatShort={(value) => SHORT.format(value)}
+      formatShort={formatShort}
       series={[
         { label: 'Completed', tone: 'good', values: days.map((day) => day.completed) },
         { label: 'Failed', tone: 'bad', values: days.map((day) => day.failed) },

@@ -1,6 +1,7 @@
 /** A range of UTC days, and files of the service about it. */
 import { toError } from '../../sdk/client/answer.ts';
 import { STATEMENT_DAYS } from '../../sdk/wire/choices.ts';
+import { toDay } from '../../sdk/wire/time.ts';
 import { Input } from './ui.tsx';
 import { saveFile } from './values.tsx';
 
@@ -9,15 +10,14 @@ export interface DayRange {
   to: string;
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** As many days up to today. */
-export const lastDays = (days = USUAL_DAYS): DayRange => ({
-  from: dayOf(Date.now() - (days - 1) * DAY_MS),
-  to: dayOf(Date.now()),
-});
+export function lastDays(days = USUAL_DAYS): DayRange {
+  const today = Math.floor(Date.now() / DAY_MS);
+  return { from: toDay(today - days + 1), to: toDay(today) };
+}
 
 /** Why the service refuses a range; null if it takes it. */
 export function faultOf({ from, to }: DayRange): string | null {

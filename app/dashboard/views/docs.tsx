@@ -1,6 +1,6 @@
 /**
  * The guide. The service writes it into the document, where it is readable before and without any script. This view
- * keeps those elements; it adds buttons that copy, and lets one choice of a language count for the whole page.
+ * keeps those elements. It adds buttons that copy, and applies a choice of language to the whole page.
  */
 import { useRouterState } from '@tanstack/react-router';
 import { type FormEvent, type MouseEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -8,7 +8,7 @@ import { type FormEvent, type MouseEvent, useEffect, useLayoutEffect, useRef, us
 const COPY = 'Copy';
 const COPIED_MS = 1_500;
 
-/** The guide of the document, read before the page is rendered in its place; null in the build and in other documents. */
+/** The guide in the document, read before the view takes its place; null in the build and in other documents. */
 const guide = typeof document === 'undefined' ? null : document.querySelector('.guide');
 for (const languages of guide?.querySelectorAll('.code > [role="radiogroup"]') ?? []) {
   const button = document.createElement('button');

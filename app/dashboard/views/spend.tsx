@@ -8,13 +8,12 @@ import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton, Table } from '../parts/ui.tsx';
-import { formatAmount, formatCount } from '../parts/values.tsx';
+import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { explain, rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { daysOf, GROUPINGS, type Grouping, groupsOf, seriesOf, total } from './spend/groups.ts';
 
 const route = getRouteApi('/spend');
-const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 const spendQuery = (wallet: string | null | undefined, range: DayRange) =>
@@ -125,7 +124,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         days={days}
         kind="bars"
         format={formatAmount}
-        formatShort={(value) => SHORT.format(value)}
+        formatShort={formatShort}
         series={seriesOf(groups, days)}
       />
       <Table label={BY[by]} head={[by === 'agent' ? 'Agent' : 'API key', 'Executions', 'Paid', 'Refunded', 'Awarded']}>

@@ -1,10 +1,12 @@
 /**
- * The log of the admin: what its sessions do through this relay and whose private data they read, and its transactions by
- * the index. A row is written before the action and completed after it; an action whose row cannot be written is refused.
+ * The log of the admin: what its sessions do through this relay and whose private data they read, and its transactions
+ * by the index. A row is written before the action and completed after it. An action whose row cannot be written is
+ * refused.
  */
 import type { Kysely } from 'kysely';
 import { attachedIndex, readAdminEvents } from '../../../indexer/read.ts';
 import type { AdminActionName, ProcedureOutput } from '../../sdk/wire/procedures.ts';
+import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { ApiError } from '../errors.ts';
 import { beginAction, endAction, readActions, wasDone } from '../ledger/adminActions.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
@@ -31,12 +33,12 @@ interface Page {
   offset: number;
 }
 
-/** A page of the dashboard reads again every few seconds: the same reading within this time is one row. */
+/** The dashboard reads again every few seconds: the same reading within this time is one row. */
 const ONE_READING_MS = 10 * 60 * 1_000;
 /** Rows counted beyond the page. */
 const COUNTED = 10_000;
 
-/** Does it, between the two writes of its row. */
+/** Does the work; writes the action's row before it and completes it afterwards. */
 export async function audited<Value>(
   { ledger, now }: AuditDeps,
   action: AuditedAction,
@@ -54,7 +56,7 @@ export async function audited<Value>(
   return value;
 }
 
-/** The same for a reading, whose repetitions within some minutes have no rows of their own. */
+/** The same for a reading. Repeated within ten minutes, it gets no row of its own. */
 export async function auditedReading<Value>(
   deps: AuditDeps,
   action: AuditedAction,
@@ -67,15 +69,14 @@ export async function auditedReading<Value>(
 
 export async function listActions({ views }: AuditDeps, page: Page): Promise<ProcedureOutput<'operation.actions'>> {
   const { rows, total } = await readActions(views, page, COUNTED);
-  const timeOf = (ms: bigint) => new Date(Number(ms)).toISOString();
   return {
     actions: rows.map(({ action_id, wallet, action, subject, begun_ms, ended_ms, outcome }) => ({
       action_id,
       wallet,
       action: action as AdminActionName,
       subject,
-      begun_at: timeOf(begun_ms),
-      ended_at: ended_ms === null ? null : timeOf(ended_ms),
+      begun_at: toTimeOfMs(begun_ms),
+      ended_at: ended_ms === null ? null : toTimeOfMs(ended_ms),
       outcome,
     })),
     total,
@@ -98,7 +99,7 @@ export async function listEvents(
       const time = times.get(slot) ?? null;
       return {
         slot: Number(slot),
-        at: time === null ? null : new Date(time * 1_000).toISOString(),
+        at: time === null ? null : toTime(BigInt(time)),
         signature,
         event_index: Number(event_index),
         event: name,

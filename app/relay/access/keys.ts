@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { keyIdOfHash } from '../../sdk/receipt/apiKey.ts';
 import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
+import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { ApiError } from '../errors.ts';
@@ -147,8 +148,8 @@ export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: 
     keys: rows.map((row) => ({
       key_id: row.key_id,
       name: row.name,
-      created_at: toTime(row.created_ms),
-      last_used_at: row.last_used_ms === null ? null : toTime(row.last_used_ms),
+      created_at: toTimeOfMs(row.created_ms),
+      last_used_at: row.last_used_ms === null ? null : toTimeOfMs(row.last_used_ms),
       expires_at: earlier(row.expires_at === null ? null : row.expires_at * 1000n, row.expires_ms),
       scopes: row.scopes.split(' ') as KeyScope[],
       allowed_ips: row.allowed_ips === null ? null : row.allowed_ips.split(','),
@@ -199,10 +200,7 @@ async function makeRoom(deps: KeysDeps, wallet: string, keyId: string): Promise<
 }
 
 function earlier(one: bigint | null, other: bigint | null): string | null {
-  if (one === null || other === null) return one === null && other === null ? null : toTime((one ?? other) as bigint);
-  return toTime(one < other ? one : other);
-}
-
-function toTime(milliseconds: bigint): string {
-  return new Date(Number(milliseconds)).toISOString();
+  if (one === null || other === null)
+    return one === null && other === null ? null : toTimeOfMs((one ?? other) as bigint);
+  return toTimeOfMs(one < other ? one : other);
 }

@@ -1,6 +1,6 @@
 /** Creators for the admin, who gives and takes their badge: their listings and earnings. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { textsOf } from '../../database/portable.ts';
+import { countRows, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
 import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -41,12 +41,12 @@ export async function listCreators(
     ${known} ORDER BY listed_at DESC, wallet LIMIT ${query.limit} OFFSET ${query.offset}`.execute(views);
   // SQLite answers synchronously and blocks the event loop for each query, so yield between them.
   await wholeTurn();
-  const counted = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${known}) AS known`.execute(views);
+  const total = await countRows(views, known);
   const creators = await summarize(
     views,
     rows.map(({ wallet }) => wallet),
   );
-  return { creators, total: Number(counted.rows[0]?.total) };
+  return { creators, total };
 }
 
 /** All creators with listings, with the time of their newest, and wallets that have or had only the badge. */

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { attachedIndex } from '../../../indexer/read.ts';
 import type { AgentDayRow } from '../../../indexer/tables.ts';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
-import { toTime } from '../../sdk/wire/time.ts';
+import { toDay, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
 import { readFailures } from '../ledger/executions.ts';
@@ -44,8 +44,6 @@ export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ 
   };
 }
 
-const textOf = (day: number): string => new Date(day * DAY_SECONDS * 1_000).toISOString().slice(0, 10);
-
 /**
  * GET /v1/agents/{agent_id}/statistics: 30 UTC days up to today, and their sums. Throws ApiError 404 if there is no such
  * agent.
@@ -61,10 +59,10 @@ export async function readAgentStatistics(deps: AgentDeps & StatisticsDeps, agen
   }));
   return {
     agent_id: listing,
-    from: textOf(first),
-    to: textOf(last),
+    from: toDay(first),
+    to: toDay(last),
     days: Array.from({ length: PUBLIC_DAYS }, (_, index) => {
-      return { day: textOf(first + index), ...figuresOf(rowsOf(rows, first + index)) };
+      return { day: toDay(first + index), ...figuresOf(rowsOf(rows, first + index)) };
     }),
     total: figuresOf(rows),
     refunds: refunds.filter(({ executions }) => executions > 0).sort((one, other) => other.executions - one.executions),
@@ -90,7 +88,7 @@ export async function readStatistics(
       const rows = rowsOf(all, first + index);
       const { completed, failed, p50_ms, p95_ms } = figuresOf(rows);
       const earned_usdc = toUsdc(rows.reduce((sum, { earned }) => sum + earned, 0n));
-      return { day: textOf(first + index), completed, failed, earned_usdc, p50_ms, p95_ms };
+      return { day: toDay(first + index), completed, failed, earned_usdc, p50_ms, p95_ms };
     }),
     failures: failures.map(({ code, message, count, last_at }) => {
       return { code, message, count: Number(count), last_at: toTime(last_at) };

@@ -4,7 +4,7 @@
  */
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import { toTime } from '../../sdk/wire/time.ts';
+import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { ContentDeleted } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { deleteContent, readContentStanding } from '../ledger/content.ts';
@@ -52,7 +52,7 @@ export async function deleteExecutionContent(
   const deletedMs = row.content_deleted_ms ?? (await read())?.content_deleted_ms;
   // The call was repeated meanwhile.
   if (deletedMs == null) throw needed(executionId, 'not_ended', null);
-  return { execution_id: executionId, content_deleted_at: new Date(Number(deletedMs)).toISOString() };
+  return { execution_id: executionId, content_deleted_at: toTimeOfMs(deletedMs) };
 }
 
 /** An execution is disputed once at most, within its window. */

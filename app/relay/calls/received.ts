@@ -1,6 +1,7 @@
 /** The calls that an agent's server received, for the agent's creator. */
 import { type Kysely, sql } from 'kysely';
 import type { ReceivedCall, ReceivedCallContent } from '../../sdk/wire/procedures.ts';
+import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import { requireOwn } from '../agents/ownListings.ts';
 import { ApiError } from '../errors.ts';
 import { toRequest } from '../execution/serve.ts';
@@ -122,7 +123,7 @@ function toCall(row: CallRow): ReceivedCall {
   return {
     execution_id: row.execution_id,
     status: row.status,
-    received_at: new Date(Number(row.dispatched_ms)).toISOString(),
+    received_at: toTimeOfMs(row.dispatched_ms),
     duration_ms: row.duration_ms === null ? null : Number(row.duration_ms),
     http_status: row.http_status === null ? null : Number(row.http_status),
     error:

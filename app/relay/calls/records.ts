@@ -1,7 +1,7 @@
 /** Answers callers about their executions, one by one and in pages. */
 import { findExecution } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import { toTime } from '../../sdk/wire/time.ts';
+import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import {
   ERRORS,
@@ -129,7 +129,7 @@ async function toFull(
     refund: row.status === 'failed' ? refundOf(row) : null,
     archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
-    content_deleted_at: deletedMs === null ? null : new Date(Number(deletedMs)).toISOString(),
+    content_deleted_at: deletedMs === null ? null : toTimeOfMs(deletedMs),
   };
   const parts: Parts = {
     ...(text && { result: await quoteText(text) }),

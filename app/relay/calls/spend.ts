@@ -1,9 +1,10 @@
 /** What a wallet paid by the day, the key and the agent: the rows of its daily statement, divided further. */
 import { sql } from 'kysely';
+import { toDay } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { SpendRow, SpendStatement } from '../../sdk/wire/wire.ts';
 import { agentNames, type RecordsDeps } from './records.ts';
-import { dayOf, type Range, rangeOf, readEnds, readOutcomes, type StatementsDeps, textOf } from './statements.ts';
+import { dayOf, type Range, rangeOf, readEnds, readOutcomes, type StatementsDeps } from './statements.ts';
 
 /** Amounts in base units. */
 interface Spend {
@@ -58,7 +59,7 @@ export async function readSpend(
     keys: await keyNames(deps.views, wallet),
   };
   const rows = [...sums].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => toRow(sum, names));
-  return { wallet, from: textOf(first), to: textOf(last), rows };
+  return { wallet, from: toDay(first), to: toDay(last), rows };
 }
 
 /** Names of the wallet's keys that this service made, ended ones too. */
@@ -69,7 +70,7 @@ async function keyNames(views: StatementsDeps['views'], wallet: string): Promise
 
 function toRow(sum: Spend, names: Record<'agents' | 'keys', Map<string, string>>): SpendRow {
   return {
-    day: textOf(sum.day),
+    day: toDay(sum.day),
     key_id: sum.keyId,
     key_name: sum.keyId === null ? null : (names.keys.get(sum.keyId) ?? null),
     agent_id: sum.listing,

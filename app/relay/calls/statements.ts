@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ExecutionStatusName } from '../../../indexer/tables.ts';
+import { toDay } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import {
   type DailyStatement,
@@ -81,16 +82,15 @@ export async function readStatement(
   return {
     wallet,
     role,
-    from: textOf(first),
-    to: textOf(last),
-    days: [...days].map(([day, sums]) => ({ day: textOf(day), ...shown(sums) })),
+    from: toDay(first),
+    to: toDay(last),
+    days: [...days].map(([day, sums]) => ({ day: toDay(day), ...shown(sums) })),
     total: shown(total),
   };
 }
 
 /** Of a time in unix seconds. */
 export const dayOf = (at: bigint): number => Number(at / DAY_SECONDS);
-export const textOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 export type Range = { from?: string | undefined; to?: string | undefined };
 
@@ -101,7 +101,7 @@ export function rangeOf({ from, to }: Range, nowMs: number): { first: number; la
   const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
   if (first >= 0 && first <= last && last - first < STATEMENT_DAYS) return { first, last, span };
   const expected = `must be at most ${STATEMENT_DAYS} days, and "from" not after "to"`;
-  const got = `${from ?? textOf(first)} to ${textOf(last)}`;
+  const got = `${from ?? toDay(first)} to ${toDay(last)}`;
   throw invalid(`The days of a statement ${expected}, not ${got}`, { in: 'query', path: 'from', expected, got });
 }
 

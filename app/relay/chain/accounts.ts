@@ -36,7 +36,10 @@ export interface ChainAccounts {
   clock(): bigint;
 }
 
-/** Each reading except `isReachable` and `readTime` calls `take` first, which may refuse. `stop` ends the waiting for a revocation. */
+/**
+ * Each reading except `isReachable` and `readTime` calls `take` first, which may refuse. `stop` ends the waiting for a
+ * revocation.
+ */
 export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal): ChainAccounts {
   async function read(keys: PublicKey[]): Promise<AccountsAt> {
     take();

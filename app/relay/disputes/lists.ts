@@ -1,6 +1,6 @@
 /** Disputes for their parties and the admin: the chain's rows with the texts behind their hashes. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { isPostgres, readTogether, textsOf } from '../../database/portable.ts';
+import { countRows, isPostgres, readTogether, textsOf } from '../../database/portable.ts';
 import { constants } from '../../sdk/program/constants.ts';
 import type { DisputeOutcome, DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -112,13 +112,12 @@ async function readPage(
 ): Promise<{ disputes: DisputeSummary[]; total: number }> {
   const { rows, total } = await readTogether(deps.views, async (views) => {
     const most = offset + counted;
-    const count = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (
-      SELECT 1 FROM (${places(most)}) AS counted LIMIT ${most}) AS known`.execute(views);
+    const total = await countRows(views, sql`SELECT 1 FROM (${places(most)}) AS counted LIMIT ${most}`);
     const page = await sql<{ execution_id: string }>`SELECT execution_id FROM (${places(offset + limit)}) AS places
       ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`.execute(views);
     const ids = page.rows.map((row) => row.execution_id);
     const found = new Map((await readViews(views, ids)).map((row) => [row.execution_id, row]));
-    return { rows: ids.flatMap((id) => found.get(id) ?? []), total: Number(count.rows[0]?.total ?? 0n) };
+    return { rows: ids.flatMap((id) => found.get(id) ?? []), total };
   });
   return { disputes: await Promise.all(rows.map((row) => toSummary(deps, row))), total };
 }

@@ -1,7 +1,7 @@
 /** The table of the admin's actions through the relays of this ledger. Rows are never deleted. */
 import { randomUUID } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
-import { readTogether } from '../../database/portable.ts';
+import type { Kysely } from 'kysely';
+import { countRows, readTogether } from '../../database/portable.ts';
 import type { AdminActionsTable, LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -56,16 +56,8 @@ export function readActions(
   counted: number,
 ): Promise<{ rows: AdminActionsTable[]; total: number }> {
   return readTogether(views, async (moment) => {
-    const count = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (SELECT 1 FROM admin_actions
-      ORDER BY begun_ms DESC, action_id DESC LIMIT ${offset + counted}) AS known`.execute(moment);
-    const rows = await moment
-      .selectFrom('admin_actions')
-      .selectAll()
-      .orderBy('begun_ms', 'desc')
-      .orderBy('action_id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute();
-    return { rows, total: Number(count.rows[0]?.total ?? 0n) };
+    const actions = moment.selectFrom('admin_actions').orderBy('begun_ms', 'desc').orderBy('action_id', 'desc');
+    const total = await countRows(moment, actions.select('action_id').limit(offset + counted));
+    return { rows: await actions.selectAll().limit(limit).offset(offset).execute(), total };
   });
 }

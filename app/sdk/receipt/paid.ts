@@ -56,7 +56,8 @@ export async function checkOpening(node: SolanaNode, claim: Claim) {
 
 /**
  * Checks that the program accepted this signature for this hash, and paid the price less the fee, exact to the base
- * unit. Returns the transaction's signature too. Without a receipt the last transaction may be a refund instead: then it paid everything back to the caller.
+ * unit. Without a receipt the last transaction may be a refund instead: then it paid everything back to the caller.
+ * Returns the transaction's signature too.
  */
 export async function checkSettlement(node: SolanaNode, claim: Claim, known: Known) {
   const { fields, creator } = known;

@@ -1,6 +1,18 @@
-/** The time format of answers. */
+/** The formats of times and days in answers. */
+
+const DAY_MS = 86_400_000;
 
 /** Unix seconds as ISO 8601 in UTC, with milliseconds. */
 export function toTime(seconds: bigint): string {
   return new Date(Number(seconds) * 1_000).toISOString();
+}
+
+/** Unix milliseconds in the same format. */
+export function toTimeOfMs(milliseconds: bigint): string {
+  return new Date(Number(milliseconds)).toISOString();
+}
+
+/** A UTC day, counted from 1970, such as 2026-01-31. */
+export function toDay(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,6 +1,7 @@
 /** The log of the admin: its actions through this service, and its transactions. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -31,43 +32,67 @@ export function LogTab() {
   );
 }
 
+interface SectionProps {
+  title: string;
+  about: string;
+  /** What cannot be read when a request fails. */
+  what: string;
+  empty: string;
+  head: string[];
+  query: { data: { total: number } | undefined; error: Error | null; refetch(): unknown };
+  page: number;
+  onPage(page: number): void;
+  /** The rows of the table. */
+  children: ReactNode;
+}
+
+function Section({ title, about, what, empty, head, query, page, onPage, children }: SectionProps) {
+  const { data, error, refetch } = query;
+  return (
+    <section className="grid gap-3">
+      <div>
+        <h2 className="font-semibold">{title}</h2>
+        <p className="mt-1 text-sm text-faint">{about}</p>
+      </div>
+      {error && <Trouble error={error} what={what} onRetry={refetch} />}
+      {!data && !error && <Skeleton className="h-48" />}
+      {data?.total === 0 && <Empty title={empty} />}
+      {data && data.total > 0 && (
+        <>
+          <Table label={title} head={head}>
+            {children}
+          </Table>
+          <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />
+        </>
+      )}
+    </section>
+  );
+}
+
 function Actions() {
   const { page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['operation.actions', page],
     queryFn: () => call('operation.actions', pageOf(page)),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
   return (
-    <section className="grid gap-3">
-      <div>
-        <h2 className="font-semibold">Through this service</h2>
-        <p className="mt-1 text-sm text-faint">
-          Sign-ins and decisions of the admin, and whose private data it read. The same reading within ten minutes is
-          one row.
-        </p>
-      </div>
-      {error && <Trouble error={error} what="The log" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-48" />}
-      {data?.total === 0 && <Empty title="Nothing is logged yet" />}
-      {data && data.total > 0 && (
-        <>
-          <Table label="Through this service" head={['When', 'What', 'About', 'Admin', 'Outcome']}>
-            {data.actions.map((action) => (
-              <ActionRow key={action.action_id} action={action} />
-            ))}
-          </Table>
-          <Pages
-            page={page}
-            size={PAGE_SIZE}
-            total={data.total}
-            onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
-          />
-        </>
-      )}
-    </section>
+    <Section
+      title="Through this service"
+      about="Sign-ins and decisions of the admin, and whose private data it read. The same reading within ten minutes is one row."
+      what="The log"
+      empty="Nothing is logged yet"
+      head={['When', 'What', 'About', 'Admin', 'Outcome']}
+      query={query}
+      page={page}
+      onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+    >
+      {query.data?.actions.map((action) => (
+        <ActionRow key={action.action_id} action={action} />
+      ))}
+    </Section>
   );
 }
 
@@ -97,38 +122,26 @@ function ActionRow({ action }: { action: AdminAction }) {
 function Events() {
   const { events: page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['operation.events', page],
     queryFn: () => call('operation.events', pageOf(page)),
     placeholderData: keepPreviousData,
   });
   return (
-    <section className="grid gap-3">
-      <div>
-        <h2 className="font-semibold">On the chain</h2>
-        <p className="mt-1 text-sm text-faint">
-          Transactions of the admin and the guardian, whichever program sent them.
-        </p>
-      </div>
-      {error && <Trouble error={error} what="The transactions" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-48" />}
-      {data?.total === 0 && <Empty title="The index knows none" />}
-      {data && data.total > 0 && (
-        <>
-          <Table label="On the chain" head={['When', 'What', 'Fields', 'Transaction']}>
-            {data.events.map((event) => (
-              <EventRow key={`${event.signature} ${event.event_index}`} event={event} />
-            ))}
-          </Table>
-          <Pages
-            page={page}
-            size={PAGE_SIZE}
-            total={data.total}
-            onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
-          />
-        </>
-      )}
-    </section>
+    <Section
+      title="On the chain"
+      about="Transactions of the admin and the guardian, whichever program sent them."
+      what="The transactions"
+      empty="The index knows none"
+      head={['When', 'What', 'Fields', 'Transaction']}
+      query={query}
+      page={page}
+      onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
+    >
+      {query.data?.events.map((event) => (
+        <EventRow key={`${event.signature} ${event.event_index}`} event={event} />
+      ))}
+    </Section>
   );
 }
 

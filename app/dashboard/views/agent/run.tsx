@@ -31,7 +31,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
 
   const { task, parameters, timeout } = draft;
   const { executionId = null, opened: escrow = null, begunAt = 0, endedAt = null } = run ?? {};
-  // A call that was refused is none.
+  // A refused call never began.
   const isCalled = run !== null && (executionId !== null || run.error === null);
   useEffect(() => {
     const call = isCalled ? { executionId, opened: escrow, isStarted, begunAt, endedAt } : null;

@@ -5,13 +5,11 @@ import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { Button, Card, cx, Note, Skeleton, Table } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
 const RANGES = [7, 30, 90] as const;
-const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
-
 type Statistics = ProcedureOutput<'listings.statistics'>;
 
 export function Statistics({ agentId }: { agentId: string }) {
@@ -74,7 +72,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         days={names}
         kind="bars"
         format={formatAmount}
-        formatShort={(value) => SHORT.format(value)}
+        formatShort={formatShort}
         series={[{ label: 'Earned', tone: 'accent', values: days.map(({ earned_usdc }) => earned_usdc) }]}
       />
       <CallsChart days={days} />

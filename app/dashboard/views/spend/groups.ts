@@ -1,7 +1,9 @@
 /** The rows of a wallet's spend, added up by agent or by key and laid out by the day. */
+import { toDay } from '../../../sdk/wire/time.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import type { ChartSeries } from '../../parts/days.ts';
+import { DAY_MS } from '../../parts/range.tsx';
 import { shorten } from '../../parts/values.tsx';
 
 export const GROUPINGS = ['agent', 'key'] as const;
@@ -66,7 +68,7 @@ export function seriesOf(groups: readonly Group[], days: readonly string[]): Cha
 
 /** Every day of the range. */
 export function daysOf({ from, to }: Pick<SpendStatement, 'from' | 'to'>): string[] {
-  const first = Date.parse(from) / 86_400_000;
-  const count = Date.parse(to) / 86_400_000 - first + 1;
-  return Array.from({ length: count }, (_, index) => new Date((first + index) * 86_400_000).toISOString().slice(0, 10));
+  const first = Date.parse(from) / DAY_MS;
+  const count = Date.parse(to) / DAY_MS - first + 1;
+  return Array.from({ length: count }, (_, index) => toDay(first + index));
 }

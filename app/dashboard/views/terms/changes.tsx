@@ -90,7 +90,7 @@ interface Order {
   kind: 'apply' | 'cancel';
 }
 
-/** The list; who announced a change, or guards, can cancel it. */
+/** The changes. Anybody can apply one that is due; the admin and the guardian can cancel each. */
 export function Changes() {
   const { data, error, refetch } = useQuery(changesQuery);
   const { data: config } = useQuery(configQuery);

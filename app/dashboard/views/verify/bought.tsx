@@ -2,13 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
+import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatAmount, Id, Time } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
-
-const isoTime = (seconds: bigint | number): string => new Date(Number(seconds) * 1_000).toISOString();
 
 type Row = readonly [string, ReactNode] | null;
 
@@ -43,9 +42,9 @@ export function Bought({ verification: { subject, facts, rpcUrl } }: { verificat
           refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
           idRow('Paid by', receipt?.caller ?? facts?.caller, 'address'),
           idRow('Creator', facts?.creator, 'address'),
-          timeRow('Bought on', receipt?.opened_at ?? (facts?.openedAt == null ? null : isoTime(facts.openedAt))),
+          timeRow('Bought on', receipt?.opened_at ?? (facts?.openedAt == null ? null : toTime(facts.openedAt))),
           timeRow('Paid out on', receipt?.settled_at),
-          timeRow('Refunded on', refund?.at == null ? null : isoTime(refund.at)),
+          timeRow('Refunded on', refund?.at == null ? null : toTime(BigInt(refund.at))),
           idRow('Opening transaction', receipt?.transactions.open ?? open, 'tx'),
           refund
             ? idRow('Refund transaction', refund.transaction, 'tx')
