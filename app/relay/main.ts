@@ -11,7 +11,7 @@ import { createLog } from './log.ts';
 import { rotateCallKeys } from './outbound/callKeys.ts';
 import { addReconcileCommand } from './reconcile/command.ts';
 import { type RunningRelay, startRelay } from './start.ts';
-import { warmThreads } from './workers.ts';
+import { endThreads, warmThreads } from './workers.ts';
 
 /** npm forwards a signal that the terminal has already sent to this process. Within this time it is the same one. */
 const SAME_SIGNAL_MS = 500;
@@ -69,7 +69,8 @@ async function main(): Promise<void> {
   await runCommandLine(program);
 }
 
-main().catch((error: Error) => {
+main().catch(async (error: Error) => {
   console.error(error.message);
+  await endThreads();
   process.exit(1);
 });
