@@ -11,7 +11,7 @@ export interface Suite {
   /** All but these. */
   without?: string[];
   env?: Record<string, string>;
-  /** Root hooks for the whole suite, path from the root. */
+  /** A file with hooks of the whole suite, path from the root. */
   hooks?: string;
   /** Only `npm run test:all` runs it unasked: it takes minutes, and everyday suites have each feature once. */
   long?: true;

@@ -1,7 +1,7 @@
 /**
- * A root hook for a run of all tests of the program, by mocha's `--require`: after the last of them it fails for every
- * error and event of the IDL that none of them has seen a VM produce, and for every error that an instruction returned
- * without documenting it, or documents and never returned.
+ * A hook for a run of all tests of the program: after the last of them it fails for every error and event of the IDL
+ * that none of them has seen a VM produce, and for every error that an instruction returned without documenting it, or
+ * documents and never returned.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -18,25 +18,21 @@ const { instructions }: { instructions: Documented[] } = JSON.parse(
   readFileSync('app/sdk/program/idl/marketplace.json', 'utf8'),
 );
 
-export const mochaHooks = {
-  afterAll(): void {
-    const errors = program.idl.errors!.map(({ code }) => program.errorFromCode(code)!.name);
-    const events = program.idl.events!.map(({ name }) => name);
-    const missing = {
-      errors: errors.filter((name) => !seen.errors.has(name)),
-      events: events.filter((name) => !seen.events.has(name)),
-    };
-    expect(missing, 'errors and events that no test has produced').to.deep.equal({ errors: [], events: [] });
-    const refusals = [...seen.refusals].filter((refusal) => errors.includes(errorOf(refusal)));
-    const documented = new Set(instructions.flatMap((instruction) => documentedErrors(instruction, errors)));
-    const undocumented = refusals.filter((refusal) => !documented.has(refusal) && !OF_ALL.test(refusal)).sort();
-    expect(undocumented, 'errors that an instruction returned and does not document').to.deep.equal([]);
-    const unseen = [...documented]
-      .filter((refusal) => !seen.refusals.has(refusal) && !OF_SETTINGS.test(refusal))
-      .sort();
-    expect(unseen, 'errors that an instruction documents and no test has seen it return').to.deep.equal([]);
-  },
-};
+after(() => {
+  const errors = program.idl.errors!.map(({ code }) => program.errorFromCode(code)!.name);
+  const events = program.idl.events!.map(({ name }) => name);
+  const missing = {
+    errors: errors.filter((name) => !seen.errors.has(name)),
+    events: events.filter((name) => !seen.events.has(name)),
+  };
+  expect(missing, 'errors and events that no test has produced').to.deep.equal({ errors: [], events: [] });
+  const refusals = [...seen.refusals].filter((refusal) => errors.includes(errorOf(refusal)));
+  const documented = new Set(instructions.flatMap((instruction) => documentedErrors(instruction, errors)));
+  const undocumented = refusals.filter((refusal) => !documented.has(refusal) && !OF_ALL.test(refusal)).sort();
+  expect(undocumented, 'errors that an instruction returned and does not document').to.deep.equal([]);
+  const unseen = [...documented].filter((refusal) => !seen.refusals.has(refusal) && !OF_SETTINGS.test(refusal)).sort();
+  expect(unseen, 'errors that an instruction documents and no test has seen it return').to.deep.equal([]);
+});
 
 /** What the program documents for all instructions. */
 const OF_ALL = /(Unsound|Insolvent|Overspent|ArithmeticOverflow)$/;
