@@ -233,7 +233,7 @@ describe('the admin', function () {
         await page.getByRole('link', { name: 'All disputes' }).click();
         await dialog(page).getByText('not signed yet').waitFor();
         await dialog(page).getByRole('button', { name: 'Stay' }).click();
-        await page.getByRole('button', { name: 'Review the answer' }).click();
+        await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
@@ -253,7 +253,7 @@ describe('the admin', function () {
         await page.getByText('The collateral holds').waitFor();
         await field.fill('0.025');
         await page.getByLabel('Reason').fill('A whisper is no echo.');
-        await page.getByRole('button', { name: 'Review the answer' }).click();
+        await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets 0.02 USDC, and the bond of 0.01 SOL back').waitFor();
         await dialog(page).getByText('0.005 USDC').waitFor();
         await sign(page, 'Sign and uphold');

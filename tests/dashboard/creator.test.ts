@@ -319,7 +319,7 @@ describe('the creator', function () {
       await page.getByRole('radio', { name: 'Uphold' }).click();
       await page.getByLabel('Reason').fill('It was not loud.');
       await assertInert(page, asked);
-      await page.getByRole('button', { name: 'Review the answer' }).click();
+      await page.getByRole('button', { name: 'Review the decision' }).click();
       await sign(page, 'Sign and uphold');
     });
     expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! + PRICE });

@@ -1,6 +1,7 @@
 /** A dialog over the page: focus stays inside, Escape and the cross close it. */
 import { Dialog as Primitive } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
+import { focusContent } from './focus.ts';
 import { buttonStyle, cx } from './ui.tsx';
 
 interface DialogProps {
@@ -31,6 +32,7 @@ export function Dialog({ open, onOpenChange, title, about, children, mayClose = 
           onCloseAutoFocus={(event) => {
             event.preventDefault();
             if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+            else focusContent();
           }}
           onEscapeKeyDown={keep}
           onPointerDownOutside={keep}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import icon from '../icon.svg';
-import { rest } from '../service.ts';
+import { call, rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
 import { Badge } from './ui.tsx';
@@ -45,14 +45,22 @@ export function Layout() {
                   Executions
                   <RunningBadge wallet={wallet} />
                 </NavLink>
-                <NavLink to="/disputes">Disputes</NavLink>
+                <NavLink to="/disputes">
+                  Disputes
+                  <DisputesBadge wallet={wallet} />
+                </NavLink>
               </>
             )}
             <NavLink to="/creator">Create</NavLink>
             <NavLink to="/docs" reload>
               Docs
             </NavLink>
-            {isAdmin && <NavLink to="/admin">Admin</NavLink>}
+            {isAdmin && (
+              <NavLink to="/admin">
+                Admin
+                <QueueBadge />
+              </NavLink>
+            )}
           </nav>
           <div className="ml-auto flex items-center gap-2">
             <ThemeButton />
@@ -100,6 +108,39 @@ function RunningBadge({ wallet }: { wallet: string }) {
   return (
     <Badge tone="accent" className="ml-1.5">
       {data.total} running
+    </Badge>
+  );
+}
+
+const DISPUTES_MS = 60_000;
+/** The latest disputes, among which the open ones are counted. */
+const LATEST_DISPUTES = 100;
+
+/** How many of the wallet's latest disputes wait for a decision: its creator can still reply. */
+function DisputesBadge({ wallet }: { wallet: string }) {
+  const { data } = useQuery({
+    queryKey: ['disputes.mine', 'open', wallet],
+    queryFn: () => call('disputes.mine', { limit: LATEST_DISPUTES }),
+    refetchInterval: DISPUTES_MS,
+  });
+  return <OpenBadge count={data?.disputes.filter(({ outcome }) => outcome === 'open').length} />;
+}
+
+/** How many disputes wait for the admin. */
+function QueueBadge() {
+  const { data } = useQuery({
+    queryKey: ['disputes.queue', 'open'],
+    queryFn: () => call('disputes.queue', { outcome: 'open', limit: 1 }),
+    refetchInterval: DISPUTES_MS,
+  });
+  return <OpenBadge count={data?.total} />;
+}
+
+function OpenBadge({ count = 0 }: { count?: number | undefined }) {
+  if (count === 0) return null;
+  return (
+    <Badge tone="warn" className="ml-1.5">
+      {count} open
     </Badge>
   );
 }

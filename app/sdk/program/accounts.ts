@@ -53,7 +53,11 @@ export function accountDiscriminator(name: AccountName): Uint8Array {
 }
 
 /** Byte offsets of an account's fields, for `memcmp` filters. Valid for fields that follow no text or list. */
-function offsetsOf<Name extends AccountName>(name: Name): Record<keyof Accounts[Name], number> {
+const offsetsOf = <Name extends AccountName>(name: Name): Record<keyof Accounts[Name], number> =>
+  layoutOf(name).offsets;
+
+/** The offsets, and the size of an account without texts and lists. */
+function layoutOf<Name extends AccountName>(name: Name) {
   const zeros = new Uint8Array(1_024);
   const bytes = new ByteReader(zeros, accountDiscriminator(name).length);
   const offsets = Object.entries(fieldsOf(name)).map(([field, type]) => {
@@ -61,7 +65,10 @@ function offsetsOf<Name extends AccountName>(name: Name): Record<keyof Accounts[
     codecOfType(type).read(bytes);
     return [field, offset];
   });
-  return Object.fromEntries(offsets) as Record<keyof Accounts[Name], number>;
+  return {
+    offsets: Object.fromEntries(offsets) as Record<keyof Accounts[Name], number>,
+    size: zeros.length - bytes.left,
+  };
 }
 
 /** The byte of each variant of an enum. */
@@ -71,6 +78,8 @@ const bytesOfVariants = <Variant extends string>(name: string) =>
 export const RECORD_OFFSETS = offsetsOf('ExecutionRecord');
 export const LISTING_OFFSETS = offsetsOf('AgentListing');
 export const GRANT_OFFSETS = offsetsOf('KeyGrant');
+/** Bytes of a grant's account, for its refundable deposit. */
+export const GRANT_SIZE = layoutOf('KeyGrant').size;
 export const DISPUTE_OFFSETS = offsetsOf('Dispute');
 
 export const RECORD_STATUS_BYTE = bytesOfVariants<RecordStatus>('ExecutionStatus');

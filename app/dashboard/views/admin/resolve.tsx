@@ -3,12 +3,12 @@ import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
-import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
-import { shorten } from '../../parts/values.tsx';
+import { formatAmount, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 
 const MAX_REASON = 8_000;
@@ -76,7 +76,7 @@ export function Resolve({ dispute, collateral }: ResolveProps) {
         onChange={(event) => setReason(event.target.value)}
       />
       <Button type="submit" kind="primary" disabled={!isComplete}>
-        Review the answer
+        Review the decision
       </Button>
       {side && (
         <SignDialog
@@ -146,6 +146,8 @@ function readAmount(text: string, collateral: bigint | null): { amount: bigint; 
   }
 }
 
+const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
+
 /** Computed as the program will do it, exact to the unit. */
 function consequences(
   dispute: DisputeSummary,
@@ -165,13 +167,13 @@ function consequences(
   const price = parseUsdc(dispute.price_usdc);
   const toCaller = amount < price ? amount : price;
   return [
-    ['Caller', `${shorten(caller)} gets ${formatUsdc(toCaller)} USDC, and the bond of ${bond} back`],
-    ['Treasury', `${formatUsdc(amount - toCaller)} USDC`],
+    ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
+    ['Treasury', formatBaseUnits(amount - toCaller)],
     [
       'Collateral',
       collateral === null
-        ? `${shorten(creator)} loses ${formatUsdc(amount)} USDC`
-        : `${formatUsdc(collateral)} → ${formatUsdc(collateral - amount)} USDC of ${shorten(creator)}`,
+        ? `${shorten(creator)} loses ${formatBaseUnits(amount)}`
+        : `${formatBaseUnits(collateral)} → ${formatBaseUnits(collateral - amount)} of ${shorten(creator)}`,
     ],
     ['Listing', 'pauses by itself where its collateral falls below what its price takes'],
     ['Execution', 'counts as one that failed its caller'],

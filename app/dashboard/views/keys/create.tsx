@@ -219,7 +219,7 @@ function signedRows(money: WalletMoney, readings: LimitReadings, lamports: bigin
       money.allowance >= total ? `stays at ${present}` : `${formatAmount(toUsdc(total))}, now ${present}`,
     ],
     ['Added to the gas balance', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, which you can withdraw`],
-    ['Deposit', 'refundable deposit of the grant in SOL, returned when the grant is closed'],
+    ['Refundable deposit', `${formatSol(money.grantDeposit)} SOL, returned when the key's grant is closed`],
   ] as const;
 }
 

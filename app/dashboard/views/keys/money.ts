@@ -19,6 +19,8 @@ export interface WalletMoney {
   gas: bigint;
   /** Minimum of a gas balance that is not empty. */
   leastGas: bigint;
+  /** Refundable deposit of a new grant. */
+  grantDeposit: bigint;
   /** By key id; closed grants are absent. */
   grants: ReadonlyMap<string, KeyGrant>;
   /** The program's own limits. */
@@ -45,9 +47,10 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
   const spender = program.findSpender(owner);
   const source = program.findTokenAccount(owner, config.usdcMint);
   const addresses = [spender, source, ...keyIds.map((id) => program.findGrant(owner, hexToBytes(id)))];
-  const [now, leastGas, accounts] = await Promise.all([
+  const [now, leastGas, grantDeposit, accounts] = await Promise.all([
     readClock(connection),
     connection.getMinimumBalanceForRentExemption(0),
+    connection.getMinimumBalanceForRentExemption(program.GRANT_SIZE),
     readAll(addresses, (part) => connection.getMultipleAccountsInfo(part)),
   ]);
   const [tank, held, ...granted] = accounts;
@@ -66,6 +69,7 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
     otherDelegate: isOthers ? { address: token.delegate!.toBase58(), allowance: token.delegatedAmount } : null,
     gas: BigInt(tank?.lamports ?? 0),
     leastGas: BigInt(leastGas),
+    grantDeposit: BigInt(grantDeposit),
     grants,
     limits: {
       grantDays: program.constants.maxGrantSeconds / DAY_SECONDS,

@@ -1,6 +1,7 @@
 /** The example that an agent's page shows, and its withdrawal. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
+import { focusContent } from '../../parts/focus.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
@@ -14,6 +15,7 @@ export function ShownExample({ listing: { agent_id, metadata_hash } }: { listing
     mutationFn: () => call('listings.withdrawExample', { metadata_hash }),
     onSuccess: async () => {
       await queryClient.invalidateQueries(exampleQuery(agent_id));
+      focusContent();
       notify('Example withdrawn', "The agent's page shows none until you publish another test.");
     },
   });
