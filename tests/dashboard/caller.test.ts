@@ -56,6 +56,7 @@ describe('the caller', function () {
       expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(apiKey);
       await shown.getByRole('button', { name: 'Done' }).click();
       await shown.waitFor({ state: 'detached' });
+      await page.locator('#content:focus').waitFor();
       await page.reload();
       await card(page).getByText('never used').waitFor();
       expect(await page.content()).to.not.include(apiKey);

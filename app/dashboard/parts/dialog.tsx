@@ -31,7 +31,9 @@ export function Dialog({ open, onOpenChange, title, about, children, mayClose = 
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
-            if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+            const { current } = opener;
+            // The body has the focus where the dialog before this one has just gone.
+            if (current instanceof HTMLElement && current.isConnected && current !== document.body) current.focus();
             else focusContent();
           }}
           onEscapeKeyDown={keep}
