@@ -2,14 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { timed } from '../chain/stages.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
-import {
-  beginningOf,
-  type CreatorAnswer,
-  type CreatorCall,
-  type CreatorRequest,
-  callCreator,
-  type RawAnswer,
-} from '../outbound/dispatch.ts';
+import { beginningOf, type RawAnswer } from '../outbound/answerBody.ts';
+import { type CreatorAnswer, type CreatorCall, type CreatorRequest, callCreator } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import type { Refunding } from './refund.ts';

@@ -2,18 +2,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
-import { type Body, inOwnTurn, lengthOf, PIECE_BYTES } from '../longBytes.ts';
+import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
+import type { Body } from '../longBytes.ts';
+import {
+  AnswerTooLarge,
+  beginningOf,
+  MAX_LONG_ANSWERS,
+  type RawAnswer,
+  readBeginning,
+  readBounded,
+} from './answerBody.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 import { createTurnsByServer, type Turns } from './turns.ts';
 
-/** Largest answer read, bytes. */
-export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
-/** Only a few longer answers per server are read at a time, so that no single server fills our memory. */
-const LONG_ANSWER_BYTES = 64 * 1024;
-const MAX_LONG_ANSWERS = 6;
 const RETRY_FIRST_MS = 100;
-/** Kept of an answer as it came, for the creator: enough to see what is wrong with it. */
-const RAW_BYTES = 16 * 1024;
 /** Rounding, so that the first call still gets the whole timeout, although its clock started a moment ago. */
 const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
@@ -31,15 +33,6 @@ export interface CreatorRequest {
   parameters: string;
   user_pubkey: string;
   timeout_seconds: number;
-}
-
-/** An HTTP answer as it came. */
-export interface RawAnswer {
-  status: number;
-  /** The beginning of the body. */
-  body: Buffer;
-  /** True if the body was longer. */
-  isCut: boolean;
 }
 
 /**
@@ -93,64 +86,6 @@ export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOp
     maxHeaderSize: 16 * 1024,
   });
   return { agent, sign, lateCalls: 0, turnsOf: createTurnsByServer(MAX_LONG_ANSWERS), destroy: () => agent.destroy() };
-}
-
-class AnswerTooLarge extends Error {
-  readonly chunks: Buffer[];
-  constructor(chunks: Buffer[]) {
-    super();
-    this.chunks = chunks;
-  }
-}
-
-/** The beginning of a body, as text or to keep. */
-export function beginningOf(body: Body): Pick<RawAnswer, 'body' | 'isCut'> {
-  const length = lengthOf(body);
-  const bytes = Buffer.alloc(Math.min(RAW_BYTES, length));
-  let at = 0;
-  for (const part of body) {
-    if (at >= bytes.length) break;
-    bytes.set(part.subarray(0, bytes.length - at), at);
-    at += part.length;
-  }
-  return { body: bytes, isCut: length > bytes.length };
-}
-
-/** Reads the beginning of a body that nobody judges, and closes the connection of a longer one. */
-async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<RawAnswer, 'body' | 'isCut'>> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      if (lengthOf(chunks) > RAW_BYTES) break;
-    }
-  } catch {
-    // The connection ended early; the part that came is kept.
-  }
-  return beginningOf(chunks);
-}
-
-/** Reads the whole body. A long one waits for a turn among the long answers of its server, and is read in pieces. */
-async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
-  const chunks: Buffer[] = [];
-  let [size, unpaused] = [0, 0];
-  let release: (() => void) | null = null;
-  try {
-    for await (const chunk of body) {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge(chunks);
-      if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
-      unpaused += chunk.length;
-      if (unpaused < PIECE_BYTES) continue;
-      unpaused = 0;
-      // The connection is not read meanwhile; one turn of the event loop may otherwise take 2 MiB.
-      await inOwnTurn(() => undefined);
-    }
-    return chunks;
-  } finally {
-    release?.();
-  }
 }
 
 /** An answer that says "not now". */
