@@ -140,7 +140,7 @@ describe('conformance test of a creator', () => {
     };
     const { failed, findings } = await serving(listener, (url) => conformance(url, { patienceMs: 5_000 }));
     expect(failed).to.deep.equal(['slow_start']);
-    expect(findings.find(({ name }) => name === 'slow_start')!.detail).to.contain('3 attempts');
+    expect(findings.find(({ name }) => name === 'slow_start')!.detail).to.contain('after 2 of "not now"');
     asked = 0;
     expect((await serving(listener, (url) => conformance(url))).failed).to.deep.equal(['reachable']);
   });
