@@ -142,9 +142,9 @@ describe('the creator', function () {
       await page.getByText('The endpoint failed').waitFor();
       const raw = page.getByRole('region', { name: 'The answer of your server' });
       expect(await raw.textContent()).to.include('"execution_id"');
-      const signature = page.getByRole('listitem').filter({ hasText: 'of the signing key over the result hash' });
-      await signature.getByText('Sent and received').click();
-      const sent = signature.getByRole('region', { name: 'Signature: what was sent' });
+      const status = page.getByRole('listitem').filter({ hasText: '"completed", with a result' });
+      await status.getByText('Sent and received').click();
+      const sent = status.getByRole('region', { name: 'Status: what was sent' });
       expect(await sent.textContent())
         .to.include('marketplace-signing-key')
         .and.include('"text":"hello"');
