@@ -31,6 +31,8 @@ export function createServing(
     const endpoint = await deps.endpointOf(row.metadata_hash);
     if (!endpoint) return refundIntent(row, snapshot, 'unserved', "This service does not have the agent's description");
     const { signingKey } = snapshot.record!;
+    const { output } = live;
+    output?.begun(row.execution_id);
     const call: CreatorCall = {
       endpoint,
       request: toRequest(row),
@@ -38,6 +40,7 @@ export function createServing(
       signingKey: signingKey.toBase58(),
       deadlineMs: live.dispatchedAtMs + Number(row.timeout_seconds) * 1_000,
       stop: stopping,
+      ...(output && { onDelta: output.delta }),
       late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),
     };
     // If the node failed while an answer was judged, the answer is kept and not requested again.

@@ -4,7 +4,7 @@ import { type Body, inOwnTurn, lengthOf, PIECE_BYTES } from '../longBytes.ts';
 import type { Turns } from './turns.ts';
 
 /** Only a few longer answers per server are read at a time, so that no single server fills our memory. */
-const LONG_ANSWER_BYTES = 64 * 1024;
+export const LONG_ANSWER_BYTES = 64 * 1024;
 export const MAX_LONG_ANSWERS = 6;
 /** Kept of an answer as it came, for the creator: enough to see what is wrong with it. */
 const RAW_BYTES = 16 * 1024;
@@ -17,6 +17,14 @@ export interface RawAnswer {
   /** True if the body was longer. */
   isCut: boolean;
 }
+
+/**
+ * The answer: a body, a timeout, or a final failure. A body keeps its parts as received, because joining a long one
+ * blocks the event loop. The others have the last HTTP answer, if one came.
+ */
+export type CreatorAnswer =
+  | { kind: 'body'; body: Body }
+  | { kind: 'timeout' | 'failed' | 'invalid'; message: string; raw?: RawAnswer | null };
 
 /** The answer is longer than is read; `chunks` are its beginning. */
 export class AnswerTooLarge extends Error {
