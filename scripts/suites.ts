@@ -54,7 +54,7 @@ export const SUITES: Suite[] = [
     folder: 'relay/operation',
     without: ['archiveNodes', 'economy', 'rentChange', 'sweeper', ...FAULTS],
   },
-  { name: 'cli', about: 'the command line', folder: 'cli', without: ['commandLines'] },
+  { name: 'cli', about: 'the command line', folder: 'cli', without: ['commandLines', 'templates'] },
   { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
   {
     name: 'program',
@@ -215,6 +215,13 @@ export const SUITES: Suite[] = [
     about: 'every npm command: its help, and what it refuses',
     folder: 'cli',
     files: ['commandLines'],
+    long: true,
+  },
+  {
+    name: 'templates',
+    about: 'folders of `creator new`, installed outside of this project, tested, listed and paid',
+    folder: 'cli',
+    files: ['templates'],
     long: true,
   },
   {

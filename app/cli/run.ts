@@ -9,6 +9,7 @@ import { explain } from './advice.ts';
 import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
 import { archiveCommands } from './commands/archive.ts';
+import { creatorCommands } from './commands/creator.ts';
 import { disputeCommands } from './commands/dispute.ts';
 import { executionCommands } from './commands/execution.ts';
 import { gasCommands } from './commands/gas.ts';
@@ -25,6 +26,7 @@ const EXIT_UNKNOWN = 3;
 export function createProgram(): Command {
   const program = new Command('npm run cli --')
     .description('Agent Marketplace: list agents, create API keys, pay for calls, dispute results, administer')
+    .addCommand(creatorCommands())
     .addCommand(listingCommands())
     .addCommand(keysCommands())
     .addCommand(gasCommands())

@@ -57,6 +57,7 @@ import { createStorage, freeBytes, type Storage } from './operation/storage.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
 import { createReadText, createResultObjects, type ReadText } from './outbound/resultObjects.ts';
+import { createPost } from './outbound/testPost.ts';
 import { type Sweeper, startSweeper } from './sweeper/sweeper.ts';
 import { within } from './waiting.ts';
 
@@ -373,6 +374,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     readKeyDirectory: more.readKeyDirectory,
     agentHealth: parts.agentHealth,
     callCreator: (call) => callCreator(parts.creators, { ...call, once: true }),
+    testTools: { sign: parts.creators.sign, post: createPost(parts.creators) },
     now: () => Date.now(),
     log,
   };

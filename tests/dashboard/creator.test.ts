@@ -142,9 +142,18 @@ describe('the creator', function () {
       await page.getByText('The endpoint failed').waitFor();
       const raw = page.getByRole('region', { name: 'The answer of your server' });
       expect(await raw.textContent()).to.include('"execution_id"');
+      const status = page.getByRole('listitem').filter({ hasText: '"completed", with a result' });
+      await status.getByText('Sent and received').click();
+      const sent = status.getByRole('region', { name: 'Status: what was sent' });
+      expect(await sent.textContent())
+        .to.include('marketplace-signing-key')
+        .and.include('"text":"hello"');
       signWith(loadSigningKey(file));
       await page.getByRole('button', { name: 'Test again' }).click();
       await page.getByText('The endpoint passed').waitFor();
+      // This server does not check who calls it.
+      await page.getByText('2 of the advised checks failed').waitFor();
+      await page.getByText('Got: HTTP 200: it was accepted').first().waitFor();
       await next(page, 'Sign');
 
       const before = await visitor.balances();

@@ -7,9 +7,9 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
-import { verifyAnswer } from '../../app/relay/outbound/verify.ts';
 import { callKeyId, type PublicJwk, readPublicJwk, signCall } from '../../app/sdk/creator/callSignature.ts';
 import { parseExecutionRequest } from '../../app/sdk/creator/creator.ts';
+import { verifyAnswer } from '../../app/sdk/creator/judge.ts';
 import { findListing, PROGRAM_ID, registerMessage } from '../../app/sdk/program/program.ts';
 import {
   createNonce,
@@ -167,12 +167,13 @@ describe('examples/vectors.json', () => {
       executionId: execution.execution_id,
       signingKey: creator.publicKey,
       requestHash: vectors.execution_signature.request_hash,
+      programId: PROGRAM_ID.toBase58(),
     };
     expect(verifyAnswer(answers.failed, expected)).to.deep.equal({ kind: 'failed', message: 'no such city' });
     const verdict = verifyAnswer(answers.completed, expected);
     expect(verdict).to.include({ kind: 'completed', tokensUsed: 7, steps: '[]' });
     expect(verdict).to.deep.include({ result: Buffer.from(answers.completed.result, 'utf8') });
-    // The relay takes the signature that names the execution only for its own program.
+    // The signature that names the execution counts only for the expected program.
     const isOurs = execution.program_id === PROGRAM_ID.toBase58();
     expect(verdict).to.include({ executionSignature: isOurs ? answers.completed.execution_signature : null });
   });

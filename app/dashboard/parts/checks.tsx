@@ -1,18 +1,9 @@
-/** Results of the Test Execution tool: each check with the expected and received value, and its duration. */
+/** Results of the conformance test: each check with what was sent, what came back and what was expected. */
+import { CONFORMANCE_CHECKS } from '../../sdk/wire/conformance.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { Mark } from './mark.tsx';
 import { cx, Spinner } from './ui.tsx';
-import { formatDuration } from './values.tsx';
-
-const CHECKS: readonly (readonly [ListingCheck['name'], title: string, expected: string])[] = [
-  ['metadata', 'Description', 'stored; the parameters fit its input schema'],
-  ['reachable', 'Endpoint', 'answers in time'],
-  ['json', 'Answer', 'is JSON'],
-  ['execution_id', 'Execution id', 'equals the request'],
-  ['status', 'Status', '"completed", with a result'],
-  ['result_hash', 'Result hash', '"sha256:" and the SHA-256 of the result'],
-  ['signature', 'Signature', 'of the signing key over the result hash'],
-];
+import { Code, formatDuration } from './values.tsx';
 
 /** `checks` is null if none were made yet. */
 export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] | null; isRunning: boolean }) {
@@ -22,7 +13,7 @@ export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] 
       aria-label="Checks"
       aria-busy={isRunning}
     >
-      {CHECKS.map(([name, title, expected]) => {
+      {CONFORMANCE_CHECKS.map(({ name, title, expected, required }) => {
         const found = checks?.find((check) => check.name === name);
         return (
           <li key={name} className="flex items-start gap-3 px-4 py-3 text-sm">
@@ -30,11 +21,21 @@ export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] 
             <div className="min-w-0 flex-1">
               <p>
                 <span className="font-medium">{title}</span> <span className="text-faint">{expected}</span>
+                {!required && <span className="text-faint"> (advised)</span>}
               </p>
               {found && (
                 <p className={cx('mt-0.5', found.ok ? 'text-faint' : 'text-bad')}>
                   <span className="font-medium">Got:</span> {found.detail}
                 </p>
+              )}
+              {found && found.sent !== null && (
+                <details className="mt-1">
+                  <summary className="text-xs text-faint">Sent and received</summary>
+                  <div className="mt-2 grid gap-2">
+                    <Code text={found.sent} label={`${title}: what was sent`} />
+                    <Code text={found.received ?? '(no answer)'} label={`${title}: what came back`} />
+                  </div>
+                </details>
               )}
               {!found && checks && !isRunning && <p className="mt-0.5 text-faint">Not reached.</p>}
             </div>

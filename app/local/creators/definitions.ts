@@ -188,7 +188,7 @@ const sandboxes: DemoAgent[] = [
       'b',
       'monitoring',
       'Returns the task after a chosen time.',
-      'Waits `parameters.seconds` (0 to 60, default 0), then returns the task. It takes no notice of the deadline, so ' +
+      'Waits `parameters.seconds` (0 to 60, default 0), then returns the task. With `stream`, its words come meanwhile. It takes no notice of the deadline, so ' +
         'more seconds than `timeout_seconds` end in 408 `execution_timeout` and a refund.',
     ),
     inputSchema: { type: 'object', properties: { seconds: { type: 'number', minimum: 0, maximum: 60 } } },

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import bs58 from 'bs58';
 import {
   type CompletedAnswer,
+  type ExecutionContext,
   ExecutionFailure,
   type ExecutionOutput,
   type ExecutionRequest,
@@ -24,6 +25,8 @@ export interface RawAnswer {
 /** Replaces an honest server's answer by this agent's. */
 export type Misbehaviour = (request: ExecutionRequest, honest: CompletedAnswer, signingKey: Uint8Array) => RawAnswer;
 
+/** Deltas of one answer. */
+const MAX_PARTS = 50;
 /** One MiB more than the marketplace reads. */
 const HUGE_BYTES = 6 * 1024 * 1024;
 
@@ -52,13 +55,23 @@ export function echo({ task }: ExecutionRequest): ExecutionOutput {
   return { result: task };
 }
 
-/** `sandbox-slow`: the task after `parameters.seconds`, whatever the deadline. */
-export async function echoSlowly({ task, parameters }: ExecutionRequest): Promise<ExecutionOutput> {
+/** `sandbox-slow`: the task after `parameters.seconds`, whatever the deadline; streamed word by word meanwhile. */
+export async function echoSlowly(
+  { task, parameters }: ExecutionRequest,
+  { delta }: Pick<ExecutionContext, 'delta'>,
+): Promise<ExecutionOutput> {
   const { seconds = 0 } = parameters;
   if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= 60)) {
     throw new ExecutionFailure('parameters.seconds must be a number from 0 to 60');
   }
-  await delay(seconds * 1000);
+  const words = task.match(/\s*\S+\s*/g) ?? [task];
+  // Many words come in as many parts as can be seen.
+  const parts = Math.min(words.length, MAX_PARTS);
+  for (let part = 0; part < parts; part += 1) {
+    const [from, to] = [part, part + 1].map((edge) => Math.floor((edge * words.length) / parts));
+    await delay((seconds * 1000) / parts);
+    await delta(words.slice(from, to).join(''));
+  }
   return { result: task };
 }
 

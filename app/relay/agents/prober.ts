@@ -8,17 +8,22 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { writeProbe } from '../ledger/probes.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { CreatorAnswer, CreatorCall } from '../outbound/dispatch.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import { sampleParameters } from './schemas/sample.ts';
-import type { CallOnce } from './trial.ts';
 
 /** Maximum wait for a probe's answer. A slower agent is judged by its answer within that time. */
 const MAX_TIMEOUT_SECONDS = 30;
 /** Parallel probes. */
 const MAX_PROBES = 8;
 const TASK = 'Availability check by the marketplace. Any well-formed answer is accepted; nobody pays for it.';
+
+/** One call to a creator's server, without retries; `deadlineMs` is on performance.now()'s clock. */
+export type CallOnce = (
+  call: Pick<CreatorCall, 'endpoint' | 'request' | 'purpose' | 'signingKey' | 'deadlineMs'>,
+) => Promise<CreatorAnswer>;
 
 export interface ProberDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */

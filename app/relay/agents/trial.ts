@@ -1,17 +1,16 @@
 /**
- * The Test Execution tool: sends one synthetic execution to a creator's server and judges it like a paid one, with a
+ * The Test Execution tool: sends synthetic executions to a creator's server and judges them like paid ones, with a
  * finding for each check. There is no transaction and no money, so it is limited to wallets that may use that server,
  * and in rate.
  */
-import { randomUUID } from 'node:crypto';
-import bs58 from 'bs58';
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
+import { type ConformanceTools, finding, testCreator } from '../../sdk/creator/conformance.ts';
 import type { Config } from '../../sdk/program/program.ts';
 import type { ListingCheck } from '../../sdk/wire/procedures.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Limits } from '../ledger/limits.ts';
 import { isPendingOf } from '../ledger/metadata.ts';
-import { beginningOf, type CreatorAnswer, type CreatorCall } from '../outbound/dispatch.ts';
+import { beginningOf } from '../outbound/answerBody.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
@@ -35,13 +34,9 @@ interface TrialInput {
   task: string;
   parameters: Record<string, unknown>;
   timeout_seconds?: number | undefined;
+  full: boolean;
   publish: boolean;
 }
-
-/** One call to a creator's server, without retries; `deadlineMs` is on performance.now()'s clock. */
-export type CallOnce = (
-  call: Pick<CreatorCall, 'endpoint' | 'request' | 'purpose' | 'signingKey' | 'deadlineMs'>,
-) => Promise<CreatorAnswer>;
 
 export interface TrialDeps extends Pick<PendingDeps, 'views' | 'ledger' | 'now'> {
   config: {
@@ -49,7 +44,8 @@ export interface TrialDeps extends Pick<PendingDeps, 'views' | 'ledger' | 'now'>
     results: { bytesPerCent: number };
   };
   documents: Documents;
-  callCreator: CallOnce;
+  /** Sign and send like paid calls. */
+  testTools: Required<Pick<ConformanceTools, 'sign' | 'post'>>;
   accounts: {
     /** Rejects if the node does not answer. */
     readConfig(): Promise<Config>;
@@ -80,31 +76,23 @@ export async function tryListing(
   wallet: string,
   input: TrialInput,
 ): Promise<{ ok: boolean; checks: ListingCheck[]; answer: string | null }> {
-  const checks: ListingCheck[] = [];
-  let begun = performance.now();
-  function check(name: ListingCheck['name'], ok: boolean, detail: string): boolean {
-    const now = performance.now();
-    checks.push({ name, ok, detail, duration_ms: Math.round(now - begun) });
-    begun = now;
-    return ok;
-  }
-  let raw: string | null = null;
-  const end = () => ({ ok: checks.every((finding) => finding.ok), checks, answer: raw });
-
+  const unsent = (detail: string) => ({
+    ok: false,
+    checks: [finding('metadata', { ok: false, detail })],
+    answer: null,
+  });
   const own = await findOwn(deps, wallet, input.metadata_hash);
   const document = own && (await deps.documents.get(input.metadata_hash));
   if (!document) {
     const remedy = "Send it to POST /v1/metadata with your session's token, then test again.";
-    check('metadata', false, `this service has no document with this metadata_hash from your wallet. ${remedy}`);
-    return end();
+    return unsent(`this service has no document with this metadata_hash from your wallet. ${remedy}`);
   }
   const timeoutSeconds = await requireTimeout(deps, input.timeout_seconds ?? own.timeoutSeconds);
   const parameters = JSON.stringify(input.parameters);
   const faults = (await document.checkParameters(async () => ({ ...(await ownWork()), name: wallet }), parameters)).map(
     ({ message }) => message,
   );
-  const fit = 'stored; the parameters fit its input schema';
-  if (!check('metadata', faults.length === 0, faults.join('; ') || fit)) return end();
+  if (faults.length > 0) return unsent(faults.join('; '));
 
   // Strangers who test a known endpoint must not use up its creator's own tests. Theirs go by its origin, because a
   // server answers under any number of paths.
@@ -112,62 +100,22 @@ export async function tryListing(
   const endpoint = own.isListed ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
   await spend(limits.endpoint, endpoint, 'This endpoint was');
   await spend(limits.wallet, wallet, 'Endpoints of this wallet were');
-  const executionId = randomUUID();
-  const answer = await deps.callCreator({
-    endpoint: document.metadata.endpoint,
-    request: {
-      execution_id: executionId,
-      task: input.task,
-      parameters,
-      user_pubkey: wallet,
-      timeout_seconds: timeoutSeconds,
-    },
-    purpose: 'test',
-    signingKey: input.signing_key,
-    deadlineMs: performance.now() + timeoutSeconds * 1000,
-  });
-  if (answer.kind !== 'body') {
-    raw = answer.raw?.body.toString('utf8') ?? null;
-    if (answer.kind === 'invalid') check('reachable', true, `${document.metadata.endpoint} answered`);
-    check(answer.kind === 'invalid' ? 'json' : 'reachable', false, answer.message);
-    return end();
-  }
-  check('reachable', true, `${document.metadata.endpoint} answered`);
-  raw = beginningOf(answer.body).body.toString('utf8');
-  const signingKey = bs58.decodeUnsafe(input.signing_key) ?? new Uint8Array();
   const limit =
     own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
-  const found = await judgeAnswer(answer.body, { executionId, signingKey, requestHash: '', ...limit });
-  const { verdict } = found;
-  if (found.jsonFault !== null) {
-    check('json', false, found.jsonFault);
-    return end();
-  }
-  check('json', true, 'the answer is JSON');
-  const named = found.isNamed;
-  if (!check('execution_id', named, named ? 'equals the request' : 'differs from the execution_id of the request'))
-    return end();
-
-  const completed = found.isCompleted;
-  const reason =
-    verdict.kind === 'failed'
-      ? `the agent reported a failure: ${verdict.message}`
-      : 'expected "completed" with a result';
-  if (!check('status', completed, completed ? 'completed' : reason)) return end();
-
-  const hashed = found.isHashed;
-  const hashRule = 'expected "sha256:" and the lower-case hex SHA-256 of result';
-  if (!check('result_hash', hashed, hashed ? 'is the SHA-256 of the result' : hashRule)) return end();
-
-  const signed = found.isSigned;
-  const signatureRule = `expected "ed25519:" and the base58 signature of ${input.signing_key} over result_hash`;
-  // The verdict is the result of a paid execution, so it decides.
-  const passed = signed && verdict.kind === 'completed';
-  const verdictText =
-    verdict.kind === 'completed' ? 'is the signature of the signing key over result_hash' : verdict.message;
-  check('signature', passed, signed ? verdictText : signatureRule);
-  if (passed && input.publish) await keepExample(deps, wallet, input, verdict.result);
-  return end();
+  const target = {
+    url,
+    signingKey: input.signing_key,
+    task: input.task,
+    parameters,
+    userPubkey: wallet,
+    timeoutSeconds,
+    ...limit,
+  };
+  const tools = { ...deps.testTools, judge: judgeAnswer };
+  const { ok, findings, answer, result } = await testCreator(tools, target, { full: input.full });
+  if (ok && result && input.publish) await keepExample(deps, wallet, input, result.result);
+  const fit = finding('metadata', { ok: true, detail: 'stored; the parameters fit its input schema' });
+  return { ok, checks: [fit, ...findings], answer: answer && beginningOf(answer.body).body.toString('utf8') };
 }
 
 /** The document, if this wallet may test it; otherwise null. */

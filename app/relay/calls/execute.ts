@@ -6,7 +6,7 @@ import { nonceDay } from '../../sdk/receipt/receipt.ts';
 import type { ExecuteBody } from '../../sdk/wire/wire.ts';
 import { type Agent, type AgentDeps, findParameterFaults, requireAgent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
-import type { Engine, PaidCall, Principal } from '../execution/contract.ts';
+import type { Engine, OutputStream, PaidCall, Principal } from '../execution/contract.ts';
 import { invalid, requireNoQuery, requireValue, show } from '../parse.ts';
 import type { Ask } from '../workers.ts';
 import { type AnswersDeps, answerFirst, answerKnown, answerOnce, type CallAnswer } from './answers.ts';
@@ -32,10 +32,16 @@ export interface ExecuteRequest {
   ask: Ask;
   /** Time of arrival by `performance.now`. */
   arrivedMs: number;
+  output: CallOutput;
+}
+
+/** The caller's end of a stream. Nothing is written before it is wanted and begun. */
+export interface CallOutput extends OutputStream {
+  want(): void;
 }
 
 /** A request to start an execution, as received. */
-export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes' | 'ask'> & { executionId: string };
+export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes' | 'ask' | 'output'> & { executionId: string };
 
 /**
  * POST /v1/agents/{agent_id}/execute. A repeat is looked up first: it gets its answer, whatever happened to the agent
@@ -49,6 +55,7 @@ export async function executeAgent(
   const key = readIdempotencyKey(request.idempotencyKey);
   const { bytes, agentId, ask } = request;
   const { body, identity } = await readExecuteBody(ask, { bytes, agentId: key === null ? null : agentId });
+  if ('value' in body) wantOutput(body.value, request.output);
   const [repeatable, yesterday] =
     key !== null && identity ? repeatableDays(deps, principal, agentId, key, identity) : [];
   for (const first of [yesterday, repeatable]) {
@@ -60,7 +67,11 @@ export async function executeAgent(
   const agent = await requireAgent(deps, agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
   requireNoQuery(request.url);
-  const call = { ...(await readCall(deps, agent, requireValue(body), ask)), arrivedMs: request.arrivedMs };
+  const call = {
+    ...(await readCall(deps, agent, requireValue(body), ask)),
+    arrivedMs: request.arrivedMs,
+    ...outputOf(requireValue(body), request),
+  };
   if (!repeatable) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
   return answerFirst(deps, repeatable, () => deps.engine.execute(principal, agent, { ...call, repeatable }));
 }
@@ -79,6 +90,7 @@ export async function startExecution(
   const opened = await readOpened(deps, request.executionId, principal ?? requireProof(requireValue(reading)));
   requireNoQuery(request.url);
   const body = requireValue(reading);
+  wantOutput(body, request.output);
   requireRequest(opened, body);
   const { record, executionId } = opened;
   const repeatable = { executionId, ...identityOf(record), fingerprint: null, async: body.async };
@@ -88,8 +100,21 @@ export async function startExecution(
   const timeoutSeconds = requireStartable(opened, agent);
   await requireParameters(deps, agent, body.parameters, request.ask);
   const { task, parameters } = body;
-  const call = { record, task, parameters, async: body.async, timeoutSeconds };
+  const call = { record, task, parameters, async: body.async, timeoutSeconds, ...outputOf(body, request) };
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
+}
+
+/** Also for a repeat, whose answer comes as events too. Throws ApiError. */
+function wantOutput({ async, stream }: { async: boolean; stream: boolean }, output: CallOutput): void {
+  if (async && stream) {
+    const expected = 'must not be true together with "async"';
+    throw invalid(`The field "stream" ${expected}`, { in: 'body', path: 'stream', expected, got: 'true' });
+  }
+  if (stream) output.want();
+}
+
+function outputOf({ stream }: { stream: boolean }, { output }: Pick<ExecuteRequest, 'output'>) {
+  return stream ? { output } : {};
 }
 
 async function readCall(

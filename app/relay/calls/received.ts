@@ -7,7 +7,8 @@ import { ApiError } from '../errors.ts';
 import { toRequest } from '../execution/serve.ts';
 import { readStored } from '../ledger/results.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
-import { beginningOf, renderRequest } from '../outbound/dispatch.ts';
+import { beginningOf } from '../outbound/answerBody.ts';
+import { renderRequest } from '../outbound/dispatch.ts';
 import type { ResultsDeps } from './results.ts';
 
 interface CallRow {

@@ -11,6 +11,14 @@ export interface Principal {
   keyHash: string;
 }
 
+/** Receives the deltas of a creator's answer before anything of it is verified. */
+export interface OutputStream {
+  /** The escrow is funded, and the creator is called now. */
+  begun(executionId: string): void;
+  /** Resolves when the caller can take the next one. */
+  delta(text: string): Promise<void>;
+}
+
 /** A paid call that has passed every check except those of money. */
 export interface PaidCall {
   task: string;
@@ -26,6 +34,8 @@ export interface PaidCall {
   arrivedMs: number;
   /** Set if the call carries an Idempotency-Key: the nonce of its open, and the fingerprint of the request. */
   repeatable?: { nonce: Buffer; fingerprint: string };
+  /** Set if the caller wants the deltas. */
+  output?: OutputStream;
 }
 
 /** An execution that the wallet opened itself: the record and the request. */
@@ -37,6 +47,7 @@ export interface OpenedCall {
   async: boolean;
   /** Whole seconds until the record's deadline. */
   timeoutSeconds: number;
+  output?: OutputStream;
 }
 
 /** `completed` is settled, `pending` is an async call with a confirmed open, and `running` is undecided. */

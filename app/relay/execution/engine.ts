@@ -55,7 +55,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const opened = new Promise<void>((resolve) => {
         signalOpened = resolve;
       });
-      const live = newLive({ isFresh: true, opened: signalOpened });
+      const live = newLive({ isFresh: true, opened: signalOpened, output: call.output });
       const begun = await beginning.begin(principal, agent, call, live);
       const executionId = begun.execution_id;
       const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
@@ -73,7 +73,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
     },
     async start(agent: Agent, call: OpenedCall): Promise<ExecuteOutcome> {
       const executionId = await beginning.beginOpened(agent, call);
-      const live = newLive({ isFresh: false });
+      const live = newLive({ isFresh: false, output: call.output });
       const ended = work.on(executionId, live);
       if (call.async) return { kind: 'pending', executionId };
       return runningIfAway(executionId, async () => {

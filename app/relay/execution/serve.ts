@@ -2,14 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { timed } from '../chain/stages.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
-import {
-  beginningOf,
-  type CreatorAnswer,
-  type CreatorCall,
-  type CreatorRequest,
-  callCreator,
-  type RawAnswer,
-} from '../outbound/dispatch.ts';
+import { beginningOf, type RawAnswer } from '../outbound/answerBody.ts';
+import { type CreatorAnswer, type CreatorCall, type CreatorRequest, callCreator } from '../outbound/dispatch.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import type { Refunding } from './refund.ts';
@@ -37,6 +31,8 @@ export function createServing(
     const endpoint = await deps.endpointOf(row.metadata_hash);
     if (!endpoint) return refundIntent(row, snapshot, 'unserved', "This service does not have the agent's description");
     const { signingKey } = snapshot.record!;
+    const { output } = live;
+    output?.begun(row.execution_id);
     const call: CreatorCall = {
       endpoint,
       request: toRequest(row),
@@ -44,6 +40,7 @@ export function createServing(
       signingKey: signingKey.toBase58(),
       deadlineMs: live.dispatchedAtMs + Number(row.timeout_seconds) * 1_000,
       stop: stopping,
+      ...(output && { onDelta: output.delta }),
       late: (body) => void deps.keepLate(row, signingKey.toBytes(), body),
     };
     // If the node failed while an answer was judged, the answer is kept and not requested again.

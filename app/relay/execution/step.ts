@@ -11,6 +11,7 @@ import type { Leases } from '../ledger/leases.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
+import type { OutputStream } from './contract.ts';
 import type { KeepLate } from './late.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -62,6 +63,8 @@ export interface Live {
   refused: ApiError | null;
   /** Called once the open needs no reservation any longer. Calls that wait for the escrow may then go on. */
   opened: () => void;
+  /** Null if nobody wants the deltas. */
+  output: OutputStream | null;
 }
 
 /**
@@ -70,8 +73,14 @@ export interface Live {
  */
 export type Step = 'next' | 'wait' | 'rest' | 'ended';
 
+interface NewLive {
+  isFresh: boolean;
+  opened?: (() => void) | undefined;
+  output?: OutputStream | undefined;
+}
+
 /** The state of an execution before anything is known of it. */
-export function newLive({ isFresh, opened }: { isFresh: boolean; opened?: (() => void) | undefined }): Live {
+export function newLive({ isFresh, opened, output }: NewLive): Live {
   return {
     isFresh,
     snapshot: null,
@@ -82,5 +91,6 @@ export function newLive({ isFresh, opened }: { isFresh: boolean; opened?: (() =>
     ended: null,
     refused: null,
     opened: opened ?? (() => undefined),
+    output: output ?? null,
   };
 }

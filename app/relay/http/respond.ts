@@ -5,7 +5,9 @@ import type { z } from 'zod';
 import { ERRORS } from '../../sdk/wire/wire.ts';
 import { type ApiError, errorBody } from '../errors.ts';
 import { type Parts, renderParts } from '../json.ts';
-import { type Body, inOwnTurn, lengthOf, PIECE_BYTES, piecesOf } from '../longBytes.ts';
+import { type Body, lengthOf, PIECE_BYTES } from '../longBytes.ts';
+import { finishOutput } from './outputStream.ts';
+import { sendLong, together } from './sendLong.ts';
 
 /** The header with the request's id, in every answer and in the log. */
 export const REQUEST_ID = 'X-Request-Id';
@@ -39,6 +41,7 @@ export function sendBytes(response: Response, status: number, body: Body, conten
 /** Sends an error with the status of its code, in the specification's body unless another is given. */
 export function sendError(response: Response, error: ApiError, body: object = errorBody(error)): void {
   const { status } = ERRORS[error.code];
+  if (finishOutput(response, status, [Buffer.from(JSON.stringify(body))])) return;
   response.setHeader('Cache-Control', NO_STORE);
   const seconds = error.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined);
   if (seconds !== undefined) response.setHeader('Retry-After', String(seconds));
@@ -68,21 +71,6 @@ function end(response: Response, status: number, body: Body, contentType: string
   if (length > PIECE_BYTES) void sendLong(response, body);
   else response.end(together(body));
 }
-
-/** Writes one piece after the other, each when the connection has taken the one before. */
-async function sendLong(response: Response, body: Body): Promise<void> {
-  const gone = new Promise<void>((resolve) => void response.once('close', resolve));
-  for (const piece of piecesOf(body)) {
-    await inOwnTurn(() => undefined);
-    // A write to a closed connection is an error that nobody handles.
-    if (response.destroyed) return;
-    const taken = new Promise<void>((resolve) => void response.write(together(piece), () => resolve()));
-    await Promise.race([taken, gone]);
-  }
-  response.end();
-}
-
-const together = (body: Body): Uint8Array => (body.length === 1 ? body[0]! : Buffer.concat(body));
 
 function tagOf(body: Body): string {
   const hash = createHash('sha256');

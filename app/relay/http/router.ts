@@ -7,6 +7,7 @@ import { authenticate, authenticateOwner, authenticateReader } from '../access/a
 import type { PublicLimit } from '../access/publicLimit.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { finishOutput } from './outputStream.ts';
 import { readJsonBody } from './request.ts';
 import { send, sendBytes } from './respond.ts';
 import {
@@ -123,6 +124,7 @@ function setPolicy(response: Response, route: Route): void {
 }
 
 function answer(response: Response, route: Route, reply: AnyReply | WrittenReply): void {
+  if ('body' in reply && finishOutput(response, reply.status, reply.body, reply.headers)) return;
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   if ('body' in reply) {
     sendBytes(response, reply.status, reply.body, 'application/json; charset=utf-8');

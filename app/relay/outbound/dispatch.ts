@@ -2,18 +2,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { CallPurpose, SigningCall } from '../../sdk/creator/callSignature.ts';
-import { type Body, inOwnTurn, lengthOf, PIECE_BYTES } from '../longBytes.ts';
+import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
+import { EVENT_STREAM, isEventStream } from '../../sdk/wire/eventStream.ts';
+import type { Body } from '../longBytes.ts';
+import {
+  AnswerTooLarge,
+  beginningOf,
+  type CreatorAnswer,
+  MAX_LONG_ANSWERS,
+  type RawAnswer,
+  readBeginning,
+  readBounded,
+} from './answerBody.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
+import { type OnDelta, readStreamed } from './streamed.ts';
 import { createTurnsByServer, type Turns } from './turns.ts';
 
-/** Largest answer read, bytes. */
-export const MAX_ANSWER_BYTES = 5 * 1024 * 1024;
-/** Only a few longer answers per server are read at a time, so that no single server fills our memory. */
-const LONG_ANSWER_BYTES = 64 * 1024;
-const MAX_LONG_ANSWERS = 6;
 const RETRY_FIRST_MS = 100;
-/** Kept of an answer as it came, for the creator: enough to see what is wrong with it. */
-const RAW_BYTES = 16 * 1024;
+/** A model may think for a while before its next words. */
+const STREAM_IDLE_MS = 30_000;
 /** Rounding, so that the first call still gets the whole timeout, although its clock started a moment ago. */
 const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
@@ -33,22 +40,7 @@ export interface CreatorRequest {
   timeout_seconds: number;
 }
 
-/** An HTTP answer as it came. */
-export interface RawAnswer {
-  status: number;
-  /** The beginning of the body. */
-  body: Buffer;
-  /** True if the body was longer. */
-  isCut: boolean;
-}
-
-/**
- * The answer: a body, a timeout, or a final failure. A body keeps its parts as received, because joining a long one
- * blocks the event loop. The others have the last HTTP answer, if one came.
- */
-export type CreatorAnswer =
-  | { kind: 'body'; body: Body }
-  | { kind: 'timeout' | 'failed' | 'invalid'; message: string; raw?: RawAnswer | null };
+export type { CreatorAnswer } from './answerBody.ts';
 
 export interface CreatorCall {
   endpoint: string;
@@ -60,6 +52,8 @@ export interface CreatorCall {
   deadlineMs: number;
   /** Gives up at the first connection error. */
   once?: boolean;
+  /** If given, the creator may stream its answer. Receives the deltas, of the first attempt that has any. */
+  onDelta?: OnDelta;
   stop?: AbortSignal;
   /** Receives a body that comes within a minute after the deadline; it changes nothing. */
   late?: (body: Body) => void;
@@ -71,10 +65,13 @@ export interface CreatorPoolOptions {
   /** The headers that prove that this marketplace made the call. */
   sign: (call: SigningCall) => Promise<Record<string, string>>;
   resolve?: Resolve;
+  /** Longest silence of a streamed answer. */
+  streamIdleMs?: number;
 }
 
 export interface CreatorPool {
   agent: Agent;
+  streamIdleMs: number;
   sign: CreatorPoolOptions['sign'];
   /** Calls past their deadline that are still read. */
   lateCalls: number;
@@ -84,7 +81,8 @@ export interface CreatorPool {
 }
 
 /** Connections to creators, kept open between calls. One for the whole relay. */
-export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOptions): CreatorPool {
+export function createCreatorPool(options: CreatorPoolOptions): CreatorPool {
+  const { allowPrivate, sign, resolve, streamIdleMs = STREAM_IDLE_MS } = options;
   const agent = new Agent({
     connect: createConnector({ allowPrivate, ...(resolve && { resolve }) }),
     connections: 256,
@@ -92,65 +90,8 @@ export function createCreatorPool({ allowPrivate, sign, resolve }: CreatorPoolOp
     keepAliveTimeout: 10_000,
     maxHeaderSize: 16 * 1024,
   });
-  return { agent, sign, lateCalls: 0, turnsOf: createTurnsByServer(MAX_LONG_ANSWERS), destroy: () => agent.destroy() };
-}
-
-class AnswerTooLarge extends Error {
-  readonly chunks: Buffer[];
-  constructor(chunks: Buffer[]) {
-    super();
-    this.chunks = chunks;
-  }
-}
-
-/** The beginning of a body, as text or to keep. */
-export function beginningOf(body: Body): Pick<RawAnswer, 'body' | 'isCut'> {
-  const length = lengthOf(body);
-  const bytes = Buffer.alloc(Math.min(RAW_BYTES, length));
-  let at = 0;
-  for (const part of body) {
-    if (at >= bytes.length) break;
-    bytes.set(part.subarray(0, bytes.length - at), at);
-    at += part.length;
-  }
-  return { body: bytes, isCut: length > bytes.length };
-}
-
-/** Reads the beginning of a body that nobody judges, and closes the connection of a longer one. */
-async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<RawAnswer, 'body' | 'isCut'>> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      if (lengthOf(chunks) > RAW_BYTES) break;
-    }
-  } catch {
-    // The connection ended early; the part that came is kept.
-  }
-  return beginningOf(chunks);
-}
-
-/** Reads the whole body. A long one waits for a turn among the long answers of its server, and is read in pieces. */
-async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
-  const chunks: Buffer[] = [];
-  let [size, unpaused] = [0, 0];
-  let release: (() => void) | null = null;
-  try {
-    for await (const chunk of body) {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge(chunks);
-      if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
-      unpaused += chunk.length;
-      if (unpaused < PIECE_BYTES) continue;
-      unpaused = 0;
-      // The connection is not read meanwhile; one turn of the event loop may otherwise take 2 MiB.
-      await inOwnTurn(() => undefined);
-    }
-    return chunks;
-  } finally {
-    release?.();
-  }
+  const turnsOf = createTurnsByServer(MAX_LONG_ANSWERS);
+  return { agent, sign, streamIdleMs, lateCalls: 0, turnsOf, destroy: () => agent.destroy() };
 }
 
 /** An answer that says "not now". */
@@ -162,7 +103,7 @@ interface NotNow {
 /** One attempt. Throws on connection errors. */
 async function attempt(
   pool: CreatorPool,
-  { endpoint, request, purpose, signingKey }: CreatorCall,
+  { endpoint, request, purpose, signingKey, onDelta }: CreatorCall,
   secondsLeft: number,
   signal: AbortSignal,
 ): Promise<CreatorAnswer | NotNow> {
@@ -171,7 +112,11 @@ async function attempt(
   const response = await httpRequest(endpoint, {
     dispatcher: pool.agent,
     method: 'POST',
-    headers: { ...signature, accept: 'application/json', 'accept-encoding': 'identity' },
+    headers: {
+      ...signature,
+      accept: onDelta ? `${EVENT_STREAM}, application/json` : 'application/json',
+      'accept-encoding': 'identity',
+    },
     body,
     signal,
     headersTimeout: 0,
@@ -190,6 +135,9 @@ async function attempt(
     response.body.destroy();
     const raw = { status, body: Buffer.alloc(0), isCut: true };
     return { kind: 'invalid', message: "The creator's answer is compressed; compression is not supported", raw };
+  }
+  if (onDelta && isEventStream(headers['content-type']?.toString())) {
+    return readStreamed(response.body, { onDelta, turns: pool.turnsOf(endpoint), signal, idleMs: pool.streamIdleMs });
   }
   try {
     return { kind: 'body', body: await readBounded(response.body, pool.turnsOf(endpoint), signal) };
@@ -261,11 +209,21 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
   let pause = RETRY_FIRST_MS;
   let lastProblem = '';
   let raw: RawAnswer | null = null;
+  // A caller must not read the same words twice, so a retry after a delta asks for the whole answer.
+  let isStreamed = false;
+  const { onDelta, ...plain } = call;
+  const streaming = onDelta && {
+    ...call,
+    onDelta: (text: string) => {
+      isStreamed = true;
+      return onDelta(text);
+    },
+  };
   for (;;) {
     const leftMs = call.deadlineMs - performance.now();
     if (leftMs <= 0) break;
     try {
-      const answer = await attemptInTime(pool, call, leftMs);
+      const answer = await attemptInTime(pool, streaming && !isStreamed ? streaming : plain, leftMs);
       // Do not ask the clock again: a timer may fire early by it, and the creator would be called once more.
       if (answer === 'deadline') break;
       if (answer.kind !== 'notNow') return answer;

@@ -1,5 +1,5 @@
 /** Limits the size of a result by its price, because everybody's results are kept. */
-import { MAX_ANSWER_BYTES } from './dispatch.ts';
+import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 
 /** Base units. */
 const CENT = 10_000n;

@@ -1,86 +1,11 @@
-/** Judges a creator's answer: a signed result, an honest failure, or neither. */
-
-import { z } from 'zod';
+/** Judges a creator's answer as the SDK does, and long ones outside the main thread. */
+import { type Expected, type Judgement, judgeNow as judgeAlone } from '../../sdk/creator/judge.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
-import { executionMessage, hashResult, verifyMessage, verifyResultSignature } from '../../sdk/receipt/receipt.ts';
-import { JsonError, parseJson } from '../json.ts';
 import { type Body, lengthOf } from '../longBytes.ts';
 import { bytesInThread } from '../workers.ts';
 
 /** Up to this size an answer is judged in the main thread: 3 ms at worst. */
 const SMALL_ANSWER = 8 * 1024;
-/** Deepest nesting of an answer. */
-const MAX_DEPTH = 64;
-/** Maximum values in an answer: millions of small ones would cost a hundred times their bytes. */
-const MAX_VALUES = 100_000;
-/** Longest creator error shown, characters. */
-const MAX_ERROR_LENGTH = 500;
-/** Largest reasoning trace kept, bytes of JSON. */
-const MAX_STEPS_BYTES = 256 * 1024;
-
-/** A result with a valid hash and signature. */
-export interface VerifiedResult {
-  kind: 'completed';
-  /** UTF-8. */
-  result: Uint8Array;
-  resultHash: string;
-  signature: string;
-  /** The optional signature that names this very execution, if it is present and valid. */
-  executionSignature: string | null;
-  tokensUsed: number | null;
-  /** JSON text of the trace. */
-  steps: string | null;
-}
-
-export type Verification = VerifiedResult | { kind: 'failed'; message: string } | { kind: 'invalid'; message: string };
-
-/** The expected answer. `signingKey` is the record's key, 32 bytes; `requestHash` is the record's, hex. */
-export interface Expected {
-  executionId: string;
-  signingKey: Uint8Array;
-  requestHash: string;
-  /** Maximum of the result; unlimited if absent. */
-  maxResultBytes?: number;
-}
-
-/** A judged answer, with the checks that it passes, for authors of a creator's server. */
-export interface Judgement {
-  verdict: Verification;
-  /** Why it is not JSON; null if it is. */
-  jsonFault: string | null;
-  /** True if it names the execution. */
-  isNamed: boolean;
-  /** True if it says `completed` and has a text as result. */
-  isCompleted: boolean;
-  isHashed: boolean;
-  isSigned: boolean;
-}
-
-const envelope = z.looseObject({ execution_id: z.string(), status: z.enum(['completed', 'failed']) });
-const completed = z.looseObject({ result: z.string(), result_hash: z.string(), signature: z.string() });
-const failed = z.looseObject({
-  error: z.string().min(1),
-  result: z.null().optional(),
-  result_hash: z.null().optional(),
-  signature: z.null().optional(),
-});
-const tokensUsed = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
-
-function invalid(message: string): Verification {
-  return { kind: 'invalid', message };
-}
-
-/** Plain text of limited length: control characters would let a creator write into terminals and logs. */
-export function plainText(text: string): string {
-  const cleaned = text.replace(/\p{Cc}+/gu, ' ').trim();
-  return cleaned.length > MAX_ERROR_LENGTH ? `${cleaned.slice(0, MAX_ERROR_LENGTH - 1)}…` : cleaned;
-}
-
-function readSteps(steps: unknown, maxBytes: number): string | null {
-  if (!Array.isArray(steps)) return null;
-  const text = JSON.stringify(steps);
-  return Buffer.byteLength(text) <= Math.min(maxBytes, MAX_STEPS_BYTES) ? text : null;
-}
 
 const judgeInThread = bytesInThread(import.meta.url, judgeNow);
 
@@ -91,67 +16,5 @@ export async function judgeAnswer(body: Body, expected: Expected): Promise<Judge
 }
 
 export function judgeNow(bytes: Uint8Array, expected: Expected): Judgement {
-  let json: unknown;
-  try {
-    json = parseJson(bytes, { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, roundNumbers: true });
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    const jsonFault = `The creator's answer is not valid JSON: ${error.message}`;
-    const nothing = { isNamed: false, isCompleted: false, isHashed: false, isSigned: false };
-    return { verdict: { kind: 'invalid', message: jsonFault }, jsonFault, ...nothing };
-  }
-  const { execution_id, status, result, result_hash, signature } = (json ?? {}) as Record<string, unknown>;
-  const isText = typeof result === 'string';
-  const verdict = verifyAnswer(json, expected);
-  const isGood = verdict.kind === 'completed';
-  return {
-    verdict,
-    jsonFault: null,
-    isNamed: execution_id === expected.executionId,
-    isCompleted: status === 'completed' && isText,
-    isHashed: isGood || (isText && hashResult(result) === result_hash),
-    isSigned: isGood || verifyResultSignature(expected.signingKey, String(result_hash), String(signature)),
-  };
-}
-
-/** Judges an answer's JSON. Invalid tokens_used or steps are dropped and never cost the creator its pay. */
-export function verifyAnswer(json: unknown, expected: Expected): Verification {
-  const head = envelope.safeParse(json);
-  if (!head.success)
-    return invalid("The creator's answer has no execution_id, or its status is neither completed nor failed");
-  if (head.data.execution_id !== expected.executionId) return invalid("The creator's answer has another execution_id");
-  if (head.data.status === 'failed') {
-    const failure = failed.safeParse(json);
-    if (!failure.success)
-      return invalid("The creator's failed answer must have an error, and null as result, result_hash and signature");
-    return { kind: 'failed', message: plainText(failure.data.error) || 'The creator gave no reason' };
-  }
-  const body = completed.safeParse(json);
-  if (!body.success) return invalid("The creator's answer has no result, result_hash or signature");
-  const { result, result_hash: resultHash, signature } = body.data;
-  // A lone surrogate has no UTF-8 bytes, so implementations would hash it differently.
-  if (!result.isWellFormed()) return invalid("The creator's result is not valid Unicode");
-  const bytes = Buffer.from(result, 'utf8');
-  const { maxResultBytes = Number.POSITIVE_INFINITY } = expected;
-  if (bytes.length > maxResultBytes) {
-    const limit = `max_result_bytes of its price, ${maxResultBytes}`;
-    return invalid(`The creator's result has ${bytes.length} bytes, more than ${limit}`);
-  }
-  if (hashResult(result) !== resultHash) return invalid("The creator's result_hash is not the SHA-256 of its result");
-  if (!verifyResultSignature(expected.signingKey, resultHash, signature)) {
-    return invalid("The creator's signature is not a signature of its listing's signing key over result_hash");
-  }
-  const extra = json as { tokens_used?: unknown; steps?: unknown; execution_signature?: unknown };
-  const tokens = tokensUsed.safeParse(extra.tokens_used);
-  const message = executionMessage(PROGRAM_ID.toBase58(), expected.executionId, expected.requestHash, resultHash);
-  const named = extra.execution_signature;
-  return {
-    kind: 'completed',
-    result: bytes,
-    resultHash,
-    signature,
-    executionSignature: typeof named === 'string' && verifyMessage(expected.signingKey, message, named) ? named : null,
-    tokensUsed: tokens.success ? tokens.data : null,
-    steps: readSteps(extra.steps, maxResultBytes),
-  };
+  return judgeAlone(bytes, { programId: PROGRAM_ID.toBase58(), ...expected });
 }

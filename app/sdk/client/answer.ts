@@ -1,6 +1,6 @@
 /** Reads answers by their schemas, and turns error answers into a MarketplaceError. */
 import * as z from 'zod';
-import { ErrorBody } from '../wire/wire.ts';
+import { ERRORS, ErrorBody, type ErrorCode } from '../wire/wire.ts';
 import { MarketplaceError } from './error.ts';
 
 export { MarketplaceError };
@@ -59,5 +59,11 @@ export function toError(response: Response, body: unknown): MarketplaceError {
   if (!parsed.success) return unknownAnswer(response);
   const { code, message, execution_id, details } = parsed.data.error;
   const requestId = response.headers.get('x-request-id');
-  return new MarketplaceError(response.status, code, message, execution_id, requestId, details, retryAfterOf(response));
+  // In a stream, the error comes after the status.
+  const status = response.ok && isErrorCode(code) ? ERRORS[code].status : response.status;
+  return new MarketplaceError(status, code, message, execution_id, requestId, details, retryAfterOf(response));
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
 }

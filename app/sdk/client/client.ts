@@ -25,8 +25,9 @@ import {
   type StartInput,
   type StatementRole,
 } from '../wire/wire.ts';
-import { read, readJson, toError } from './answer.ts';
+import { read, toError } from './answer.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
+import { type OnDelta, readAnswer } from './streamed.ts';
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:8787`, with or without a trailing slash. */
@@ -84,6 +85,11 @@ export interface ReadOptions {
 export interface ExecuteOptions extends ReadOptions {
   /** Idempotency key of this call: 1 to 255 visible ASCII characters. Random by default, so that retries are safe. */
   idempotencyKey?: string;
+  /**
+   * Receives the agent's output as it is written, if the agent streams. It is not verified and is not the result. After
+   * a lost connection only the result follows.
+   */
+  onDelta?: OnDelta;
 }
 
 /** Also accepts answers of older relays: a pending refund shown as failed, no signatures of the creator, no archive, no deletion. */
@@ -112,12 +118,13 @@ export function createClient(options: ClientOptions) {
     path: string,
     init: RequestInit = {},
     token = options.apiKey,
+    onDelta?: OnDelta,
   ): Promise<T> {
     const headers = new Headers(init.headers);
     if (token) headers.set('authorization', `Bearer ${token}`);
     const response = await send(baseUrl + path, { ...init, headers });
     // An error's body may be anything.
-    const body = response.ok ? await readJson(response) : await response.json().catch(() => null);
+    const body = response.ok ? await readAnswer(response, onDelta) : await response.json().catch(() => null);
     if (!response.ok && path !== '/ready') throw toError(response, body);
     return read(schema, body);
   }
@@ -159,23 +166,23 @@ export function createClient(options: ClientOptions) {
      * at most once, however often it is retried.
      */
     execute(agentId: string, body: ExecuteInput, options: ExecuteOptions = {}): Promise<ExecuteAnswer> {
-      const { signal, idempotencyKey = crypto.randomUUID() } = options;
-      const init = post(JSON.stringify(body), signal, { 'idempotency-key': idempotencyKey });
+      const { signal, idempotencyKey = crypto.randomUUID(), onDelta } = options;
+      const headers = { 'idempotency-key': idempotencyKey };
+      const init = post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal, headers);
       const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
-      return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
+      return repeat(() => call(ExecuteAnswer, path, init, undefined, onDelta), patience, signal);
     },
     /** Runs an execution that a wallet opened itself. Its id alone makes retries safe. */
-    startExecution: (executionId: string, body: StartInput, signal?: AbortSignal): Promise<ExecuteAnswer> =>
-      repeat(
-        () =>
-          call(
-            ExecuteAnswer,
-            `/v1/executions/${encodeURIComponent(executionId)}/start`,
-            post(JSON.stringify(body), signal),
-          ),
-        patience,
-        signal,
-      ),
+    startExecution(
+      executionId: string,
+      body: StartInput,
+      signal?: AbortSignal,
+      onDelta?: OnDelta,
+    ): Promise<ExecuteAnswer> {
+      const init = post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal);
+      const path = `/v1/executions/${encodeURIComponent(executionId)}/start`;
+      return repeat(() => call(ExecuteAnswer, path, init, undefined, onDelta), patience, signal);
+    },
     getExecution: (executionId: string, options?: ReadOptions) =>
       get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
     /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */

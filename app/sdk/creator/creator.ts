@@ -21,11 +21,13 @@ import {
   RequestError,
   readExecutionRequest,
 } from './creatorRequest.ts';
+import { createDeltas, type SendDelta } from './deltas.ts';
 import { heldKey, signingKeyAddress, signingKeysOf } from './signingKey.ts';
 
 export type { CallPurpose } from './callSignature.ts';
 export { type CallTrust, type CallVerifier, createCallVerifier } from './callVerifier.ts';
 export { type ExecutionRequest, parseExecutionRequest, RequestError, readExecutionRequest } from './creatorRequest.ts';
+export type { SendDelta } from './deltas.ts';
 export { generateSigningKey, loadSigningKey, saveSigningKey, signingKeyAddress } from './signingKey.ts';
 
 export interface ExecutionOutput {
@@ -41,11 +43,21 @@ export class ExecutionFailure extends Error {
   override name = 'ExecutionFailure';
 }
 
+export interface ExecutionContext {
+  /** Aborts shortly before the deadline; a later result is not used. */
+  signal: AbortSignal;
+  /**
+   * Shows the caller a part of the output while it is made, if the caller asked for that. It is not verified: only the
+   * result is signed and paid. Wait for it if you make output faster than it can be sent.
+   */
+  delta: SendDelta;
+}
+
 export interface CreatorOptions {
   /** 64 bytes, seed then public key: `loadSigningKey`. Several keys, newest first, while a listing's key changes. */
   signingKey: Uint8Array | readonly Uint8Array[];
-  /** Does the work. `signal` aborts shortly before the deadline; a later result is not used. */
-  execute: (request: ExecutionRequest, context: { signal: AbortSignal }) => ExecutionOutput | Promise<ExecutionOutput>;
+  /** Does the work. */
+  execute: (request: ExecutionRequest, context: ExecutionContext) => ExecutionOutput | Promise<ExecutionOutput>;
   /** Base58 address of the marketplace's program. If given, answers also bind the result to the execution. */
   programId?: string;
   /**
@@ -117,6 +129,7 @@ export function createExecutionHandler(
   const verify = typeof options.verify === 'object' ? createCallVerifier(options.verify) : options.verify;
   const keys = signingKeysOf(options.signingKey);
   return (request, response) => {
+    const deltas = createDeltas(request, response);
     readExecutionRequest(request, maxBodyBytes, verify)
       .then((execution) => {
         const { executionId, signingKey } = execution;
@@ -127,7 +140,7 @@ export function createExecutionHandler(
           return Buffer.from(JSON.stringify(failedAnswer(executionId, reason)));
         }
         const fingerprint = fingerprintOf(execution);
-        const answer = answers.once(executionId, fingerprint, () => runExecution(options, execution));
+        const answer = answers.once(executionId, fingerprint, () => runExecution(options, execution, deltas.send));
         if (answer) return answer;
         throw new RequestError(
           409,
@@ -135,7 +148,9 @@ export function createExecutionHandler(
           'this execution_id was used before with another task or parameters',
         );
       })
-      .then((answer) => sendJson(response, 200, answer))
+      .then((answer) => {
+        if (!deltas.finish(answer)) sendJson(response, 200, answer);
+      })
       .catch((error: unknown) => {
         if (error instanceof RequestError) {
           return sendError(response, error, error.status === 405 ? { allow: 'POST' } : {});
@@ -182,7 +197,7 @@ export function failedAnswer(executionId: string, error: string): FailedAnswer {
 }
 
 /** Runs the creator's function and returns the answer's bytes. Any error becomes the failure answer. */
-async function runExecution(options: CreatorOptions, request: ExecutionRequest): Promise<Buffer> {
+async function runExecution(options: CreatorOptions, request: ExecutionRequest, delta: SendDelta): Promise<Buffer> {
   const { maxAnswerBytes = 5 * MEBIBYTE, failBeforeDeadline = true, onError = logError } = options;
   const allowedMs = request.timeoutSeconds * 1000;
   const deadline = new AbortController();
@@ -193,7 +208,7 @@ async function runExecution(options: CreatorOptions, request: ExecutionRequest):
   );
   try {
     const { signal } = deadline;
-    const work = (async () => options.execute(request, { signal }))();
+    const work = (async () => options.execute(request, { signal, delta }))();
     const output = await (failBeforeDeadline ? Promise.race([work, rejectOnAbort(signal)]) : work);
     const answer = Buffer.from(JSON.stringify(completedAnswer(options, request, output)));
     if (answer.length <= maxAnswerBytes) return answer;

@@ -18,4 +18,12 @@ export {
   KEY_DIRECTORY_TYPE,
   type PublicJwk,
 } from './callSignature.ts';
+export {
+  type Conformance,
+  type ConformanceTarget,
+  type ConformanceTools,
+  createTestKeys,
+  type Finding,
+  testCreator,
+} from './conformance.ts';
 export * from './creator.ts';

@@ -7,6 +7,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { findListing, listAgent, updateListing as updateListingInstruction } from '../program/program.ts';
 import { hashMetadata } from '../receipt/metadataHash.ts';
 import { encodeMetadata } from '../wire/metadata.ts';
+import type { ListingCheck } from '../wire/procedures.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import type { Progress } from './format.ts';
 import { depositFor, type ListingDraft } from './listingDraft.ts';
@@ -138,6 +139,39 @@ export async function updateListing(marketplace: Marketplace, options: UpdateLis
   return resultOf(agentId, wallet.publicKey, signingKey, draft, metadataHash, signature);
 }
 
+export interface TestEndpointOptions {
+  wallet: Signer;
+  /** The key that signs the results. */
+  signingKey: PublicKey;
+  draft: ListingDraft;
+  /** Also makes the checks that paid calls do not depend on. */
+  full?: boolean;
+  onProgress?: Progress;
+}
+
+/** Posts the document to the marketplace, and lets it test the endpoint. Nothing is signed on the chain. */
+export async function testEndpoint(
+  marketplace: Marketplace,
+  { wallet, signingKey, draft, full = false, onProgress = () => {} }: TestEndpointOptions,
+): Promise<{ ok: boolean; checks: ListingCheck[] }> {
+  const bytes = encodeMetadata(draft.metadata);
+  const metadataHash = hashMetadata(bytes);
+  const session = await openSession(marketplace, wallet);
+  await ask(marketplace, () => restClient(marketplace).postMetadata(bytes, session.token));
+  onProgress(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
+  onProgress(`Testing ${draft.metadata.endpoint} ...`);
+  // Not retried: a test makes the endpoint work.
+  return askOnce(marketplace, () =>
+    session.call('listings.test', {
+      metadata_hash: metadataHash,
+      signing_key: signingKey.toBase58(),
+      ...(draft.test ?? NO_TEST),
+      timeout_seconds: draft.timeoutSeconds,
+      full,
+    }),
+  );
+}
+
 /** Posts the document to the marketplace and lets it send the test request. Returns the document's hash. */
 async function publishMetadata(
   marketplace: Marketplace,
@@ -146,8 +180,7 @@ async function publishMetadata(
   draft: ListingDraft,
   onProgress: Progress,
 ): Promise<Uint8Array> {
-  const bytes = encodeMetadata(draft.metadata);
-  const metadataHash = hashMetadata(bytes);
+  const metadataHash = hashMetadata(encodeMetadata(draft.metadata));
   const { maxTimeoutSeconds } = marketplace.config;
   if (draft.timeoutSeconds > maxTimeoutSeconds || draft.minTimeoutSeconds > draft.timeoutSeconds) {
     throw new Refusal(
@@ -155,19 +188,7 @@ async function publishMetadata(
         `they are ${draft.minTimeoutSeconds} and ${draft.timeoutSeconds}.`,
     );
   }
-  const session = await openSession(marketplace, wallet);
-  await ask(marketplace, () => restClient(marketplace).postMetadata(bytes, session.token));
-  onProgress(`Metadata stored: ${bytes.length} bytes, hash ${metadataHash}.`);
-  onProgress(`Testing ${draft.metadata.endpoint} ...`);
-  // Not retried: a test makes the endpoint work.
-  const { ok, checks } = await askOnce(marketplace, () =>
-    session.call('listings.test', {
-      metadata_hash: metadataHash,
-      signing_key: signingKey.toBase58(),
-      ...(draft.test ?? NO_TEST),
-      timeout_seconds: draft.timeoutSeconds,
-    }),
-  );
+  const { ok, checks } = await testEndpoint(marketplace, { wallet, signingKey, draft, onProgress });
   for (const check of checks) onProgress(`  ${check.ok ? 'ok    ' : 'failed'} ${check.name}: ${check.detail}`);
   if (!ok) {
     const failed = checks.filter((check) => !check.ok).map(({ name, detail }) => `${name}: ${detail}`);

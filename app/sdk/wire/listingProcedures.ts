@@ -1,13 +1,22 @@
 /** Procedures of agents, their listings and their creators. */
 import * as z from 'zod';
+import { CONFORMANCE_NAMES } from './conformance.ts';
 import { Address, Count, ExecutionId, Hash, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 
 /** One check of the Test Execution tool, in order. */
 export const ListingCheck = z.strictObject({
-  name: z.enum(['metadata', 'reachable', 'json', 'execution_id', 'status', 'result_hash', 'signature']),
+  name: z.enum(CONFORMANCE_NAMES),
   ok: z.boolean(),
+  /** False: paid calls do not depend on it. */
+  required: z.boolean(),
+  expected: z.string(),
+  /** What was found. */
   detail: z.string(),
   duration_ms: Count,
+  /** The beginning of the request, up to 2 KiB; null if none was sent. */
+  sent: z.string().nullable(),
+  /** The beginning of the answer as it came, up to 2 KiB; null if there was none. */
+  received: z.string().nullable(),
 });
 export type ListingCheck = z.infer<typeof ListingCheck>;
 
@@ -207,10 +216,13 @@ export const listingProcedures = {
       parameters: z.record(z.string(), z.unknown()).default({}),
       /** Seconds to wait, up to `max_timeout_seconds`. Default: the listing's own timeout, or 30 before listing. */
       timeout_seconds: z.int().min(1).optional(),
+      /** Also makes the checks that paid calls do not depend on: seven more requests. */
+      full: z.boolean().default(false),
       /** Shows task, parameters and result to everybody as the agent's example, if the test passes. */
       publish: z.boolean().default(false),
     }),
     output: z.strictObject({
+      /** All required checks passed. */
       ok: z.boolean(),
       checks: z.array(ListingCheck),
       /** The beginning of the server's answer as it came, up to 16 KiB; null if there was none. */

@@ -76,6 +76,8 @@ export const ExecuteBody = z.strictObject({
   task: z.string('must be a string of at least one character').min(1, 'must have at least one character'),
   parameters: z.record(z.string(), z.unknown(), 'must be an object').default({}),
   async: z.boolean('must be true or false').default(false),
+  /** Answer with Server-Sent Events: the output as it comes, then the result. */
+  stream: z.boolean('must be true or false').default(false),
   timeout_seconds: z.int('must be a whole number of seconds').optional(),
   max_cost_usdc: z
     .number(COST_RULE)
@@ -95,6 +97,7 @@ export const StartBody = z.strictObject({
   task: ExecuteBody.shape.task,
   parameters: ExecuteBody.shape.parameters,
   async: ExecuteBody.shape.async,
+  stream: ExecuteBody.shape.stream,
   wallet_signature: z
     .string()
     .regex(/^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be ed25519: and a base58 signature of 64 bytes')

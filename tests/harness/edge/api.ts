@@ -27,6 +27,7 @@ import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
+import { createPost } from '../../../app/relay/outbound/testPost.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
@@ -171,6 +172,7 @@ export async function startWorld(
     },
     metrics: { render: async () => 'marketplace_test 1\n', answered: () => undefined },
     callCreator: (call) => callCreator(creators, call),
+    testTools: { sign: creators.sign, post: createPost(creators) },
     now: () => state.nowMs,
     log,
     ...settings,

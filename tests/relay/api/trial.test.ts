@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
+import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
 import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
 import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../../app/sdk/wire/conformance.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
@@ -74,9 +76,26 @@ describe('listings.test', () => {
     const { ok, checks, answer } = await run(handler, { task: 'it', parameters: { any: 1 } });
     expect(ok).to.equal(true);
     expect(JSON.parse(answer!)).to.include({ status: 'completed', result: 'did it' });
-    const names = ['metadata', 'reachable', 'json', 'execution_id', 'status', 'result_hash', 'signature'];
-    expect(checks.map((check) => check.name)).to.deep.equal(names);
+    const required = CONFORMANCE_CHECKS.filter((check) => check.required);
+    expect(checks.map((check) => check.name)).to.deep.equal(required.map(({ name }) => name));
     for (const check of checks) expect(check.ok, check.detail).to.equal(true);
+  });
+
+  it('makes every check of the conformance test if asked', async () => {
+    const verify = { directoryUrl: `${world.url}${KEY_DIRECTORY_PATH}` };
+    const handler = createExecutionHandler({ signingKey, verify, execute: ({ task }) => ({ result: task }) });
+    const { ok, checks } = await run(handler, { full: true });
+    expect(checks.map(({ name }) => name)).to.deep.equal(CONFORMANCE_NAMES);
+    for (const { ok: passed, detail, sent, received, name } of checks) {
+      expect(passed, `${name}: ${detail}`).to.equal(true);
+      if (name !== 'metadata') expect([sent, received].join(' ')).to.match(/^POST http[\s\S]* HTTP \d/);
+    }
+    expect(ok).to.equal(true);
+    // One that accepts everything would be paid all the same.
+    const careless = await run(answering({}), { full: true });
+    expect(careless.ok).to.equal(true);
+    const failed = careless.checks.filter((check) => !check.ok).map(({ name }) => name);
+    expect(failed).to.deep.equal(['failure', 'media_type', 'unsigned', 'forged']);
   });
 
   it('sends the synthetic task to the endpoint in the format of a paid one', async () => {

@@ -43,6 +43,7 @@ export async function runTest(draft: Draft, signingKey: string): Promise<TestOut
     task: draft.test_task,
     parameters: draft.test_parameters,
     timeout_seconds: timeoutSeconds,
+    full: true,
     publish: draft.test_publish ?? false,
   });
 }
@@ -52,6 +53,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
   const [error, setError] = useState<unknown>(null);
   const [asJson, setAsJson] = useState(false);
   const schema = readSchema(draft.input_schema);
+  const advised = outcome?.checks.filter((check) => !check.ok && !check.required).length ?? 0;
 
   async function run() {
     setRunning(true);
@@ -128,6 +130,8 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
         {outcome?.ok && (
           <Note tone="good" title="The endpoint passed">
             A paid call would have been settled.
+            {advised > 0 &&
+              ` ${advised} of the advised checks failed: you can list the agent, and should correct them.`}
           </Note>
         )}
         {outcome && !outcome.ok && (

@@ -26,6 +26,7 @@ import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
 import { ApiError } from '../../errors.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
+import { createOutput } from '../outputStream.ts';
 import {
   ARCHIVE,
   COMPLETED,
@@ -44,8 +45,9 @@ import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts'
 /** The answers of a paid call, for both ways to it. */
 const outcomesOf = (asynchronous: string) => ({
   200: {
-    about: `The settled result; with \`async\`, the ${asynchronous} execution.`,
+    about: `The settled result; with \`async\`, the ${asynchronous} execution. With \`stream\`, Server-Sent Events: \`execution\` with its id, \`delta\` with \`text\` as the agent writes it (not verified, and not the result), then \`result\` with this answer or \`error\` with the error. A stream that ends without them leaves the outcome open: read the execution.`,
     schema: z.union([ExecuteCompleted, ExecuteAccepted]),
+    bytes: 'text/event-stream' as const,
     headers: ['Idempotent-Replayed' as const],
     examples: {
       completed: {
@@ -110,7 +112,9 @@ export const executionRoutes = {
       const idempotencyKey = request.headers['idempotency-key'];
       const { url } = request;
       const ask = () => askerOf(deps, request, caller.wallet);
-      return executeAgent(deps, caller, { agentId: param('agent_id'), idempotencyKey, url, bytes, ask, arrivedMs });
+      const output = createOutput(request.res!);
+      const call = { agentId: param('agent_id'), idempotencyKey, url, bytes, ask, arrivedMs, output };
+      return executeAgent(deps, caller, call);
     },
   }),
 
@@ -138,7 +142,9 @@ export const executionRoutes = {
     cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes }) {
       const ask = () => askerOf(deps, request, caller?.wallet ?? null);
-      return startExecution(deps, caller, { executionId: param('execution_id'), url: request.url, bytes, ask });
+      const { url } = request;
+      const output = createOutput(request.res!);
+      return startExecution(deps, caller, { executionId: param('execution_id'), url, bytes, ask, output });
     },
   }),
 

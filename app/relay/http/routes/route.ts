@@ -28,7 +28,7 @@ export interface Answer {
   about: string;
   schema?: z.ZodType;
   /** Media type of an answer in bytes. */
-  bytes?: 'text/plain' | 'text/csv' | 'text/html' | 'application/json';
+  bytes?: 'text/plain' | 'text/csv' | 'text/html' | 'text/event-stream' | 'application/json';
   headers?: readonly ResponseHeader[];
   /** By display name. */
   examples?: Record<string, unknown>;

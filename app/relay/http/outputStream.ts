@@ -1,0 +1,97 @@
+/**
+ * The answer of a paid call as Server-Sent Events, for callers that ask for `stream`. It begins when the creator is
+ * called: an error before that is an ordinary answer with its own status. Whether anybody reads changes nothing for the
+ * execution.
+ */
+import type { Response } from 'express';
+import { EVENT_STREAM, renderEvent } from '../../sdk/wire/eventStream.ts';
+import type { CallOutput } from '../calls/execute.ts';
+import type { Body } from '../longBytes.ts';
+import { sendLong } from './sendLong.ts';
+
+/** Proxies close connections that are silent for longer. */
+const HEARTBEAT_MS = 15_000;
+/**
+ * A caller that reads slowly delays its creator by at most this much in all. Then it gets no further deltas, only the
+ * result: a creator must not lose its pay by the clock because of its caller.
+ */
+const SLOW_MS = 5_000;
+
+interface Output extends CallOutput {
+  /** Ends the stream with this answer. False if the answer must be sent as usual. */
+  finish(status: number, body: Body, headers: Record<string, string>): boolean;
+}
+
+/** The stream of a response, which stays unused unless it is wanted. */
+export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutput {
+  let isWanted = false;
+  let isOpen = false;
+  let slowMs = slowestMs;
+  let heartbeat: NodeJS.Timeout | undefined;
+
+  function open(): void {
+    isOpen = true;
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    // Proxies such as nginx would collect the events otherwise.
+    response.setHeader('X-Accel-Buffering', 'no');
+    response.writeHead(200, { 'Content-Type': `${EVENT_STREAM}; charset=utf-8` });
+    heartbeat = setInterval(() => {
+      // A slow reader has something to read already.
+      if (!response.writableNeedDrain) write(':\n\n');
+    }, HEARTBEAT_MS);
+    response.once('close', () => clearInterval(heartbeat));
+  }
+  const write = (text: string): boolean => response.destroyed || response.write(text);
+
+  const output: Output = {
+    want() {
+      isWanted = true;
+    },
+    begun(executionId) {
+      if (!isWanted || isOpen || response.destroyed || response.headersSent) return;
+      open();
+      write(renderEvent('execution', JSON.stringify({ execution_id: executionId, status: 'running' })));
+    },
+    async delta(text) {
+      if (!isOpen || response.writableEnded || slowMs <= 0) return;
+      if (write(renderEvent('delta', JSON.stringify({ text, verified: false })))) return;
+      const begunMs = performance.now();
+      await drained(response, slowMs);
+      slowMs -= performance.now() - begunMs;
+    },
+    finish(status, body, headers) {
+      if (!isWanted || response.destroyed || (!isOpen && status >= 300)) return false;
+      if (!isOpen) {
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+        open();
+      }
+      clearInterval(heartbeat);
+      const { takeMs } = response.locals as { takeMs: number };
+      response.setTimeout(takeMs, () => response.destroy());
+      // 202: the outcome is open, so there is no result.
+      const name = status === 202 ? 'execution' : status < 300 ? 'result' : 'error';
+      void sendLong(response, [Buffer.from(`event: ${name}\ndata: `), ...body, Buffer.from('\n\n')]);
+      return true;
+    },
+  };
+  response.locals.output = output;
+  return output;
+}
+
+/** Ends the stream of a response with this answer. False if it has none, and the answer must be sent as usual. */
+export function finishOutput(response: Response, status: number, body: Body, headers = {}): boolean {
+  return (response.locals.output as Output | undefined)?.finish(status, body, headers) ?? false;
+}
+
+function drained(response: Response, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    response.once('drain', done).once('close', done);
+  });
+}

@@ -1,0 +1,86 @@
+/** Reads the body of a creator's answer, within limits, so that no server fills our memory. */
+import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
+import { type Body, inOwnTurn, lengthOf, PIECE_BYTES } from '../longBytes.ts';
+import type { Turns } from './turns.ts';
+
+/** Only a few longer answers per server are read at a time, so that no single server fills our memory. */
+export const LONG_ANSWER_BYTES = 64 * 1024;
+export const MAX_LONG_ANSWERS = 6;
+/** Kept of an answer as it came, for the creator: enough to see what is wrong with it. */
+const RAW_BYTES = 16 * 1024;
+
+/** An HTTP answer as it came. */
+export interface RawAnswer {
+  status: number;
+  /** The beginning of the body. */
+  body: Buffer;
+  /** True if the body was longer. */
+  isCut: boolean;
+}
+
+/**
+ * The answer: a body, a timeout, or a final failure. A body keeps its parts as received, because joining a long one
+ * blocks the event loop. The others have the last HTTP answer, if one came.
+ */
+export type CreatorAnswer =
+  | { kind: 'body'; body: Body }
+  | { kind: 'timeout' | 'failed' | 'invalid'; message: string; raw?: RawAnswer | null };
+
+/** The answer is longer than is read; `chunks` are its beginning. */
+export class AnswerTooLarge extends Error {
+  readonly chunks: Buffer[];
+  constructor(chunks: Buffer[]) {
+    super();
+    this.chunks = chunks;
+  }
+}
+
+/** The beginning of a body, as text or to keep. */
+export function beginningOf(body: Body): Pick<RawAnswer, 'body' | 'isCut'> {
+  const length = lengthOf(body);
+  const bytes = Buffer.alloc(Math.min(RAW_BYTES, length));
+  let at = 0;
+  for (const part of body) {
+    if (at >= bytes.length) break;
+    bytes.set(part.subarray(0, bytes.length - at), at);
+    at += part.length;
+  }
+  return { body: bytes, isCut: length > bytes.length };
+}
+
+/** Reads the beginning of a body that nobody judges, and closes the connection of a longer one. */
+export async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<RawAnswer, 'body' | 'isCut'>> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      if (lengthOf(chunks) > RAW_BYTES) break;
+    }
+  } catch {
+    // The connection ended early; the part that came is kept.
+  }
+  return beginningOf(chunks);
+}
+
+/** Reads the whole body. A long one waits for a turn among the long answers of its server, and is read in pieces. */
+export async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, signal: AbortSignal): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  let [size, unpaused] = [0, 0];
+  let release: (() => void) | null = null;
+  try {
+    for await (const chunk of body) {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > MAX_ANSWER_BYTES) throw new AnswerTooLarge(chunks);
+      if (size > LONG_ANSWER_BYTES) release ??= await turns.take(signal);
+      unpaused += chunk.length;
+      if (unpaused < PIECE_BYTES) continue;
+      unpaused = 0;
+      // The connection is not read meanwhile; one turn of the event loop may otherwise take 2 MiB.
+      await inOwnTurn(() => undefined);
+    }
+    return chunks;
+  } finally {
+    release?.();
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The folders of `creator new`, as a stranger uses them: outside of this project, with the package as it would be
+ * published. Each is installed, passes its own tests, is started, tested, listed and paid on a real marketplace.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { findTreasury } from '../../app/sdk/program/program.ts';
+import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
+import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { ROOT } from '../local/start.ts';
+import { createTerminal, runHere } from './run.ts';
+
+const exec = promisify(execFile);
+const KEYS_PORT = 18_790;
+/** Of agent.json, in base units, and the marketplace's part of it. */
+const PRICE = 50_000n;
+const FEE = 500n;
+const TASK = { task: 'Which words are frequent?', parameters: { text: 'To be, or not to be' } };
+const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+
+interface Template {
+  lang: 'ts' | 'python';
+  /** Installs the folder with the package of this tree. */
+  install(folder: string, packages: string): Promise<unknown>;
+  test(folder: string): Promise<unknown>;
+  start: [command: string, ...words: string[]];
+}
+
+const TEMPLATES: Template[] = [
+  {
+    lang: 'ts',
+    async install(folder, packages) {
+      const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', packages], {
+        cwd: join(ROOT, 'app', 'sdk'),
+      });
+      const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
+      const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+      await exec('npm', ['install', ...quiet, join(packages, filename), '@types/node@20'], { cwd: folder });
+      // Its types hold too, with the package's own.
+      const options = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
+      const files = ['agent.ts', 'server.ts', 'agent.test.ts'];
+      await exec(process.execPath, [TSC, ...options, '--allowImportingTsExtensions', ...files], { cwd: folder });
+    },
+    test: (folder) => exec('npm', ['test'], { cwd: folder }),
+    start: ['npm', 'start'],
+  },
+];
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('templates of a creator', function () {
+  this.timeout(600_000);
+  let market: TestMarketplace;
+  let terminal: ReturnType<typeof createTerminal>;
+  let [creator]: Keypair[] = [];
+  const packages = mkdtempSync(join(tmpdir(), 'packages-'));
+  let running: ChildProcess | null = null;
+
+  before(async () => {
+    market = await startMarketplace();
+    terminal = createTerminal(market.node.rpcUrl);
+    creator = market.creator;
+  });
+  after(async () => {
+    await stop();
+    terminal?.close();
+    await market?.stop();
+    rmSync(packages, { recursive: true, force: true });
+  });
+
+  /** Starts a folder's server as its README says. Its process group ends with `stop`. */
+  function start(folder: string, [command, ...words]: Template['start'], marketplace: string, port: number): void {
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME, MARKETPLACE_URL: marketplace, PORT: String(port) };
+    running = spawn(command, words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'], detached: true });
+  }
+  async function stop(): Promise<void> {
+    if (!running?.pid) return;
+    const gone = once(running, 'exit');
+    process.kill(-running.pid, 'SIGKILL');
+    await gone;
+    running = null;
+  }
+
+  for (const { lang, install, test, start: command } of TEMPLATES) {
+    it(`${lang}: is installed, passes its tests, is tested, listed and paid`, async () => {
+      const folder = join(mkdtempSync(join(tmpdir(), 'template-')), `words-${lang}`);
+      expect((await runHere(['creator', 'new', folder, '--lang', lang])).code).to.equal(0);
+      await install(folder, packages);
+      await test(folder);
+
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}/execute`;
+      const path = join(folder, 'agent.json');
+      const listing = JSON.parse(readFileSync(path, 'utf8'));
+      writeFileSync(path, JSON.stringify({ ...listing, endpoint: url }));
+      start(folder, command, `http://127.0.0.1:${KEYS_PORT}`, port);
+      const words = ['creator', 'test', url, '--listing', path, '--json'];
+      const direct = await runHere([...words, '--keys-port', String(KEYS_PORT)]);
+      expect(direct.code, direct.stderr).to.equal(0);
+      await stop();
+
+      start(folder, command, market.relay.url, port);
+      await waitFor(port);
+      const service = ['--base-url', market.relay.url];
+      const judged = await terminal.done(creator!, ...words.slice(0, -1), '--through-marketplace', ...service);
+      expect(judged).to.deep.include({ ok: true, passed: CONFORMANCE_NAMES.length, failed: [] });
+
+      const { agent_id } = await terminal.done(creator!, 'listing', 'create', path, ...service);
+      const held = async () => ({
+        caller: await market.amountOf(market.callers[0]!.usdc),
+        creator: await market.amountOf(market.creatorUsdc),
+        treasury: await market.amountOf(findTreasury()),
+      });
+      const before = await held();
+      const { apiKey } = market.callers[0]!;
+      const answer = await request(market.relay.url, `/v1/agents/${agent_id}/execute`, { apiKey, body: TASK });
+      expect(answer.body, JSON.stringify(answer.body)).to.include({ status: 'completed', cost_usdc: 0.05 });
+      expect(JSON.parse(answer.body.result).words.slice(0, 2)).to.deep.equal([
+        { word: 'to', count: 2 },
+        { word: 'be', count: 2 },
+      ]);
+      expect(await held()).to.deep.equal({
+        caller: before.caller - PRICE,
+        creator: before.creator + PRICE - FEE,
+        treasury: before.treasury + FEE,
+      });
+      await stop();
+      rmSync(folder, { recursive: true });
+    });
+  }
+
+  async function waitFor(port: number): Promise<void> {
+    while (!(await fetch(`http://127.0.0.1:${port}/health`).then(Boolean, () => false))) {
+      expect(running?.exitCode, 'the server has ended').to.equal(null);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+});

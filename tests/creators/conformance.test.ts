@@ -1,0 +1,206 @@
+/** The conformance test of a creator's server: passes the kit, and names the fault of every other server. */
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { demoAgent, demoAgents } from '../../app/local/creators/definitions.ts';
+import { type ConformanceTools, createTestKeys, testCreator } from '../../app/sdk/creator/conformance.ts';
+import { createCreatorServer, generateSigningKey, signingKeyAddress } from '../../app/sdk/creator/creator.ts';
+import { hashResult, signResult } from '../../app/sdk/receipt/receipt.ts';
+import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
+import { type Creators, forkCreators } from './process.ts';
+
+const signingKey = generateSigningKey();
+const { sign, directory } = createTestKeys();
+const NAMES = CONFORMANCE_NAMES.filter((name) => name !== 'metadata');
+
+interface Options extends Partial<ConformanceTools> {
+  task?: string;
+  parameters?: object;
+  key?: string;
+  maxResultBytes?: number;
+  full?: boolean;
+}
+
+/** The test of a URL, as `creator test` makes it. */
+async function conformance(url: string, options: Options = {}) {
+  const { task = 'hello', parameters = {}, key = signingKeyAddress(signingKey), full = true, ...more } = options;
+  const { maxResultBytes, ...tools } = more;
+  const target = { url, signingKey: key, task, parameters: JSON.stringify(parameters), timeoutSeconds: 5 };
+  const limit = maxResultBytes === undefined ? {} : { maxResultBytes };
+  const found = await testCreator({ sign, ...tools }, { ...target, userPubkey: '1'.repeat(32), ...limit }, { full });
+  return { ...found, failed: found.findings.filter(({ ok }) => !ok).map(({ name }) => name) };
+}
+
+/** Runs a server for one test. */
+async function serving<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+/** A server written by hand: it answers everything, and remembers nothing. */
+function naive(work: (request: Record<string, unknown>) => unknown, type = 'application/json'): RequestListener {
+  return async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = JSON.parse(Buffer.concat(chunks).toString());
+    const result = await work(body);
+    const result_hash = hashResult(String(result));
+    const signature = signResult(signingKey, result_hash);
+    const good = { execution_id: body.execution_id, status: 'completed', result, result_hash, signature };
+    if (type) response.setHeader('content-type', type);
+    response.end(JSON.stringify(typeof result === 'object' ? { ...good, ...result } : good));
+  };
+}
+
+const kit = (execute: (request: { task: string }) => { result: string } | Promise<{ result: string }>) =>
+  createCreatorServer({ signingKey, execute, verify: { keys: directory.keys } }).listeners(
+    'request',
+  )[0] as RequestListener;
+
+const NAIVE = ['failure', 'media_type', 'unsigned', 'forged'];
+
+describe('conformance test of a creator', () => {
+  it('passes a server of the kit, and says of each check what was sent, what came back and what was expected', async () => {
+    let runs = 0;
+    const listener = kit(({ task }) => {
+      runs += 1;
+      return { result: `did ${task}` };
+    });
+    const { ok, failed, findings, result } = await serving(listener, (url) => conformance(url));
+    expect(failed, JSON.stringify(findings, null, 1)).to.deep.equal([]);
+    expect(ok).to.equal(true);
+    expect(Buffer.from(result!.result).toString()).to.equal('did hello');
+    expect(findings.map(({ name }) => name)).to.deep.equal(NAMES);
+    // The first request and the hurried one; neither the repeat nor those that must be refused.
+    expect(runs).to.equal(2);
+    for (const { name, sent, received, expected, required } of findings) {
+      const known = CONFORMANCE_CHECKS.find((check) => check.name === name);
+      expect({ expected, required }).to.deep.equal({ expected: known!.expected, required: known!.required });
+      expect(sent).to.match(/^POST http:[\s\S]*"task":"hello"/);
+      expect(received).to.match(/^HTTP \d+\ncontent-type: application\/json/);
+    }
+    const sentBy = (name: string) => findings.find((one) => one.name === name)!;
+    expect(sentBy('reachable').sent).to.contain('signature: ...\n');
+    expect(sentBy('unsigned').sent).not.to.contain('signature');
+    expect(sentBy('unsigned').received).to.contain('"code":"unauthorized"');
+    expect(sentBy('media_type').received).to.match(/^HTTP 415/);
+    expect(sentBy('failure').received).to.contain('"status":"failed"');
+  });
+
+  it('makes only the checks that payment depends on, unless asked for all', async () => {
+    const listener = kit(() => ({ result: 'r' }));
+    const { findings } = await serving(listener, (url) => conformance(url, { full: false }));
+    const required = CONFORMANCE_CHECKS.filter((check) => check.required).map(({ name }) => name);
+    expect(findings.map(({ name }) => name)).to.deep.equal(required.slice(1));
+  });
+
+  it('finds a server that accepts anything from anybody, although it would be paid', async () => {
+    const { ok, failed } = await serving(
+      naive(({ task }) => task, ''),
+      (url) => conformance(url),
+    );
+    expect(failed).to.deep.equal(['content_type', ...NAIVE]);
+    expect(ok).to.equal(true);
+  });
+
+  it('finds work that is done again for a repeat, by another answer or by its time', async () => {
+    let count = 0;
+    const other = await serving(
+      naive(() => `answer ${++count}`),
+      (url) => conformance(url),
+    );
+    expect(other.failed).to.deep.equal(['repeated_id', ...NAIVE]);
+    let asked = 0;
+    const listener = naive(async ({ task }) => {
+      asked += 1;
+      if (asked <= 2) await delay(1_100);
+      return task;
+    });
+    const again = await serving(listener, (url) => conformance(url));
+    expect(again.failed).to.deep.equal(['repeated_id', ...NAIVE]);
+    expect(again.findings.find(({ name }) => name === 'repeated_id')!.detail).to.contain('done again');
+  });
+
+  it('finds a server that is not ready at first, and waits for it', async () => {
+    let asked = 0;
+    const good = kit(() => ({ result: 'r' }));
+    const listener: RequestListener = (request, response) => {
+      asked += 1;
+      if (asked > 2) return good(request, response);
+      response.writeHead(503).end();
+    };
+    const { failed, findings } = await serving(listener, (url) => conformance(url, { patienceMs: 5_000 }));
+    expect(failed).to.deep.equal(['slow_start']);
+    expect(findings.find(({ name }) => name === 'slow_start')!.detail).to.contain('after 2 of "not now"');
+    asked = 0;
+    expect((await serving(listener, (url) => conformance(url))).failed).to.deep.equal(['reachable']);
+  });
+
+  it('finds a malformed failure', async () => {
+    const listener: RequestListener = (request, response) =>
+      request.headers['marketplace-signing-key'] === signingKeyAddress(signingKey)
+        ? kitOnce(request, response)
+        : naive(() => ({ status: 'failed', error: 'no such key' }))(request, response);
+    const kitOnce = kit(() => ({ result: 'r' }));
+    const { failed, findings } = await serving(listener, (url) => conformance(url));
+    expect(failed.slice(0, 1)).to.deep.equal(['failure']);
+    expect(findings.find(({ name }) => name === 'failure')!.detail).to.contain('null as result');
+  });
+
+  it('finds a result that is too long for its price, and a compressed answer', async () => {
+    const listener = kit(() => ({ result: 'r'.repeat(11) }));
+    const long = await serving(listener, (url) => conformance(url, { maxResultBytes: 10 }));
+    expect(long.failed).to.deep.equal(['signature']);
+    expect(long.findings.at(-1)!.detail).to.contain('11 bytes');
+    const compressed: RequestListener = (_, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}'));
+    };
+    const { failed } = await serving(compressed, (url) => conformance(url));
+    expect(failed).to.deep.equal(['size']);
+  });
+
+  describe('of the sandbox agents', () => {
+    let creators: Creators;
+    let agents: Awaited<ReturnType<Creators['start']>>;
+    before(async () => {
+      creators = forkCreators();
+      agents = await creators.start(demoAgents.map(({ name }) => ({ name, listed: true })));
+      const keys = createServer((_, response) => void response.end(JSON.stringify(directory))).listen(0, '127.0.0.1');
+      await once(keys, 'listening');
+      after(() => void keys.close());
+      const directoryUrl = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`;
+      await creators.ask({ type: 'trust', directoryUrl });
+    });
+    after(() => creators.stop());
+
+    const FAULTS: Record<string, string[]> = {
+      'sandbox-slow': ['deadline'],
+      'sandbox-fails': ['status'],
+      'sandbox-error': ['reachable'],
+      'sandbox-bad-signature': ['signature'],
+      'sandbox-wrong-hash': ['result_hash'],
+      'sandbox-wrong-id': ['execution_id'],
+      'sandbox-malformed': ['json'],
+      'sandbox-huge': ['size'],
+      'sandbox-offline': ['reachable'],
+    };
+    for (const { name } of demoAgents) {
+      it(`names the fault of ${name}: ${FAULTS[name] ?? 'none'}`, async () => {
+        const { url, signingKey: key } = agents.get(name)!;
+        const { task, parameters } = demoAgent(name).example;
+        const asked = name === 'sandbox-slow' ? { seconds: 1.5 } : parameters;
+        const { failed, findings } = await conformance(url, { key, task, parameters: asked });
+        expect(failed, JSON.stringify(findings, null, 1)).to.deep.equal(FAULTS[name] ?? []);
+      });
+    }
+  });
+});
