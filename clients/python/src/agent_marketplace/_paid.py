@@ -119,7 +119,6 @@ def _outcome(service: Service, answer: Answer) -> StartedExecution | CompletedEx
         body = read_json(answer.body)
     except ValueError:
         body = None
-    is_completed = isinstance(body, dict) and body.get("status") == "completed"  # pyright: ignore[reportUnknownMemberType]
-    if is_completed:
+    if isinstance(body, dict) and body.get("status") == "completed":  # pyright: ignore[reportUnknownMemberType]
         return read(CompletedExecution, answer, service.base_url)
     return read(StartedExecution, answer, service.base_url)

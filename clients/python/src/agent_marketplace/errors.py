@@ -6,29 +6,6 @@ from pydantic import BaseModel, ValidationError
 
 from . import models
 
-__all__ = [
-    "APIConnectionError",
-    "APIStatusError",
-    "APITimeoutError",
-    "AgentPausedError",
-    "AuthenticationError",
-    "ConflictError",
-    "ExecutionFailedError",
-    "ExecutionTimeoutError",
-    "InsufficientBalanceError",
-    "InternalServerError",
-    "InvalidRequestError",
-    "MarketplaceError",
-    "NotFoundError",
-    "PermissionDeniedError",
-    "PriceChangedError",
-    "RateLimitError",
-    "ResultUnavailableError",
-    "ServiceUnavailableError",
-    "UnexpectedAnswerError",
-    "WaitTimeoutError",
-]
-
 
 class MarketplaceError(Exception):
     """Base of all errors of this package. An error never proves that a call was not paid, unless its doc says so."""

@@ -140,10 +140,10 @@ class Archive(Model):
     tree: str
     leaf_index: int = Field(ge=0)
     record: str
-    fields: str = Field(pattern=r"^[A-Za-z0-9+/]+={0,2}\Z")
-    leaf: str = Field(pattern=r"^[0-9a-f]{64}\Z")
-    proof: list[Annotated[str, Field(pattern=r"^[0-9a-f]{64}\Z")]] = Field(min_length=20, max_length=20)
-    root: str = Field(pattern=r"^[0-9a-f]{64}\Z")
+    fields: str = Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$")
+    leaf: str = Field(pattern=r"^[0-9a-f]{64}$")
+    proof: list[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(min_length=20, max_length=20)
+    root: str = Field(pattern=r"^[0-9a-f]{64}$")
     transaction: str
 
 

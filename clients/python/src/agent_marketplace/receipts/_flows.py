@@ -165,7 +165,7 @@ def _check_signing_key(claim: Claim, source: str, record: Record | None, present
     check = OpenCheck("signing_key", source)
     if claim.receipt is None:
         check.lacks("No receipt was given, so there is no key to compare.")
-    elif present == claim.receipt.signing_key:
+    elif present is not None and present == claim.receipt.signing_key:
         check.equal("signing_key of the listing", present, claim.receipt.signing_key)
     elif record is not None:
         check.equal("signing_key of the record", record.signing_key, claim.receipt.signing_key)

@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -27,7 +27,7 @@ class _Instruction(BaseModel):
 
 
 class _Amount(BaseModel):
-    amount: Annotated[str, Field(pattern=r"^[0-9]{1,20}\Z")]
+    amount: Annotated[str, Field(pattern=r"^[0-9]{1,20}$")]
 
 
 class _TokenBalance(BaseModel):
@@ -165,7 +165,7 @@ class Node:
             parsed: Any = json.loads(answer.body)
         except (ValueError, RecursionError):
             raise UnansweredError(f"The node's answer to {method} is not JSON.") from None
-        given: dict[str, Any] = parsed if isinstance(parsed, dict) else {}
+        given = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
         error: Any = given.get("error")
         if error:
             message: Any = error.get("message") if isinstance(error, dict) else error  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]

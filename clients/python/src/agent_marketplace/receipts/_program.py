@@ -3,6 +3,7 @@
 import hashlib
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import base58
 
@@ -76,11 +77,12 @@ def decode_record(fields: bytes) -> Record:
     """A record's fields, without the discriminator. Raises ValueError."""
     if len(fields) < RECORD_BYTES:
         raise ValueError(f"the bytes end {RECORD_BYTES - len(fields)} too early")
-    values = _RECORD.unpack_from(fields)
-    if values[1] >= len(STATUSES):
-        raise ValueError(f"ExecutionStatus has no variant {values[1]}")
+    values: tuple[Any, ...] = _RECORD.unpack_from(fields)
+    status: int = values[1]
+    if status >= len(STATUSES):
+        raise ValueError(f"ExecutionStatus has no variant {status}")
     return Record(
-        status=STATUSES[values[1]],
+        status=STATUSES[status],
         execution_id=values[4],
         listing=encode(values[5]),
         caller=encode(values[6]),

@@ -9,10 +9,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from ..models import Archive, plain
 from ..money import to_base_units
 
-_Address = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{32,44}\Z")]
-_Signature = Annotated[str, Field(pattern=r"^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}\Z")]
-_Transaction = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{64,88}\Z")]
-_TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z\Z"
+_Address = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{32,44}$")]
+_Signature = Annotated[str, Field(pattern=r"^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}$")]
+_Transaction = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{64,88}$")]
+_TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"
 
 
 def _is_time(text: str) -> str:
@@ -49,16 +49,16 @@ class Receipt(BaseModel):
     version: Literal[1]
     program_id: _Address
     genesis_hash: _Address
-    execution_id: str = Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+    execution_id: str = Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
     record: _Address
     agent_id: _Address
     caller: _Address
     signing_key: _Address
-    request_hash: str = Field(pattern=r"^[0-9a-f]{64}\Z")
+    request_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
     task: str | None = None
     parameters: Annotated[dict[str, Any], BeforeValidator(plain)] | None = None
     result: str | None = None
-    result_hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}\Z")
+    result_hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     signature: _Signature
     execution_signature: _Signature | None
     price_usdc: Annotated[Decimal, Field(ge=0), AfterValidator(_is_usdc)]
