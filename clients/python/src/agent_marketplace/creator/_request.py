@@ -64,8 +64,7 @@ def parse_execution_request(body: bytes, headers: Mapping[str, str]) -> Executio
         raise invalid("parameters must be an object")
     if not isinstance(user_pubkey, str) or not user_pubkey:
         raise invalid("user_pubkey must be a string")
-    is_whole = isinstance(timeout, float) and timeout.is_integer()
-    seconds = int(timeout) if is_whole or (isinstance(timeout, int) and not isinstance(timeout, bool)) else 0
+    seconds = _whole(timeout)
     if not 1 <= seconds <= MAX_TIMEOUT_SECONDS:
         raise invalid(f"timeout_seconds must be an integer from 1 to {MAX_TIMEOUT_SECONDS}")
     return ExecutionRequest(
@@ -77,6 +76,15 @@ def parse_execution_request(body: bytes, headers: Mapping[str, str]) -> Executio
         purpose="test" if headers.get(PURPOSE_HEADER) == "test" else "execution",
         signing_key=headers.get(SIGNING_KEY_HEADER),
     )
+
+
+def _whole(value: object) -> int:
+    """A whole number as JSON may write it, 5 or 5.0; 0 for anything else."""
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) else 0
 
 
 def _parse_json(body: bytes) -> object:
