@@ -1,6 +1,6 @@
 """A creator for tests of the kit, on uvicorn: it does as the task says. Prints its port.
 
-    python kit.py SIGNING_KEY_FILE DIRECTORY_URL PROGRAM_ID
+python kit.py SIGNING_KEY_FILE DIRECTORY_URL PROGRAM_ID
 """
 
 import asyncio
@@ -9,8 +9,14 @@ import sys
 from collections import Counter
 
 import uvicorn
-from agent_marketplace.creator import CreatorApp, ExecutionFailure, ExecutionOutput, ExecutionRequest, Limits
-from agent_marketplace.creator import load_signing_key
+from agent_marketplace.creator import (
+    CreatorApp,
+    ExecutionFailure,
+    ExecutionOutput,
+    ExecutionRequest,
+    Limits,
+    load_signing_key,
+)
 
 runs: Counter[str] = Counter()
 
@@ -44,5 +50,6 @@ if __name__ == "__main__":
     )
     server = socket.socket()
     server.bind(("127.0.0.1", 0))
+    server.listen(100)
     print(server.getsockname()[1], flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="critical")).run([server])

@@ -62,7 +62,7 @@ message = execution_message(
     vectors["answers"]["completed"]["result_hash"],
 )
 assert message == bound["message"], message
-assert sign_message(secret, message) == bound["execution_signature"]
+assert sign_message(secret, message) == bound["signature"]
 # A key of small order fits almost any message; the chain refuses it.
 assert not verify_message(b"\x01" + bytes(31), "x", hashing.format_signature(b"\x01" + bytes(63)))
 assert not satisfies_equation(b"\x02" + bytes(31), b"x", bytes(64))
@@ -113,7 +113,11 @@ for name in ("marketplace-signing-key", "marketplace-purpose", "content-type"):
 
 # IDL
 assert idl["address"] == _program.PROGRAM
-constants = {constant["name"]: json.loads(constant["value"]) for constant in idl["constants"] if constant["value"][0] in "[0123456789"}
+constants = {
+    constant["name"]: json.loads(constant["value"])
+    for constant in idl["constants"]
+    if constant["value"][0] in "[0123456789"
+}
 assert constants["ARCHIVE_DEPTH"] == _program.ARCHIVE_DEPTH
 assert constants["ARCHIVE_BUFFER"] == _program.ARCHIVE_BUFFER
 assert constants["ARCHIVE_TREE_BYTES"] == _program.ARCHIVE_TREE_BYTES
@@ -150,7 +154,10 @@ def offset_of(struct: str, wanted: str | None) -> int:
 
 assert offset_of("ExecutionRecord", None) == _program.RECORD_BYTES
 assert offset_of("OpenExecutionArgs", "request_hash") == _program.OPEN_HASH_AT
-assert (offset_of("SettleExecutionArgs", "result_hash"), offset_of("SettleExecutionArgs", "signature")) == _program.SETTLE_AT
+assert (
+    offset_of("SettleExecutionArgs", "result_hash"),
+    offset_of("SettleExecutionArgs", "signature"),
+) == _program.SETTLE_AT
 assert offset_of("AgentListing", "creator") == 3
 assert offset_of("AgentListing", "signing_key") == 83
 assert offset_of("Archive", "tree") == 4
