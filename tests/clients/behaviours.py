@@ -12,8 +12,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from agent_marketplace import AsyncClient, Client, MarketplaceError, StartedExecution
 from pydantic import BaseModel
+
+from agent_marketplace import AsyncClient, Client, MarketplaceError, StartedExecution
 
 ARGUMENTS = ("task", "parameters", "max_cost_usdc", "timeout", "timeout_seconds", "idempotency_key")
 

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 
 import uvicorn
+
 from agent_marketplace.creator import (
     CreatorApp,
     ExecutionFailure,

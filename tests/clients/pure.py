@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import base58
+
 from agent_marketplace import AsyncClient, Client, from_base_units, to_base_units
 from agent_marketplace.creator import signatures
 from agent_marketplace.money import json_usdc

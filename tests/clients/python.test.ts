@@ -59,9 +59,10 @@ describe('clients/python', function () {
   const asUser = () => ({ MARKETPLACE_URL: market.relay.url, MARKETPLACE_API_KEY: market.callers[0]!.apiKey });
 
   describe('the package', () => {
-    const tool = async (name: string, ...args: string[]) => {
+    const tool = (name: string, ...args: string[]) => toolIn(SOURCE, name, ...args);
+    const toolIn = async (cwd: string, name: string, ...args: string[]) => {
       const { code, output } = await run(join(bin, name), args, {
-        cwd: SOURCE,
+        cwd,
         env: { ...process.env, NO_COLOR: '1' },
       });
       expect(code, output).to.equal(0);
@@ -72,9 +73,9 @@ describe('clients/python', function () {
       const programs = ['caller.py', 'caller_async.py', 'verify.py', 'receiver.py', 'creator.py', 'service.py'];
       const used = programs.map((name) => join(python.folder, name));
       await tool('mypy', '--strict', 'src');
-      await tool('mypy', '--strict', '--python-executable', python.python, ...used);
+      await toolIn(python.folder, 'mypy', '--strict', '--python-executable', python.python, ...used);
       await tool('pyright', '--pythonpath', join(bin, 'python'), 'src');
-      await tool('pyright', '--pythonpath', python.python, ...used);
+      await toolIn(python.folder, 'pyright', '--pythonpath', python.python, ...used);
     });
 
     it('shows wrong types of its users to mypy', async () => {
@@ -322,7 +323,10 @@ describe('clients/python', function () {
     });
 
     let serial = 0;
-    const newId = () => `00000000-0000-8000-8000-${String((serial += 1)).padStart(12, '0')}`;
+    const newId = () => {
+      serial += 1;
+      return `00000000-0000-8000-8000-${String(serial).padStart(12, '0')}`;
+    };
     const bodyOf = (fields: object = {}) =>
       JSON.stringify({
         ...{ execution_id: newId(), task: 'hello', parameters: {}, user_pubkey: vectors.keys.caller.public_key },
@@ -361,7 +365,11 @@ describe('clients/python', function () {
                 });
           const given = { method, headers: { ...signed, ...headers }, ...(method === 'POST' && { body }) };
           const answer = await fetch(url, given);
-          return { status: answer.status, allow: answer.headers.get('allow'), body: await answer.json() };
+          return {
+            status: answer.status,
+            allow: answer.headers.get('allow'),
+            body: (await answer.json()) as Record<string, unknown> & { error: { code: string } },
+          };
         }),
       );
     }
