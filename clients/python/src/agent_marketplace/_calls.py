@@ -1,0 +1,209 @@
+"""The API's requests as flows: how they are written, when they are repeated, and how their answers are read."""
+
+import json
+import logging
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from ._flow import Answer, Deadline, Flow, NoAnswerError, NoAnswerInTimeError, Send, send, sleep
+from .errors import (
+    APIConnectionError,
+    APIStatusError,
+    APITimeoutError,
+    MarketplaceError,
+    UnexpectedAnswerError,
+    WaitTimeoutError,
+    status_error,
+)
+from .models import ErrorAnswer
+
+log = logging.getLogger("agent_marketplace")
+M = TypeVar("M", bound=BaseModel)
+
+FIRST_PAUSE = 0.25
+LONGEST_PAUSE = 8.0
+LONGEST_RETRY_AFTER = 60.0
+"""If the service asks for a longer pause, the caller gets its error instead."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """The marketplace and how to talk to it."""
+
+    base_url: str
+    api_key: str | None
+    timeout: float
+    max_retries: int
+    user_agent: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request of the API, before it is known how often it is sent."""
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+    repeatable: bool = True
+    """False: a second request could do something twice."""
+
+
+def path_of(*parts: str, query: Mapping[str, Any] | None = None) -> str:
+    """A path of encoded parts, with the filters that are not None."""
+    path = "/" + "/".join(quote(part, safe="") for part in parts)
+    given = {name: _text(value) for name, value in (query or {}).items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def request_of(service: Service, call: Call, timeout: float) -> Send:
+    headers = {"accept": "application/json", "user-agent": service.user_agent}
+    if service.api_key:
+        headers["authorization"] = f"Bearer {service.api_key}"
+    if call.idempotency_key:
+        headers["idempotency-key"] = call.idempotency_key
+    body = None
+    if call.body is not None:
+        headers["content-type"] = "application/json"
+        body = write_json(call.body)
+    return Send(call.method, service.base_url + call.path, headers, body, timeout)
+
+
+def write_json(value: Any) -> bytes:
+    """JSON in UTF-8. Raises ValueError for what JSON cannot hold: NaN, infinities, lone surrogates, other types."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from error
+
+
+def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[Answer]:
+    """Sends the call until it has a final answer, and returns the good one. Raises MarketplaceError.
+
+    A repeat never pays twice: it has the same idempotency key. While the first request still runs, it is repeated until
+    the deadline. An error that ended the execution is final.
+    """
+    deadline = deadline or Deadline(None)
+    count = 0
+    while True:
+        failure: MarketplaceError
+        left = deadline.left()
+        if left <= 0:
+            raise _late(call)
+        try:
+            answer = yield from send(request_of(service, call, min(service.timeout, left)))
+        except NoAnswerInTimeError as error:
+            if deadline.left() <= 0:
+                raise _late(call) from error
+            failure = APITimeoutError(f"no answer from {service.base_url} within {service.timeout} s")
+        except NoAnswerError as error:
+            failure = APIConnectionError(f"no answer from {service.base_url}: {error}")
+        else:
+            if 200 <= answer.status < 300:
+                return answer
+            failure = error_of(answer, service.base_url)
+        failure.idempotency_key = call.idempotency_key
+        is_running = failure.code == "request_in_progress"
+        asked = failure.retry_after_seconds if isinstance(failure, APIStatusError) else None
+        pause = max(asked or 0.0, 0.25 if is_running else pause_before(count))
+        may = call.repeatable and (is_running or (count < service.max_retries and _is_transient(failure)))
+        if not may or pause > LONGEST_RETRY_AFTER:
+            raise failure
+        if pause >= deadline.left():
+            raise _late(call, failure.execution_id) if is_running else failure
+        if not is_running:
+            count += 1
+        log.debug("%s %s: again in %.2f s, because of %s", call.method, call.path.split("?")[0], pause, failure.code)
+        yield from sleep(pause)
+
+
+def pause_before(count: int) -> float:
+    """Doubles with each repeat. A random part of it keeps clients from repeating all at once."""
+    return float(min(FIRST_PAUSE * 2**count, LONGEST_PAUSE)) * random.uniform(0.75, 1.25)
+
+
+def _late(call: Call, execution_id: str | None = None) -> WaitTimeoutError:
+    return WaitTimeoutError(
+        "the timeout is over and the outcome is not known yet; wait again, or repeat the call with its idempotency key",
+        execution_id=execution_id,
+        idempotency_key=call.idempotency_key,
+    )
+
+
+def _is_transient(error: MarketplaceError) -> bool:
+    """True if a repeat may get another answer."""
+    if isinstance(error, APIConnectionError):
+        return True
+    if isinstance(error, UnexpectedAnswerError):
+        return error.status in (502, 503, 504)  # A load balancer's status says nothing about the request behind it.
+    codes = ("service_unavailable", "metadata_missing", "rate_limited", "internal_error")
+    return error.code in codes and error.execution_id is None
+
+
+def error_of(answer: Answer, base_url: str) -> MarketplaceError:
+    try:
+        body = ErrorAnswer.model_validate(read_json(answer.body)).error
+    except ValueError:
+        return unexpected(answer, base_url, "and an unknown error")
+    request_id = answer.headers.get("x-request-id")
+    return status_error(body, status=answer.status, request_id=request_id, retry_after_seconds=retry_after(answer))
+
+
+def retry_after(answer: Answer) -> float | None:
+    text = answer.headers.get("retry-after", "")
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
+def read_json(body: bytes) -> Any:
+    """JSON with exact decimals. Raises ValueError."""
+    try:
+        return json.loads(body, parse_float=Decimal, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def read(model: type[M], answer: Answer, base_url: str) -> M:
+    """The answer as its model. Raises UnexpectedAnswerError if it is not that."""
+    try:
+        return model.model_validate(read_json(answer.body))
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise unexpected(answer, base_url, f"and no valid {model.__name__}: {where}") from error
+    except ValueError as error:
+        raise unexpected(answer, base_url, "and no JSON. Is it the address of a marketplace?") from error
+
+
+def unexpected(answer: Answer, base_url: str, what: str) -> UnexpectedAnswerError:
+    message = f"{base_url} answered with status {answer.status} {what}"
+    return UnexpectedAnswerError(message, status=answer.status, request_id=answer.headers.get("x-request-id"))
+
+
+def get(service: Service, model: type[M], path: str, deadline: Deadline | None = None) -> Flow[M]:
+    """A read."""
+    answer = yield from ask(service, Call("GET", path), deadline)
+    return read(model, answer, service.base_url)
+
+
+def checked_url(url: str) -> str:
+    """The base URL without a trailing slash. Raises ValueError unless it is http or https with a host."""
+    parsed = httpx.URL(url)
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.query or parsed.userinfo:
+        raise ValueError(f"base_url must be such as https://marketplace.example, not {url!r}")
+    return url.rstrip("/")

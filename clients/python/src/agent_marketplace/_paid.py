@@ -1,0 +1,124 @@
+"""A paid call as a flow, from its request to its end, whatever way the end comes."""
+
+import uuid
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from ._calls import Call, Service, ask, get, path_of, read, read_json, retry_after
+from ._flow import Answer, Deadline, Flow, sleep
+from .errors import MarketplaceError, WaitTimeoutError, status_error
+from .models import CompletedExecution, ErrorBody, Execution, StartedExecution
+from .money import json_usdc
+
+FIRST_LOOK = 0.25
+LONGEST_LOOK = 5.0
+"""Pauses between two looks at an execution, in seconds: each is half as long again as the last one."""
+
+
+def execute_call(
+    agent_id: str,
+    task: str,
+    parameters: Mapping[str, Any] | None,
+    max_cost_usdc: Decimal | str | int | None,
+    timeout_seconds: int | None,
+    idempotency_key: str | None,
+    *,
+    is_async: bool,
+) -> Call:
+    """POST /v1/agents/{agent_id}/execute. A key is made if none is given, so that repeats are safe."""
+    body: dict[str, Any] = {"task": task}
+    if parameters is not None:
+        body["parameters"] = parameters
+    if is_async:
+        body["async"] = True
+    if timeout_seconds is not None:
+        body["timeout_seconds"] = timeout_seconds
+    if max_cost_usdc is not None:
+        body["max_cost_usdc"] = json_usdc(max_cost_usdc)
+    return Call("POST", path_of("v1", "agents", agent_id, "execute"), body, idempotency_key or str(uuid.uuid4()))
+
+
+def start_call(
+    execution_id: str, task: str, parameters: Mapping[str, Any] | None, wallet_signature: str | None, *, is_async: bool
+) -> Call:
+    """POST /v1/executions/{execution_id}/start. The id alone makes repeats safe."""
+    body: dict[str, Any] = {"task": task, "parameters": parameters or {}, "async": is_async}
+    if wallet_signature is not None:
+        body["wallet_signature"] = wallet_signature
+    return Call("POST", path_of("v1", "executions", execution_id, "start"), body)
+
+
+def create(service: Service, call: Call) -> Flow[StartedExecution | CompletedExecution]:
+    """Returns once the execution is on its way; a repeat of a call that has ended returns its result."""
+    answer = yield from ask(service, call)
+    return _outcome(service, answer)
+
+
+def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedExecution]:
+    """Returns the result. Raises the error of an execution that failed, and WaitTimeoutError."""
+    deadline = Deadline(timeout)
+    answer = yield from ask(service, call, deadline)
+    outcome = _outcome(service, answer)
+    if isinstance(outcome, CompletedExecution):
+        return outcome
+    try:
+        ended = yield from wait(service, outcome.execution_id, deadline, retry_after(answer))
+    except MarketplaceError as error:
+        error.idempotency_key = call.idempotency_key
+        raise
+    return completed(ended)
+
+
+def wait(service: Service, execution_id: str, deadline: Deadline, first_pause: float | None = None) -> Flow[Execution]:
+    """The record of the execution once it has ended, however it ended. Raises WaitTimeoutError."""
+    pause = first_pause or 0.0
+    next_pause = FIRST_LOOK
+    while True:
+        if pause >= deadline.left():
+            message = f"the execution {execution_id} still runs after the timeout; wait for it again"
+            raise WaitTimeoutError(message, execution_id=execution_id)
+        if pause > 0:
+            yield from sleep(pause)
+        try:
+            execution = yield from get(service, Execution, path_of("v1", "executions", execution_id), deadline)
+        except MarketplaceError as error:
+            error.execution_id = execution_id
+            raise
+        if execution.is_ended:
+            return execution
+        pause, next_pause = next_pause, min(next_pause * 1.5, LONGEST_LOOK)
+
+
+def completed(execution: Execution) -> CompletedExecution:
+    """An ended execution as `run` returns it. Raises its error if it failed."""
+    if execution.error is not None:
+        body = ErrorBody(
+            code=execution.error.code, message=execution.error.message, execution_id=execution.execution_id
+        )
+        raise status_error(body, status=None)
+    if execution.result is None or execution.result_hash is None:
+        message = "the execution was completed and paid, but the service no longer has its result"
+        body = ErrorBody(code="result_unavailable", message=message, execution_id=execution.execution_id)
+        raise status_error(body, status=None)
+    return CompletedExecution(
+        execution_id=execution.execution_id,
+        status="completed",
+        result=execution.result,
+        result_hash=execution.result_hash,
+        cost_usdc=execution.cost_usdc,
+        tokens_used=execution.tokens_used,
+        execution_time_ms=execution.execution_time_ms,
+        on_chain_record=execution.on_chain_record,
+        ipfs_url=execution.ipfs_url,
+    )
+
+
+def _outcome(service: Service, answer: Answer) -> StartedExecution | CompletedExecution:
+    try:
+        body = read_json(answer.body)
+    except ValueError:
+        body = None
+    if isinstance(body, dict) and body.get("status") == "completed":  # pyright: ignore[reportUnknownMemberType]
+        return read(CompletedExecution, answer, service.base_url)
+    return read(StartedExecution, answer, service.base_url)

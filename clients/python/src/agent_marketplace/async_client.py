@@ -1,0 +1,221 @@
+"""The client for asyncio. The same methods as `Client`, with `await`; see there."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Literal
+
+import httpx
+
+from . import _paid, _routes, models
+from ._calls import Service
+from ._drive import AsyncTransport
+from ._flow import Deadline
+from ._lists import AsyncListing
+from .client import AgentSort, ExecutionStatus
+from .receipts import Receipt, Verification
+from .receipts import _flows as receipt_flows
+
+__all__ = ["AsyncClient"]
+
+
+class AsyncClient:
+    """The marketplace's API for asyncio; `Client` has the docs of its options."""
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = _routes.DEFAULT_TIMEOUT,
+        max_retries: int = _routes.DEFAULT_MAX_RETRIES,
+        user_agent: str | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        service = _routes.service_of(base_url, api_key, timeout, max_retries, user_agent)
+        self._transport = AsyncTransport(httpx.AsyncClient(transport=transport))
+        self.base_url = service.base_url
+        self.agents = AsyncAgents(service, self._transport)
+        self.executions = AsyncExecutions(service, self._transport)
+        self.statements = AsyncStatements(service, self._transport)
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._transport.close()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self.base_url!r})"
+
+
+class AsyncAgents:
+    def __init__(self, service: Service, transport: AsyncTransport) -> None:
+        self._service = service
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        tags: Sequence[str] | None = None,
+        creator: str | None = None,
+        min_success_rate: float | None = None,
+        min_executions: int | None = None,
+        verified_only: bool | None = None,
+        sort: AgentSort | None = None,
+        limit: int = _routes.PAGE,
+        offset: int = 0,
+    ) -> AsyncListing[models.AgentSummary]:
+        """All agents that fit; `limit` is the size of a page, 1 to 100."""
+        filters = {
+            "q": q,
+            "tags": ",".join(tags) if tags else None,
+            "creator": creator,
+            "min_success_rate": min_success_rate,
+            "min_executions": min_executions,
+            "verified_only": verified_only,
+            "sort": sort,
+            "limit": limit,
+        }
+        return AsyncListing(self._transport, _routes.agent_pages(self._service, filters), offset)
+
+    async def retrieve(self, agent_id: str) -> models.Agent:
+        """One agent in full."""
+        return await self._transport.run(_routes.agent(self._service, agent_id))
+
+    async def statistics(self, agent_id: str) -> models.AgentStatistics:
+        """Success and latency for each of the last 30 days."""
+        return await self._transport.run(_routes.agent_statistics(self._service, agent_id))
+
+    async def run(
+        self,
+        agent_id: str,
+        *,
+        task: str,
+        parameters: Mapping[str, Any] | None = None,
+        max_cost_usdc: Decimal | str | int | None = None,
+        timeout: float | None = _routes.RUN_TIMEOUT,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.CompletedExecution:
+        """Pays for one execution and returns its result once it is there.
+
+        `max_cost_usdc`: the marketplace opens no escrow if the price is above it (`PriceChangedError`). The marketplace
+        checks it; the chain enforces only the limits of your API key.
+        `timeout`: how long to wait, in seconds; None waits until the end. After it, `WaitTimeoutError` names the
+        execution, which goes on and may still be paid.
+        `timeout_seconds`: how long the agent may take; after it you have your money back.
+        `idempotency_key`: by default a random one. With a key of yours, the same call can be repeated after a crash.
+        """
+        call = _paid.execute_call(
+            agent_id, task, parameters, max_cost_usdc, timeout_seconds, idempotency_key, is_async=False
+        )
+        return await self._transport.run(_paid.run(self._service, call, timeout))
+
+
+class AsyncExecutions:
+    def __init__(self, service: Service, transport: AsyncTransport) -> None:
+        self._service = service
+        self._transport = transport
+
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        task: str,
+        parameters: Mapping[str, Any] | None = None,
+        max_cost_usdc: Decimal | str | int | None = None,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.StartedExecution | models.CompletedExecution:
+        """Pays for one execution and returns at once; see `agents.run`. `wait` waits for it.
+
+        A call that is repeated with its key after its end returns the result.
+        """
+        call = _paid.execute_call(
+            agent_id, task, parameters, max_cost_usdc, timeout_seconds, idempotency_key, is_async=True
+        )
+        return await self._transport.run(_paid.create(self._service, call))
+
+    async def start(
+        self,
+        execution_id: str,
+        *,
+        task: str,
+        parameters: Mapping[str, Any] | None = None,
+        wallet_signature: str | None = None,
+    ) -> models.StartedExecution | models.CompletedExecution:
+        """Starts an execution that its wallet opened itself."""
+        call = _paid.start_call(execution_id, task, parameters, wallet_signature, is_async=True)
+        return await self._transport.run(_paid.create(self._service, call))
+
+    async def retrieve(self, execution_id: str) -> models.Execution:
+        """One record in full."""
+        return await self._transport.run(_routes.execution(self._service, execution_id))
+
+    def list(
+        self,
+        *,
+        status: ExecutionStatus | None = None,
+        agent_id: str | None = None,
+        from_: datetime | None = None,
+        to: datetime | None = None,
+        limit: int = _routes.PAGE,
+        offset: int = 0,
+    ) -> AsyncListing[models.ExecutionSummary]:
+        """The wallet's records, newest first; `from_` and `to` are exclusive and need a time zone."""
+        filters = {
+            "status": status,
+            "agent_id": agent_id,
+            "from": _routes.instant(from_),
+            "to": _routes.instant(to),
+            "limit": limit,
+        }
+        return AsyncListing(self._transport, _routes.execution_pages(self._service, filters), offset)
+
+    async def wait(self, execution_id: str, *, timeout: float | None = _routes.RUN_TIMEOUT) -> models.Execution:
+        """The record once the execution has ended: `completed`, `failed` (refunded) or `disputed`.
+
+        Raises `WaitTimeoutError` after `timeout` seconds; the execution goes on.
+        """
+        return await self._transport.run(_paid.wait(self._service, execution_id, Deadline(timeout)))
+
+    async def receipt(self, execution_id: str) -> Receipt:
+        """The proof that a settled execution was answered and paid."""
+        return await self._transport.run(receipt_flows.fetch(self._service, execution_id))
+
+    async def verify(self, execution_id: str, *, rpc_url: str | None) -> Verification:
+        """Fetches the receipt and checks it, against a Solana node of your choice unless `rpc_url` is None."""
+        return await self._transport.run(receipt_flows.verify_execution(self._service, execution_id, rpc_url))
+
+    async def archive(self, execution_id: str) -> models.ArchiveAnswer:
+        """The proof of an archived execution; needs no key."""
+        return await self._transport.run(_routes.archive(self._service, execution_id))
+
+    async def delete_content(self, execution_id: str) -> models.DeletedContent:
+        """Deletes task, parameters and result from the service, for good."""
+        return await self._transport.run(_routes.delete_content(self._service, execution_id))
+
+
+class AsyncStatements:
+    def __init__(self, service: Service, transport: AsyncTransport) -> None:
+        self._service = service
+        self._transport = transport
+
+    async def daily(
+        self, *, role: Literal["caller", "creator"] | None = None, from_: date | None = None, to: date | None = None
+    ) -> models.DailyStatement:
+        """What the wallet paid or earned by the UTC day, 92 days at most."""
+        return await self._transport.run(_routes.daily(self._service, role, from_, to))
+
+    async def spend(self, *, from_: date | None = None, to: date | None = None) -> models.SpendStatement:
+        """What the wallet paid by the UTC day, API key and agent."""
+        return await self._transport.run(_routes.spend(self._service, from_, to))

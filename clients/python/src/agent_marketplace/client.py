@@ -1,0 +1,227 @@
+"""The client for blocking code."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Literal
+
+import httpx
+
+from . import _paid, _routes, models
+from ._calls import Service
+from ._drive import Transport
+from ._flow import Deadline
+from ._lists import Listing
+from .receipts import Receipt, Verification
+from .receipts import _flows as receipt_flows
+
+__all__ = ["Client"]
+
+AgentSort = Literal["total_executions", "success_rate", "price_asc", "price_desc", "created_at", "best"]
+ExecutionStatus = Literal["pending", "running", "completed", "failed", "disputed"]
+
+
+class Client:
+    """The marketplace's API. Use one client for the whole program; it keeps connections open.
+
+    Methods raise `MarketplaceError`. Every read, and every paid call by its idempotency key, is repeated `max_retries`
+    times after lost connections and temporary errors. `timeout` is the limit of one request, in seconds.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = _routes.DEFAULT_TIMEOUT,
+        max_retries: int = _routes.DEFAULT_MAX_RETRIES,
+        user_agent: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        service = _routes.service_of(base_url, api_key, timeout, max_retries, user_agent)
+        self._transport = Transport(httpx.Client(transport=transport))
+        self.base_url = service.base_url
+        self.agents = Agents(service, self._transport)
+        self.executions = Executions(service, self._transport)
+        self.statements = Statements(service, self._transport)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._transport.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.base_url!r})"
+
+
+class Agents:
+    def __init__(self, service: Service, transport: Transport) -> None:
+        self._service = service
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        q: str | None = None,
+        tags: Sequence[str] | None = None,
+        creator: str | None = None,
+        min_success_rate: float | None = None,
+        min_executions: int | None = None,
+        verified_only: bool | None = None,
+        sort: AgentSort | None = None,
+        limit: int = _routes.PAGE,
+        offset: int = 0,
+    ) -> Listing[models.AgentSummary]:
+        """All agents that fit; `limit` is the size of a page, 1 to 100."""
+        filters = {
+            "q": q,
+            "tags": ",".join(tags) if tags else None,
+            "creator": creator,
+            "min_success_rate": min_success_rate,
+            "min_executions": min_executions,
+            "verified_only": verified_only,
+            "sort": sort,
+            "limit": limit,
+        }
+        return Listing(self._transport, _routes.agent_pages(self._service, filters), offset)
+
+    def retrieve(self, agent_id: str) -> models.Agent:
+        """One agent in full."""
+        return self._transport.run(_routes.agent(self._service, agent_id))
+
+    def statistics(self, agent_id: str) -> models.AgentStatistics:
+        """Success and latency for each of the last 30 days."""
+        return self._transport.run(_routes.agent_statistics(self._service, agent_id))
+
+    def run(
+        self,
+        agent_id: str,
+        *,
+        task: str,
+        parameters: Mapping[str, Any] | None = None,
+        max_cost_usdc: Decimal | str | int | None = None,
+        timeout: float | None = _routes.RUN_TIMEOUT,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.CompletedExecution:
+        """Pays for one execution and returns its result once it is there.
+
+        `max_cost_usdc`: the marketplace opens no escrow if the price is above it (`PriceChangedError`). The marketplace
+        checks it; the chain enforces only the limits of your API key.
+        `timeout`: how long to wait, in seconds; None waits until the end. After it, `WaitTimeoutError` names the
+        execution, which goes on and may still be paid.
+        `timeout_seconds`: how long the agent may take; after it you have your money back.
+        `idempotency_key`: by default a random one. With a key of yours, the same call can be repeated after a crash.
+        """
+        call = _paid.execute_call(
+            agent_id, task, parameters, max_cost_usdc, timeout_seconds, idempotency_key, is_async=False
+        )
+        return self._transport.run(_paid.run(self._service, call, timeout))
+
+
+class Executions:
+    def __init__(self, service: Service, transport: Transport) -> None:
+        self._service = service
+        self._transport = transport
+
+    def create(
+        self,
+        agent_id: str,
+        *,
+        task: str,
+        parameters: Mapping[str, Any] | None = None,
+        max_cost_usdc: Decimal | str | int | None = None,
+        timeout_seconds: int | None = None,
+        idempotency_key: str | None = None,
+    ) -> models.StartedExecution | models.CompletedExecution:
+        """Pays for one execution and returns at once; see `agents.run`. `wait` waits for it.
+
+        A call that is repeated with its key after its end returns the result.
+        """
+        call = _paid.execute_call(
+            agent_id, task, parameters, max_cost_usdc, timeout_seconds, idempotency_key, is_async=True
+        )
+        return self._transport.run(_paid.create(self._service, call))
+
+    def start(
+        self,
+        execution_id: str,
+        *,
+        task: str,
+        parameters: Mapping[str, Any] | None = None,
+        wallet_signature: str | None = None,
+    ) -> models.StartedExecution | models.CompletedExecution:
+        """Starts an execution that its wallet opened itself."""
+        call = _paid.start_call(execution_id, task, parameters, wallet_signature, is_async=True)
+        return self._transport.run(_paid.create(self._service, call))
+
+    def retrieve(self, execution_id: str) -> models.Execution:
+        """One record in full."""
+        return self._transport.run(_routes.execution(self._service, execution_id))
+
+    def list(
+        self,
+        *,
+        status: ExecutionStatus | None = None,
+        agent_id: str | None = None,
+        from_: datetime | None = None,
+        to: datetime | None = None,
+        limit: int = _routes.PAGE,
+        offset: int = 0,
+    ) -> Listing[models.ExecutionSummary]:
+        """The wallet's records, newest first; `from_` and `to` are exclusive and need a time zone."""
+        filters = {
+            "status": status,
+            "agent_id": agent_id,
+            "from": _routes.instant(from_),
+            "to": _routes.instant(to),
+            "limit": limit,
+        }
+        return Listing(self._transport, _routes.execution_pages(self._service, filters), offset)
+
+    def wait(self, execution_id: str, *, timeout: float | None = _routes.RUN_TIMEOUT) -> models.Execution:
+        """The record once the execution has ended: `completed`, `failed` (refunded) or `disputed`.
+
+        Raises `WaitTimeoutError` after `timeout` seconds; the execution goes on.
+        """
+        return self._transport.run(_paid.wait(self._service, execution_id, Deadline(timeout)))
+
+    def receipt(self, execution_id: str) -> Receipt:
+        """The proof that a settled execution was answered and paid."""
+        return self._transport.run(receipt_flows.fetch(self._service, execution_id))
+
+    def verify(self, execution_id: str, *, rpc_url: str | None) -> Verification:
+        """Fetches the receipt and checks it, against a Solana node of your choice unless `rpc_url` is None."""
+        return self._transport.run(receipt_flows.verify_execution(self._service, execution_id, rpc_url))
+
+    def archive(self, execution_id: str) -> models.ArchiveAnswer:
+        """The proof of an archived execution; needs no key."""
+        return self._transport.run(_routes.archive(self._service, execution_id))
+
+    def delete_content(self, execution_id: str) -> models.DeletedContent:
+        """Deletes task, parameters and result from the service, for good."""
+        return self._transport.run(_routes.delete_content(self._service, execution_id))
+
+
+class Statements:
+    def __init__(self, service: Service, transport: Transport) -> None:
+        self._service = service
+        self._transport = transport
+
+    def daily(
+        self, *, role: Literal["caller", "creator"] | None = None, from_: date | None = None, to: date | None = None
+    ) -> models.DailyStatement:
+        """What the wallet paid or earned by the UTC day, 92 days at most."""
+        return self._transport.run(_routes.daily(self._service, role, from_, to))
+
+    def spend(self, *, from_: date | None = None, to: date | None = None) -> models.SpendStatement:
+        """What the wallet paid by the UTC day, API key and agent."""
+        return self._transport.run(_routes.spend(self._service, from_, to))

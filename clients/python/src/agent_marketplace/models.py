@@ -1,0 +1,334 @@
+"""The API's answers. Fields that a newer marketplace adds are ignored; amounts are `Decimal` USDC, times are UTC."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def plain(value: Any) -> Any:
+    """JSON as `json.loads` would give it: numbers that are not amounts become floats again."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, list):
+        return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+Usdc = Annotated[Decimal, Field(ge=0)]
+JsonObject = Annotated[dict[str, Any], BeforeValidator(plain)]
+JsonList = Annotated[list[Any], BeforeValidator(plain)]
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Creator(Model):
+    pubkey: str
+    verified: bool
+    display_name: str | None = None
+
+
+class AgentHealth(Model):
+    status: Literal["ok", "degraded"]
+    success_rate_recent: float | None
+    p50_ms: int | None
+    p95_ms: int | None
+
+
+class AgentSummary(Model):
+    agent_id: str
+    name: str
+    tagline: str
+    tags: list[str]
+    price_per_call_usdc: Usdc
+    total_executions: int
+    success_rate: float
+    avg_execution_time_ms: int
+    creator: Creator
+    status: Literal["active", "paused"]
+    health: AgentHealth
+
+
+class Agent(AgentSummary):
+    description: str
+    input_schema: JsonObject
+    output_schema: JsonObject
+    timeout_seconds: int
+    min_timeout_seconds: int
+    max_result_bytes: int
+    successful_executions: int
+    dispute_count: int
+    on_chain_listing: str
+    created_at: datetime
+
+
+class AgentPage(Model):
+    agents: list[AgentSummary]
+    total: int
+    limit: int
+    offset: int
+
+
+class AgentFigures(Model):
+    completed: int
+    failed: int
+    refunded: int
+    success_rate: float | None
+    p50_ms: int | None
+    p95_ms: int | None
+
+
+class AgentDay(AgentFigures):
+    day: date
+
+
+class AgentRefunds(Model):
+    reason: str
+    executions: int
+
+
+class AgentStatistics(Model):
+    agent_id: str
+    from_: date = Field(alias="from")
+    to: date
+    days: list[AgentDay]
+    total: AgentFigures
+    refunds: list[AgentRefunds]
+
+
+class CompletedExecution(Model):
+    """A paid call that was answered. `result` is the exact text that the creator signed."""
+
+    execution_id: str
+    status: Literal["completed"]
+    result: str
+    result_hash: str
+    cost_usdc: Usdc
+    tokens_used: int | None
+    execution_time_ms: int | None
+    on_chain_record: str
+    ipfs_url: str | None
+
+
+class StartedExecution(Model):
+    """A paid call that goes on. Pass `execution_id` to `executions.wait`."""
+
+    execution_id: str
+    status: Literal["pending", "running"]
+
+
+class ExecutionError(Model):
+    code: str
+    message: str
+
+
+class ExecutionDispute(Model):
+    outcome: Literal["open", "upheld"]
+
+
+class Archive(Model):
+    """The proof of an archived execution."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    archive: str
+    archive_index: int = Field(ge=0)
+    tree: str
+    leaf_index: int = Field(ge=0)
+    record: str
+    fields: str = Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$")
+    leaf: str = Field(pattern=r"^[0-9a-f]{64}$")
+    proof: list[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]] = Field(min_length=20, max_length=20)
+    root: str = Field(pattern=r"^[0-9a-f]{64}$")
+    transaction: str
+
+
+class ArchiveAnswer(Archive):
+    """The same, as a newer marketplace may send it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ExecutionSummary(Model):
+    execution_id: str
+    agent_id: str
+    agent_name: str | None
+    status: Literal["pending", "running", "completed", "failed", "disputed"]
+    cost_usdc: Usdc
+    initiated_at: datetime
+    completed_at: datetime | None
+    on_chain_record: str
+
+    @property
+    def is_ended(self) -> bool:
+        """True once its outcome is known. A disputed execution was completed and paid before."""
+        return self.status not in ("pending", "running")
+
+
+class Execution(ExecutionSummary):
+    result: str | None
+    result_hash: str | None
+    creator_amount_usdc: Usdc
+    platform_amount_usdc: Usdc
+    tokens_used: int | None
+    execution_time_ms: int | None
+    ipfs_url: str | None
+    signature: str | None = None
+    execution_signature: str | None = None
+    steps: JsonList | None
+    error: ExecutionError | None
+    refund: str | None
+    dispute: ExecutionDispute | None
+    archive: ArchiveAnswer | None = None
+    content_deleted_at: datetime | None = None
+
+
+class ExecutionPage(Model):
+    executions: list[ExecutionSummary]
+    total: int
+    limit: int
+    offset: int
+
+
+class DeletedContent(Model):
+    execution_id: str
+    content_deleted_at: datetime
+
+
+class StatementFigures(Model):
+    executions: int
+    completed: int
+    refunded: int
+    disputed: int
+    paid_usdc: Usdc
+    earned_usdc: Usdc
+    fee_usdc: Usdc
+    refunded_usdc: Usdc
+    returned_usdc: Usdc
+    slashed_usdc: Usdc
+
+
+class StatementDay(StatementFigures):
+    day: date
+
+
+class DailyStatement(Model):
+    wallet: str
+    role: Literal["caller", "creator"]
+    from_: date = Field(alias="from")
+    to: date
+    days: list[StatementDay]
+    total: StatementFigures
+
+
+class SpendRow(Model):
+    day: date
+    key_id: str | None
+    key_name: str | None
+    agent_id: str
+    agent_name: str | None
+    executions: int
+    completed: int
+    refunded: int
+    paid_usdc: Usdc
+    refunded_usdc: Usdc
+    returned_usdc: Usdc
+
+
+class SpendStatement(Model):
+    wallet: str
+    from_: date = Field(alias="from")
+    to: date
+    rows: list[SpendRow]
+
+
+class IndexerState(Model):
+    slot: int | None
+    lag_ms: int | None
+
+
+class Ready(Model):
+    status: Literal["ready", "not_ready"]
+    problems: list[str]
+    advice: list[str]
+    environment: Literal["live", "test"]
+    indexer: IndexerState
+    executions_in_flight: int
+
+
+# Errors
+
+
+class ErrorBody(Model):
+    code: str
+    message: str
+    execution_id: str | None = None
+    details: dict[str, Any] | None = None
+
+
+class ErrorAnswer(Model):
+    error: ErrorBody
+
+
+class RequestIssue(Model):
+    """One fault of a request."""
+
+    in_: Literal["body", "query", "header"] = Field(alias="in")
+    path: str
+    expected: str
+    got: str
+
+
+class InvalidRequestDetails(Model):
+    issues: list[RequestIssue]
+
+
+class PriceLimitDetails(Model):
+    limit: Literal["balance", "allowance", "per_execution", "period", "total"]
+    wallet: str
+    have_usdc: Usdc | None
+    need_usdc: Usdc
+    renews_at: datetime | None = None
+
+
+class GasLimitDetails(Model):
+    limit: Literal["gas"]
+    wallet: str
+    tank: str
+    have_lamports: int | None
+    need_lamports: int | None
+
+
+class ScopeDetails(Model):
+    needs: str
+    has: list[str]
+
+
+class AddressDetails(Model):
+    address: str
+
+
+class PriceChangedDetails(Model):
+    price_usdc: Usdc | None
+    max_cost_usdc: Usdc
+
+
+class NotSettledDetails(Model):
+    status: Literal["pending", "running", "failed"]
+
+
+class ContentNeededDetails(Model):
+    reason: Literal["not_ended", "dispute_window", "disputed"]
+    until: datetime | None
+
+
+class PayloadDetails(Model):
+    max_bytes: int
+
+
+class MethodDetails(Model):
+    allowed: list[str]

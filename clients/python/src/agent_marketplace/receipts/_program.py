@@ -1,0 +1,227 @@
+"""The program's accounts, instructions and addresses, as far as a receipt needs them. From the program's IDL."""
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import base58
+
+from ._curve import is_on_curve
+from ._keccak import keccak_256
+from .hashing import decode_base58
+
+PROGRAM = "6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo"
+STATUSES = ("open", "completed", "refunded", "disputed", "disputeUpheld")
+DISCRIMINATORS = {
+    "ExecutionRecord": bytes([133, 201, 182, 206, 224, 111, 45, 168]),
+    "AgentListing": bytes([224, 156, 61, 213, 111, 100, 43, 56]),
+    "Archive": bytes([231, 36, 31, 240, 210, 212, 36, 107]),
+}
+INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
+    bytes([241, 247, 215, 5, 106, 100, 238, 42]): (
+        "open_execution",
+        "caller payer rent_sponsor config listing collateral record escrow source usdc_mint token_program"
+        " system_program",
+    ),
+    bytes([161, 197, 23, 56, 188, 175, 19, 80]): (
+        "open_execution_with_grant",
+        "relay_authority payer rent_sponsor config listing collateral grant spender record escrow source usdc_mint"
+        " token_program system_program",
+    ),
+    bytes([186, 63, 130, 92, 224, 218, 118, 244]): (
+        "settle_execution",
+        "relay_authority config record listing escrow payout treasury rent_sponsor token_program",
+    ),
+    bytes([210, 43, 26, 214, 125, 234, 204, 229]): (
+        "refund_execution",
+        "authority config record collateral escrow destination grant spender rent_sponsor token_program",
+    ),
+    bytes([2, 160, 249, 155, 194, 57, 176, 213]): (
+        "hand_over_refund",
+        "authority config record collateral escrow destination grant spender rent_sponsor token_program",
+    ),
+}
+"""By discriminator: the name, and the names of the accounts in their order."""
+BPS_DENOMINATOR = 10_000
+ARCHIVE_DEPTH = 20
+ARCHIVE_BUFFER = 64
+ARCHIVE_TREE_BYTES = 44_280
+ARCHIVE_LEAF_DOMAIN = b"agent-marketplace:archive:v1"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a receipt is compared with in an ExecutionRecord. Amounts are base units, times unix seconds."""
+
+    status: str
+    execution_id: bytes
+    listing: str
+    caller: str
+    signing_key: str
+    price: int
+    request_hash: bytes
+    result_hash: bytes
+    opened_at: int
+    settled_at: int
+    fee_bps: int
+
+
+# version status bump escrow_bump id listing caller signing_key key_id rent_sponsor price request_hash result_hash
+# opened_at deadline refund_at settled_at dispute_window_seconds listing_version execution_time_ms gas_lamports fee_bps
+_RECORD = struct.Struct("<BBBB16s32s32s32s16s32sQ32s32sqqqqIIIIH")
+RECORD_BYTES = _RECORD.size
+
+
+def decode_record(fields: bytes) -> Record:
+    """A record's fields, without the discriminator. Raises ValueError."""
+    if len(fields) < RECORD_BYTES:
+        raise ValueError(f"the bytes end {RECORD_BYTES - len(fields)} too early")
+    values: tuple[Any, ...] = _RECORD.unpack_from(fields)
+    status: int = values[1]
+    if status >= len(STATUSES):
+        raise ValueError(f"ExecutionStatus has no variant {status}")
+    return Record(
+        status=STATUSES[status],
+        execution_id=values[4],
+        listing=encode(values[5]),
+        caller=encode(values[6]),
+        signing_key=encode(values[7]),
+        price=values[10],
+        request_hash=values[11],
+        result_hash=values[12],
+        opened_at=values[13],
+        settled_at=values[16],
+        fee_bps=values[21],
+    )
+
+
+def account_fields(name: str, data: bytes) -> bytes:
+    """The bytes after the discriminator. Raises ValueError if the account is not of this name."""
+    if data[:8] != DISCRIMINATORS[name]:
+        raise ValueError(f"not a {name} account: discriminator mismatch")
+    return data[8:]
+
+
+# version status bump creator listing_id payout signing_key
+_LISTING = struct.Struct("<BBB32s16s32s32s")
+
+
+def decode_listing(data: bytes) -> tuple[str, str]:
+    """The signing key and the creator's wallet of an AgentListing. Raises ValueError."""
+    try:
+        values = _LISTING.unpack_from(account_fields("AgentListing", data))
+    except struct.error as error:
+        raise ValueError(str(error)) from None
+    return encode(values[6]), encode(values[3])
+
+
+def decode_archive(data: bytes) -> str:
+    """The address of an archive's tree. Raises ValueError."""
+    fields = account_fields("Archive", data)
+    if len(fields) < 36:
+        raise ValueError("the bytes end too early")
+    return encode(fields[4:36])
+
+
+@dataclass(frozen=True)
+class Called:
+    """An instruction of the program with its accounts by name; `args` are the bytes after the discriminator."""
+
+    name: str
+    accounts: dict[str, str]
+    args: bytes
+
+
+def decode_call(data: str, accounts: list[str]) -> Called | None:
+    """An instruction from its base58 data; None if it is of no interest here."""
+    decoded = decode_base58(data)
+    found = INSTRUCTIONS.get(decoded[:8]) if decoded else None
+    if decoded is None or found is None:
+        return None
+    name, names = found
+    given = dict(zip(names.split(), accounts, strict=False))
+    return Called(name, given, decoded[8:])
+
+
+def opened_request_hash(called: Called) -> bytes | None:
+    """The request hash that an open commits to: in OpenExecutionArgs after nonce, id, price, version and timeout."""
+    return called.args[OPEN_HASH_AT : OPEN_HASH_AT + 32] if len(called.args) >= OPEN_HASH_AT + 32 else None
+
+
+def settled_result(called: Called) -> tuple[bytes, bytes] | None:
+    """Result hash and signature of SettleExecutionArgs."""
+    hash_at, signature_at = SETTLE_AT
+    args = called.args
+    if len(args) < signature_at + 64:
+        return None
+    return args[hash_at : hash_at + 32], args[signature_at : signature_at + 64]
+
+
+OPEN_HASH_AT = 48
+SETTLE_AT = (0, 32)
+
+
+def encode(address: bytes) -> str:
+    return base58.b58encode(address).decode()
+
+
+def derive(*seeds: bytes) -> str:
+    """The program's address for these seeds: the first hash that is not a point of the curve."""
+    program = base58.b58decode(PROGRAM)
+    for bump in range(255, -1, -1):
+        address = hashlib.sha256(b"".join(seeds) + bytes([bump]) + program + b"ProgramDerivedAddress").digest()
+        if not is_on_curve(address):
+            return encode(address)
+    raise ValueError("no bump of these seeds gives an address")
+
+
+def record_address(execution_id: bytes) -> str:
+    return derive(b"execution", execution_id)
+
+
+def escrow_address(record: str) -> str:
+    key = decode_base58(record)
+    return derive(b"escrow", key) if key is not None and len(key) == 32 else ""
+
+
+def treasury_address() -> str:
+    return derive(b"treasury")
+
+
+def archive_address(index: int) -> str:
+    return derive(b"archive", index.to_bytes(2, "little"))
+
+
+def leaf_of(record: bytes, fields: bytes) -> bytes:
+    return keccak_256(ARCHIVE_LEAF_DOMAIN + record + fields)
+
+
+def root_of(leaf: bytes, index: int, proof: list[bytes]) -> bytes:
+    """The root of a leaf and its sibling nodes. It proves something only if a tree's account has had that root."""
+    node = leaf
+    for level, sibling in enumerate(proof):
+        node = keccak_256(sibling + node if index >> level & 1 else node + sibling)
+    return node
+
+
+_HEADER_BYTES = 56
+_COUNTERS_BYTES = 24
+_CHANGE_BYTES = 32 + 32 * ARCHIVE_DEPTH + 4 + 4
+
+
+def tree_roots(data: bytes) -> tuple[list[str], int]:
+    """The roots that a tree's account keeps, as hex, the present one first, and its number of leaves.
+
+    Raises ValueError if the data are not a tree in the layout of SPL Account Compression and of our size.
+    """
+    if len(data) != ARCHIVE_TREE_BYTES or struct.unpack_from("<BBII", data) != (1, 0, ARCHIVE_BUFFER, ARCHIVE_DEPTH):
+        raise ValueError("the data are not those of an archive's tree")
+    latest, kept = struct.unpack_from("<QQ", data, _HEADER_BYTES + 8)
+    if latest >= ARCHIVE_BUFFER:
+        raise ValueError("the tree has no such change")
+    roots: list[str] = []
+    for back in range(min(kept, ARCHIVE_BUFFER)):
+        at = _HEADER_BYTES + _COUNTERS_BYTES + (latest - back) % ARCHIVE_BUFFER * _CHANGE_BYTES
+        roots.append(data[at : at + 32].hex())
+    return roots, int.from_bytes(data[-8:-4], "little")

@@ -1,0 +1,69 @@
+"""A receipt: one document that proves that an execution was requested, answered and paid."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from ..models import Archive, plain
+from ..money import to_base_units
+
+_Address = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{32,44}$")]
+_Signature = Annotated[str, Field(pattern=r"^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}$")]
+_Transaction = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{64,88}$")]
+_TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"
+
+
+def _is_time(text: str) -> str:
+    seconds_of(text)
+    return text
+
+
+def _is_usdc(amount: Decimal) -> Decimal:
+    to_base_units(amount)
+    return amount
+
+
+_Time = Annotated[str, Field(pattern=_TIME), AfterValidator(_is_time)]
+
+
+def seconds_of(time: str) -> str:
+    """Unix seconds as text. The chain has whole seconds, so anything else fits no record."""
+    whole, _, rest = time.removesuffix("Z").partition(".")
+    seconds = int(datetime.fromisoformat(f"{whole}+00:00").timestamp())
+    fraction = rest.rstrip("0")
+    return f"{seconds}.{fraction}" if fraction else f"{seconds}"
+
+
+class Transactions(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    open: _Transaction | None
+    settle: _Transaction | None
+
+
+class Receipt(BaseModel):
+    """`model_dump_json(exclude_unset=True)` writes it as it came. `task` and `parameters` may be removed before."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+    version: Literal[1]
+    program_id: _Address
+    genesis_hash: _Address
+    execution_id: str = Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+    record: _Address
+    agent_id: _Address
+    caller: _Address
+    signing_key: _Address
+    request_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
+    task: str | None = None
+    parameters: Annotated[dict[str, Any], BeforeValidator(plain)] | None = None
+    result: str | None = None
+    result_hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    signature: _Signature
+    execution_signature: _Signature | None
+    price_usdc: Annotated[Decimal, Field(ge=0), AfterValidator(_is_usdc)]
+    fee_bps: int = Field(ge=0, le=10_000)
+    opened_at: _Time
+    settled_at: _Time
+    transactions: Transactions
+    archive: Archive | None

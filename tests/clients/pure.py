@@ -1,0 +1,190 @@
+"""What the package computes without a network, against the project's vectors and the program's IDL."""
+
+import inspect
+import json
+import sys
+import time
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import base58
+
+from agent_marketplace import AsyncClient, Client, from_base_units, to_base_units
+from agent_marketplace.creator import signatures
+from agent_marketplace.money import json_usdc
+from agent_marketplace.receipts import (
+    _program,
+    execution_message,
+    hash_result,
+    hashing,
+    request_hash,
+    sign_message,
+    verify_message,
+    verify_result_signature,
+)
+from agent_marketplace.receipts._curve import L, satisfies_equation
+
+given = json.load(sys.stdin)
+vectors: dict[str, Any] = given["vectors"]
+idl: dict[str, Any] = given["idl"]
+
+
+def raises(work: Any) -> bool:
+    try:
+        work()
+    except ValueError:
+        return True
+    return False
+
+
+# Vectors
+creator = vectors["keys"]["creator"]
+public = base58.b58decode(creator["public_key"])
+secret = bytes.fromhex(creator["seed_hex"]) + public
+for vector in vectors["results"]["vectors"]:
+    assert hash_result(vector["result"]) == vector["result_hash"]
+    assert sign_message(secret, vector["result_hash"]) == vector["signature"]
+    assert verify_result_signature(public, vector["result_hash"], vector["signature"])
+    assert not verify_result_signature(public, hash_result("another"), vector["signature"])
+    # The same signature with S + L satisfies the equation for whoever does not check the bound.
+    raw = base58.b58decode(vector["signature"].removeprefix("ed25519:"))
+    larger = raw[:32] + (int.from_bytes(raw[32:], "little") + L).to_bytes(32, "little")
+    assert not verify_message(public, vector["result_hash"], hashing.format_signature(larger))
+for vector in vectors["requests"]["vectors"]:
+    assert request_hash(vector["task"], vector["parameters"]).hex() == vector["request_hash"]
+assert raises(lambda: request_hash("\ud800"))
+assert raises(lambda: request_hash("x", {"a": float("nan")}))
+bound = vectors["execution_signature"]
+message = execution_message(
+    _program.PROGRAM,
+    vectors["answers"]["completed"]["execution_id"],
+    request_hash(vectors["requests"]["vectors"][1]["task"], vectors["requests"]["vectors"][1]["parameters"]).hex(),
+    vectors["answers"]["completed"]["result_hash"],
+)
+assert message == bound["message"], message
+assert sign_message(secret, message) == bound["signature"]
+# A key of small order fits almost any message; the chain refuses it.
+assert not verify_message(b"\x01" + bytes(31), "x", hashing.format_signature(b"\x01" + bytes(63)))
+assert not satisfies_equation(b"\x02" + bytes(31), b"x", bytes(64))
+
+# A call that was signed long ago: valid at its time, and only then, and only for its own parts.
+call = vectors["call"]
+url = call["url"].removeprefix("https://")
+authority, _, path = url.partition("/")
+verifier = signatures.CallVerifier(keys=[vectors["keys"]["marketplace"]["jwk"]])
+received = signatures.ReceivedCall("POST", authority, f"/{path}", call["headers"], call["body"].encode())
+
+
+def is_valid(at: float, **changes: Any) -> bool:
+    import asyncio
+    import datetime
+
+    moment = datetime.datetime.fromtimestamp(at)
+
+    class Then(datetime.datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> "Then":
+            return cls.fromtimestamp(at, tz)
+
+    from http_message_signatures import signatures as library
+
+    real = library.datetime
+    library.datetime = SimpleNamespace(datetime=Then, timedelta=datetime.timedelta, timezone=datetime.timezone)  # type: ignore[assignment]
+    try:
+        assert moment
+        changed = signatures.ReceivedCall(**{**received.__dict__, **changes})
+        return asyncio.run(verifier.verify(changed))
+    finally:
+        library.datetime = real
+
+
+assert is_valid(call["created"])
+assert is_valid(call["created"] + 115)  # The clocks may differ by a minute.
+assert not is_valid(call["created"] + 125)
+assert not is_valid(call["created"] - 65)
+assert not is_valid(time.time())
+assert not is_valid(call["created"], path="/v1/execute")
+assert not is_valid(call["created"], authority="other.example")
+assert not is_valid(call["created"], method="PUT")
+assert not is_valid(call["created"], body=b"{}")
+for name in ("marketplace-signing-key", "marketplace-purpose", "content-type"):
+    assert not is_valid(call["created"], headers={**call["headers"], name: "x"})
+    assert not is_valid(call["created"], headers={k: v for k, v in call["headers"].items() if k != name})
+
+# IDL
+assert idl["address"] == _program.PROGRAM
+constants = {
+    constant["name"]: json.loads(constant["value"])
+    for constant in idl["constants"]
+    if constant["value"][0] in "[0123456789"
+}
+assert constants["ARCHIVE_DEPTH"] == _program.ARCHIVE_DEPTH
+assert constants["ARCHIVE_BUFFER"] == _program.ARCHIVE_BUFFER
+assert constants["ARCHIVE_TREE_BYTES"] == _program.ARCHIVE_TREE_BYTES
+assert constants["BPS_DENOMINATOR"] == _program.BPS_DENOMINATOR
+assert bytes(constants["ARCHIVE_LEAF_DOMAIN"]) == _program.ARCHIVE_LEAF_DOMAIN
+for seed in ("EXECUTION", "ESCROW", "TREASURY", "ARCHIVE"):
+    assert bytes(constants[f"{seed}_SEED"]) == seed.lower().encode()
+for account in idl["accounts"]:
+    if account["name"] in _program.DISCRIMINATORS:
+        assert bytes(account["discriminator"]) == _program.DISCRIMINATORS[account["name"]]
+by_name = {instruction["name"]: instruction for instruction in idl["instructions"]}
+for discriminator, (name, accounts) in _program.INSTRUCTIONS.items():
+    assert bytes(by_name[name]["discriminator"]) == discriminator
+    assert [account["name"] for account in by_name[name]["accounts"]] == accounts.split()
+SIZES = {"bool": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8, "i64": 8, "pubkey": 32}
+types = {kind["name"]: kind["type"] for kind in idl["types"]}
+
+
+def size_of(kind: Any) -> int:
+    if isinstance(kind, str):
+        return SIZES[kind]
+    return kind["array"][1] if "array" in kind else 1  # The only other type here is an enum.
+
+
+def offset_of(struct: str, wanted: str | None) -> int:
+    at = 0
+    for field in types[struct]["fields"]:
+        if field["name"] == wanted:
+            return at
+        at += size_of(field["type"])
+    assert wanted is None, wanted
+    return at
+
+
+assert offset_of("ExecutionRecord", None) == _program.RECORD_BYTES
+assert offset_of("OpenExecutionArgs", "request_hash") == _program.OPEN_HASH_AT
+assert (
+    offset_of("SettleExecutionArgs", "result_hash"),
+    offset_of("SettleExecutionArgs", "signature"),
+) == _program.SETTLE_AT
+assert offset_of("AgentListing", "creator") == 3
+assert offset_of("AgentListing", "signing_key") == 83
+assert offset_of("Archive", "tree") == 4
+statuses = [variant["name"][0].lower() + variant["name"][1:] for variant in types["ExecutionStatus"]["variants"]]
+assert tuple(statuses) == _program.STATUSES
+
+# Money
+assert to_base_units("0.25") == to_base_units(Decimal("0.250000")) == 250_000
+assert from_base_units(250_000) == Decimal("0.25")
+assert str(from_base_units(2_000_000)) == "2"
+assert str(from_base_units(1)) == "0.000001"
+for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "Infinity", "18446744073710"):
+    assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
+assert json.dumps([json_usdc("0.1"), json_usdc(3), json_usdc("0.000001")]) == "[0.1, 3, 1e-06]"
+
+# Both clients: the same methods with the same arguments and docs
+clients = (Client("http://127.0.0.1"), AsyncClient("http://127.0.0.1"))
+for group in ("agents", "executions", "statements"):
+    ours, theirs = (getattr(client, group) for client in clients)
+    names = [name for name in dir(ours) if not name.startswith("_")]
+    assert names == [name for name in dir(theirs) if not name.startswith("_")]
+    for name in names:
+        one, other = getattr(ours, name), getattr(theirs, name)
+        assert inspect.signature(one).parameters == inspect.signature(other).parameters, name
+        assert one.__doc__ == other.__doc__, name
+        assert inspect.iscoroutinefunction(other) or name == "list", name
+assert "secret" not in repr(Client("http://127.0.0.1", "secret"))
+for address in ("", "ftp://a", "http://", "https://user:pass@host"):
+    assert raises(lambda address=address: Client(address)), address

@@ -1,0 +1,454 @@
+/** The Python package on a real marketplace: the README's programs, the table of behaviours, receipts, both kits. */
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createClient } from '../../app/sdk/client/client.ts';
+import { callKeyId, KEY_DIRECTORY_PATH, type PublicJwk, signCall } from '../../app/sdk/creator/callSignature.ts';
+import {
+  createCreatorServer,
+  ExecutionFailure,
+  generateSigningKey,
+  loadSigningKey,
+  saveSigningKey,
+  signingKeyAddress,
+} from '../../app/sdk/creator/creator.ts';
+import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { type Check, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import vectors from '../../examples/vectors.json' with { type: 'json' };
+import { run } from '../harness/edge/tools.ts';
+import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
+import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
+
+const HERE = import.meta.dirname;
+
+describe('clients/python', function () {
+  this.timeout(600_000);
+  let bin: string;
+  let python: PythonPackage;
+  let market: TestMarketplace;
+  before(async function () {
+    const tools = await installTools();
+    if (tools.obstacle !== null) {
+      if (process.env.CI) throw new Error(tools.obstacle);
+      console.log(`      skipped: ${tools.obstacle}`);
+      this.skip();
+    }
+    bin = tools.bin;
+    [python, market] = await Promise.all([buildPackage(bin), startScene()]);
+  });
+  after(async () => {
+    python?.stop();
+    await market?.stop();
+  });
+
+  const answersOf = async (script: string, args: string[], input: unknown) => {
+    const { code, output, said } = await python.finish([join(HERE, script), ...args], {}, JSON.stringify(input));
+    expect(code, output).to.equal(0);
+    return JSON.parse(said);
+  };
+  const programOf =
+    (kind: string): Program =>
+    (entries) =>
+      answersOf('behaviours.py', [kind], entries) as Promise<Outcome[]>;
+  const asUser = () => ({ MARKETPLACE_URL: market.relay.url, MARKETPLACE_API_KEY: market.callers[0]!.apiKey });
+
+  describe('the package', () => {
+    const tool = (name: string, ...args: string[]) => toolIn(SOURCE, name, ...args);
+    const toolIn = async (cwd: string, name: string, ...args: string[]) => {
+      const { code, output } = await run(join(bin, name), args, {
+        cwd,
+        env: { ...process.env, NO_COLOR: '1' },
+      });
+      expect(code, output).to.equal(0);
+      return output;
+    };
+
+    it('has types that mypy --strict and pyright accept, in its own code and in programs that use it', async () => {
+      const programs = ['caller.py', 'caller_async.py', 'verify.py', 'receiver.py', 'creator.py', 'service.py'];
+      const used = programs.map((name) => join(python.folder, name));
+      await tool('mypy', '--strict', 'src');
+      await toolIn(python.folder, 'mypy', '--strict', '--python-executable', python.python, ...used);
+      await tool('pyright', '--pythonpath', join(bin, 'python'), 'src');
+      await toolIn(python.folder, 'pyright', '--pythonpath', python.python, ...used);
+    });
+
+    it('shows wrong types of its users to mypy', async () => {
+      const wrong = join(python.folder, 'wrong.py');
+      writeFileSync(wrong, 'from agent_marketplace import Client\nClient("x").agents.run("a", task=1)\n');
+      const { code, output } = await run(join(bin, 'mypy'), ['--strict', '--python-executable', python.python, wrong]);
+      expect([code, output]).to.satisfy(([found]: unknown[]) => found === 1);
+      expect(output).to.include('Argument "task" to "run" of "Agents" has incompatible type "int"; expected "str"');
+    });
+
+    it('is formatted and linted by ruff, as are its programs for tests', async () => {
+      const settings = ['--config', join(SOURCE, 'pyproject.toml')];
+      const ours = [SOURCE, ...['behaviours', 'checks', 'kit', 'pure'].map((name) => join(HERE, `${name}.py`))];
+      await tool('ruff', 'format', '--check', ...settings, ...ours);
+      await tool('ruff', 'check', ...settings, ...ours);
+    });
+
+    it('contains its code, its types, its license and nothing else', async () => {
+      const list =
+        'import sys, tarfile, zipfile; f = sys.argv[1]; ' +
+        'print("\\n".join(zipfile.ZipFile(f).namelist() if f.endswith("whl") else tarfile.open(f).getnames()))';
+      const wheel = (await python.finish(['-c', list, python.wheel])).said.trim().split('\n');
+      expect(wheel).to.include('agent_marketplace/py.typed');
+      expect(wheel.some((name) => name.endsWith('licenses/LICENSE'))).to.equal(true);
+      for (const name of wheel) expect(name).to.match(/^agent_marketplace(-0\.1\.0\.dist-info)?\/[\w/.]+$/);
+      const sdist = (await python.finish(['-c', list, python.sdist])).said.trim().split('\n');
+      for (const name of sdist) {
+        expect(name).to.match(
+          /^agent_marketplace-0\.1\.0\/(src\/.*\.(py|typed)|README\.md|LICENSE|pyproject\.toml|PKG-INFO|\.gitignore)$/,
+        );
+      }
+    });
+
+    it('computes what examples/vectors.json and the IDL say, and both clients have the same methods', async () => {
+      const { code, output } = await python.finish([join(HERE, 'pure.py')], {}, JSON.stringify({ vectors, idl }));
+      expect(code, output).to.equal(0);
+    });
+  });
+
+  for (const kind of ['sync', 'async']) behavesAsTheTableSays(kind, () => market, programOf(kind));
+
+  describe('its README', () => {
+    it('leads to a first paid call, whose money arrives', async () => {
+      const before = await market.balances();
+      const { code, output, said } = await python.finish(['caller.py'], asUser());
+      expect(code, output).to.equal(0);
+      expect(said).to.include('paid 0.25 USDC');
+      const after = await market.balances();
+      expect(before.callers[0]! - after.callers[0]!).to.equal(PRICE);
+      expect(after.treasury - before.treasury).to.equal(FEE);
+    });
+
+    it('leads to a first agent, which is listed and paid, and its receipt is verified against the node', async () => {
+      const { lines } = await serve('creator:app');
+      const agentId = await market.list({ name: 'python-agent', endpoint: `${url(lines)}/execute`, signingKey: key() });
+      const before = await market.balances();
+      const task = 'to be or not to be';
+      const [paid] = await programOf('sync')([entry(agentId, { task })]);
+      expect(paid!.result, JSON.stringify(paid)).to.include({
+        status: 'completed',
+        result: '[["to", 2], ["be", 2], ["or", 1]]',
+        cost_usdc: '0.25',
+      });
+      expect((await market.balances()).creator - before.creator).to.equal(PRICE - FEE);
+      const [failed] = await programOf('async')([entry(agentId, { task: '???' })]);
+      expect(failed!.error).to.include({ code: 'execution_failed' });
+      expect(failed!.error!.message).to.include('the task has no words');
+
+      const env = { ...asUser(), SOLANA_RPC_URL: market.node.rpcUrl };
+      const verified = await python.finish(['verify.py', paid!.result!.execution_id as string], env);
+      expect(verified.code, verified.output).to.equal(0);
+      expect(verified.said)
+        .to.match(/^record passed/m)
+        .and.match(/^settlement passed/m);
+
+      const unsigned = await fetch(`${url(lines)}/execute`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      });
+      expect([unsigned.status, await unsigned.json()]).to.deep.equal([
+        401,
+        { error: { code: 'unauthorized', message: 'the call has no valid signature of the marketplace' } },
+      ]);
+    });
+
+    it('mounts the agent in FastAPI, where it is paid too', async () => {
+      writeFileSync(join(python.folder, 'signing.json'), JSON.stringify([...generateSigningKey()]), { mode: 0o600 });
+      const { lines } = await serve('service:app');
+      const endpoint = `${url(lines)}/agent/execute`;
+      const agentId = await market.list({ name: 'mounted-agent', endpoint, signingKey: key() });
+      const [paid] = await programOf('async')([entry(agentId, { task: 'a b a' })]);
+      expect(paid!.result).to.include({ result: '[["a", 2], ["b", 1]]' });
+    });
+
+    it('calls every agent with asyncio', async () => {
+      const { code, output, said } = await python.finish(['caller_async.py'], asUser());
+      expect(code, output).to.equal(0);
+      expect(said).to.match(/^paid: done: Say hello$/m);
+    });
+
+    it('receives webhooks, and refuses those that nobody signed', async () => {
+      const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+      const { lines } = await serve('receiver:app', { WEBHOOK_SECRET: secret });
+      const send =
+        'import sys, datetime, json, httpx, standardwebhooks\n' +
+        'url, secret, body = sys.argv[1:]\n' +
+        'now = datetime.datetime.now(datetime.timezone.utc)\n' +
+        'signature = standardwebhooks.Webhook(secret).sign("msg_1", now, body)\n' +
+        'headers = {"webhook-id": "msg_1", "webhook-timestamp": str(int(now.timestamp())), "webhook-signature": signature}\n' +
+        'for extra in ({}, {}, {"webhook-signature": "v1,AAAA"}, {"webhook-signature": "?"}, {"webhook-timestamp": "1"}):\n' +
+        '    print(httpx.post(url, content=body, headers={**headers, **extra}).status_code)\n' +
+        'print(httpx.post(url, content=body).status_code)\n';
+      const body = JSON.stringify({ type: 'execution.completed', timestamp: '2026-01-01T00:00:00Z', data: { a: 'ü' } });
+      const sent = await python.finish(['-c', send, `${url(lines)}/webhooks`, secret, body]);
+      expect(sent.said.trim().split('\n'), sent.output).to.deep.equal(['200', '200', '400', '400', '400', '400']);
+      expect(lines.filter((line) => line === "execution.completed {'a': 'ü'}")).to.have.length(1);
+    });
+
+    const serve = (app: string, env: NodeJS.ProcessEnv = {}) =>
+      python.start(['-m', 'uvicorn', app, '--port', '0'], /Uvicorn running on (\S+)/, { ...asUser(), ...env });
+    const url = (lines: string[]): string => /Uvicorn running on (\S+)/.exec(lines.join('\n'))![1]!;
+    const key = (): Uint8Array => loadSigningKey(join(python.folder, 'signing.json'));
+    const entry = (agent: string, call: object) => ({
+      base_url: market.relay.url,
+      api_key: market.callers[0]!.apiKey,
+      call: { method: 'agents.run', agent, ...call },
+    });
+  });
+
+  describe('its checks of receipts', () => {
+    it('say the same as those in TypeScript, of good receipts, of changed ones, and of a refund', async () => {
+      const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
+      const { execution_id } = await client.execute(market.agentId, { task: 'a', parameters: { of: [1, 0.5, 1e21] } });
+      const other = await client.execute(market.agentId, { task: 'b' });
+      const failed = await client.execute(market.agentId, { task: 'c', parameters: { creator: 'fails' } }).then(
+        () => expect.fail('it fails'),
+        (error: { executionId: string }) => error.executionId,
+      );
+      const [receipt, strange] = [await client.getReceipt(execution_id), await client.getReceipt(other.execution_id)];
+      const { task: _, parameters: __, ...bare } = receipt;
+      const rpcUrl = market.node.rpcUrl;
+      const changed = (change: object) => ({ receipt: { ...receipt, ...change }, rpc_url: rpcUrl });
+      const swapped = { open: strange.transactions.open, settle: strange.transactions.settle };
+      const questions = [
+        changed({}),
+        { receipt, rpc_url: null },
+        { receipt: bare, rpc_url: rpcUrl },
+        { receipt, rpc_url: 'http://127.0.0.1:1' },
+        { receipt, rpc_url: market.relay.url },
+        changed({ result: 'another' }),
+        changed({ result: 'a\ud800' }),
+        changed({ task: 'another' }),
+        changed({ signature: strange.signature }),
+        changed({ result_hash: strange.result_hash }),
+        changed({ price_usdc: 0.250001 }),
+        changed({ fee_bps: 99 }),
+        changed({ genesis_hash: receipt.record }),
+        changed({ program_id: receipt.record }),
+        changed({ execution_id: strange.execution_id }),
+        changed({ record: strange.record }),
+        changed({ agent_id: receipt.caller }),
+        changed({ caller: receipt.agent_id }),
+        changed({ signing_key: receipt.caller }),
+        changed({ opened_at: '2026-01-01T00:00:00.000Z' }),
+        changed({ settled_at: '2026-01-01T00:00:00.500Z' }),
+        changed({ transactions: swapped }),
+        changed({ transactions: { open: null, settle: null } }),
+        changed({ transactions: { open: receipt.transactions.settle, settle: receipt.transactions.open } }),
+        changed({ execution_signature: receipt.signature }),
+        { execution_id, rpc_url: rpcUrl },
+        { execution_id: failed, rpc_url: rpcUrl },
+        { execution_id: vectors.execution.execution_id, rpc_url: rpcUrl },
+      ];
+      const said = (await answersOf('checks.py', [], questions)) as Check[][];
+      for (const [index, question] of questions.entries()) {
+        const expected: Check[] =
+          'receipt' in question
+            ? await verifyReceipt(question.receipt, { rpcUrl: question.rpc_url ?? null })
+            : await verifyExecution(question.execution_id, { rpcUrl: question.rpc_url });
+        expect(said[index], `question ${index}`).to.deep.equal(expected);
+      }
+      expect(said[0]!.map(({ state }) => state)).to.deep.equal(
+        said[0]!.map(({ name }) => (name === 'execution_signature' ? 'not_checked' : 'passed')),
+      );
+    });
+
+    it('name the field of a receipt that is malformed, and check nothing more', async () => {
+      const [checks] = await answersOf('checks.py', [], [{ receipt: { version: 2 }, rpc_url: null }]);
+      expect(checks[0]).to.include({ name: 'shape', state: 'failed' });
+      expect(checks[0].compared.map(({ what }: { what: string }) => what)).to.include.members(['version', 'record']);
+      expect(checks.slice(1).every(({ state }: Check) => state === 'not_checked')).to.equal(true);
+    });
+  });
+
+  describe('its creator kit', () => {
+    const pair = generateKeyPairSync('ed25519');
+    const jwk = pair.publicKey.export({ format: 'jwk' }) as PublicJwk;
+    const signer = { privateKey: pair.privateKey, keyId: callKeyId(jwk) };
+    const signingKey = generateSigningKey();
+    const program = PROGRAM_ID.toBase58();
+    const servers: Server[] = [];
+    let kits: string[];
+    after(() => {
+      for (const server of servers) server.close();
+    });
+
+    const listen = async (server: Server): Promise<string> => {
+      servers.push(server.listen(0, '127.0.0.1'));
+      await once(server, 'listening');
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    };
+
+    before(async () => {
+      const directory = await listen(
+        createServer((request, response) => {
+          if (request.url !== KEY_DIRECTORY_PATH) response.statusCode = 404;
+          response.end(JSON.stringify({ keys: [{ kty: 'EC' }, jwk] }));
+        }),
+      );
+      const file = join(python.folder, 'kit.json');
+      saveSigningKey(file, signingKey);
+      const { match } = await python.start([join(HERE, 'kit.py'), file, directory, program], /^(\d+)$/);
+      const runs = new Map<string, number>();
+      const ours = createCreatorServer({
+        signingKey,
+        programId: program,
+        verify: { directoryUrl: directory + KEY_DIRECTORY_PATH },
+        maxBodyBytes: 100_000,
+        maxAnswerBytes: 10_000,
+        onError: () => {},
+        async execute({ task, executionId, purpose }) {
+          runs.set(executionId, (runs.get(executionId) ?? 0) + 1);
+          if (task === 'fails') throw new ExecutionFailure('no luck');
+          if (task === 'crashes') throw new Error('a secret of the creator');
+          if (task === 'hangs') await new Promise(() => {});
+          if (task === 'is slow') await new Promise((resolve) => setTimeout(resolve, 500));
+          if (task === 'surrogates') return { result: 'a\ud800b' };
+          if (task === 'too long') return { result: 'x'.repeat(20_000) };
+          const result = `${task}: ${purpose}, run ${runs.get(executionId)}, ü`;
+          return { result, tokensUsed: 7, steps: ['one', { a: 1 }] };
+        },
+      });
+      kits = [await listen(ours), `http://127.0.0.1:${match[1]}`];
+    });
+
+    let serial = 0;
+    const newId = () => {
+      serial += 1;
+      return `00000000-0000-8000-8000-${String(serial).padStart(12, '0')}`;
+    };
+    const bodyOf = (fields: object = {}) =>
+      JSON.stringify({
+        ...{ execution_id: newId(), task: 'hello', parameters: {}, user_pubkey: vectors.keys.caller.public_key },
+        ...{ timeout_seconds: 5, ...fields },
+      });
+
+    interface Call {
+      body?: string | Buffer;
+      sign?: string | false;
+      method?: string;
+      headers?: Record<string, string>;
+      purpose?: 'test' | 'execution';
+      namedKey?: string;
+    }
+
+    /** The answers of both kits to the same call; signed over `sign`, by default over the body. */
+    async function bothSay({
+      body = bodyOf(),
+      sign,
+      method = 'POST',
+      headers = {},
+      purpose = 'execution',
+      namedKey,
+    }: Call) {
+      return Promise.all(
+        kits.map(async (kit) => {
+          const url = `${kit}/execute`;
+          const signed =
+            sign === false
+              ? { 'content-type': 'application/json' }
+              : await signCall(signer, {
+                  url,
+                  body: Buffer.from(sign ?? body),
+                  purpose,
+                  signingKey: namedKey ?? signingKeyAddress(signingKey),
+                });
+          const given = { method, headers: { ...signed, ...headers }, ...(method === 'POST' && { body }) };
+          const answer = await fetch(url, given);
+          return {
+            status: answer.status,
+            allow: answer.headers.get('allow'),
+            body: (await answer.json()) as Record<string, unknown> & { error: { code: string } },
+          };
+        }),
+      );
+    }
+
+    async function expectSame(call: Call, status: number, part: object): Promise<void> {
+      const [ours, theirs] = await bothSay(call);
+      expect(theirs).to.deep.equal(ours);
+      expect(theirs!.status, JSON.stringify(theirs)).to.equal(status);
+      expect(status === 200 ? theirs!.body : theirs!.body.error).to.include(part);
+    }
+
+    const REFUSALS: [name: string, call: () => Call, status: number, code: string][] = [
+      ['another method', () => ({ method: 'GET' }), 405, 'method_not_allowed'],
+      ['another content type', () => ({ headers: { 'content-type': 'text/plain' } }), 415, 'unsupported_media_type'],
+      ['a body that is too large', () => ({ body: bodyOf({ task: 'x'.repeat(100_000) }) }), 413, 'payload_too_large'],
+      ['an unsigned call', () => ({ sign: false }), 401, 'unauthorized'],
+      ['a body that was not signed', () => ({ sign: bodyOf() }), 401, 'unauthorized'],
+      ['a digest of the body that was not signed', () => ({ sign: 'x', headers: {} }), 401, 'unauthorized'],
+      ['a purpose that was not signed', () => ({ headers: { 'marketplace-purpose': 'test' } }), 401, 'unauthorized'],
+      ['a signature that is none', () => ({ headers: { signature: 'sig1=:AAAA:' } }), 401, 'unauthorized'],
+      ['signature headers that are none', () => ({ headers: { 'signature-input': '"' } }), 401, 'unauthorized'],
+      ['a body that is not JSON', () => ({ body: '{"a":' }), 400, 'invalid_request'],
+      ['a body with NaN', () => ({ body: bodyOf().replace('{}', '{"a":NaN}') }), 400, 'invalid_request'],
+      ['a body that is not UTF-8', () => ({ body: Buffer.from([0x22, 0xff, 0x22]) }), 400, 'invalid_request'],
+      ['a body that is a list', () => ({ body: '[]' }), 400, 'invalid_request'],
+      ['an execution_id in upper case', () => ({ body: bodyOf({ execution_id: 'A' }) }), 400, 'invalid_request'],
+      ['an empty task', () => ({ body: bodyOf({ task: '' }) }), 400, 'invalid_request'],
+      ['a task of lone surrogates', () => ({ body: bodyOf({ task: '\ud800' }) }), 400, 'invalid_request'],
+      ['parameters that are a list', () => ({ body: bodyOf({ parameters: [] }) }), 400, 'invalid_request'],
+      ['no wallet', () => ({ body: bodyOf({ user_pubkey: '' }) }), 400, 'invalid_request'],
+      ...[0, 1.5, 86_401, true, '5', null].map((timeout_seconds): [string, () => Call, number, string] => [
+        `the timeout ${JSON.stringify(timeout_seconds)}`,
+        () => ({ body: bodyOf({ timeout_seconds }) }),
+        400,
+        'invalid_request',
+      ]),
+    ];
+    for (const [name, call, status, code] of REFUSALS) {
+      it(`refuses ${name} as the kit in TypeScript does`, () => expectSame(call(), status, { code }));
+    }
+
+    it('answers as the kit in TypeScript does, to the byte of each signature', async () => {
+      await expectSame({}, 200, { status: 'completed', result: 'hello: execution, run 1, ü', tokens_used: 7 });
+      await expectSame({ purpose: 'test' }, 200, { result: 'hello: test, run 1, ü' });
+      await expectSame({ body: bodyOf({ task: 'surrogates' }) }, 200, { result: 'a\ufffdb' });
+      await expectSame({ body: bodyOf().replace('"timeout_seconds":5', '"timeout_seconds":5.0') }, 200, {
+        status: 'completed',
+      });
+      const numbers = '{"b":[1e21,12345678901234567890,0.1,-0.0,1e-7],"é":"\\u0001","a":null}';
+      await expectSame({ body: bodyOf().replace('{}', numbers) }, 200, { status: 'completed' });
+    });
+
+    it('fails as the kit in TypeScript does: failures, errors, deadlines, long answers, unknown keys', async () => {
+      const failed = (error: string) => ({ status: 'failed', result: null, result_hash: null, signature: null, error });
+      const task = (task: string, timeout_seconds = 5) => ({ body: bodyOf({ task, timeout_seconds }) });
+      await expectSame(task('fails'), 200, failed('no luck'));
+      await expectSame(task('crashes'), 200, failed('the agent failed with an internal error'));
+      await expectSame(task('hangs', 1), 200, failed('not finished within the timeout of 1 s'));
+      const { public_key } = vectors.keys.creator;
+      await expectSame(
+        { namedKey: public_key },
+        200,
+        failed(`this server does not have the signing key ${public_key}`),
+      );
+      const [ours, theirs] = await bothSay(task('too long'));
+      for (const { body } of [ours!, theirs!]) {
+        expect(body.error).to.match(/^the answer is \d+ bytes, more than the 10000 allowed$/);
+      }
+    });
+
+    it('runs a repeated execution once, also while it runs, and refuses its id for another task', async () => {
+      const execution_id = newId();
+      const call = { body: bodyOf({ execution_id, task: 'is slow' }) };
+      const answers = await Promise.all([bothSay(call), bothSay(call)]);
+      answers.push(await bothSay({ body: bodyOf({ execution_id, task: 'is slow', timeout_seconds: 60 }) }));
+      const [first] = answers.flat();
+      expect(first!.body.result).to.equal('is slow: execution, run 1, ü');
+      for (const answer of answers.flat()) expect(answer).to.deep.equal(first);
+      await expectSame({ body: bodyOf({ execution_id, task: 'another' }) }, 409, { code: 'execution_id_reused' });
+    });
+  });
+});
