@@ -1,0 +1,232 @@
+/**
+ * Runs the table of behaviours.json for one client: a scripted server in front of a real relay, and a program in the
+ * client's language that makes the calls. The table says what each field means.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
+import {
+  failedAnswer,
+  goodAnswer,
+  PRICE,
+  startMarketplace,
+  type TestMarketplace,
+} from '../harness/node/marketplace.ts';
+import table from './behaviours.json' with { type: 'json' };
+
+interface Step {
+  from?: string;
+  status?: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+  text?: string;
+  merge?: object;
+  then?: string;
+}
+
+interface Expected {
+  result?: Record<string, unknown>;
+  count?: number;
+  error?: Record<string, unknown>;
+  requests: number | string;
+  idempotency_keys?: number;
+  charged: number;
+  min_ms?: number;
+}
+
+interface Behaviour {
+  name: string;
+  client?: Record<string, unknown>;
+  call: Record<string, unknown>;
+  script: (Step | string)[];
+  expect: Expected;
+}
+
+const BEHAVIOURS = table.behaviours as Behaviour[];
+
+/** One call for the program: it prints an outcome for each, in the same order. */
+export interface Entry {
+  base_url: string;
+  api_key: string;
+  client?: Record<string, unknown>;
+  call: Record<string, unknown>;
+}
+
+export interface Outcome {
+  result?: Record<string, unknown>;
+  count?: number;
+  error?: Record<string, unknown>;
+  ms: number;
+}
+
+/** Makes all calls at the same time. */
+export type Program = (entries: Entry[]) => Promise<Outcome[]>;
+
+/** What the server saw of a behaviour. */
+interface Seen {
+  requests: number;
+  keys: Set<string | undefined>;
+  executionId: string;
+}
+
+/** Starts a marketplace with two agents and a creator that does as `parameters.creator` says. */
+export async function startScene(): Promise<TestMarketplace> {
+  const market = await startMarketplace({ slotTimeMs: 50 });
+  market.setBehaviour(({ execution_id, task, parameters }, _, reply) => {
+    const good = () => reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
+    if (parameters.creator === 'fails') reply(failedAnswer(execution_id));
+    else if (parameters.creator === 'slow') setTimeout(good, 2_000);
+    else if (parameters.creator !== 'silent') good();
+  });
+  const signingKey = generateSigningKey();
+  const second = createCreatorServer({ signingKey, execute: () => ({ result: 'second' }) }).listen(0, '127.0.0.1');
+  await once(second, 'listening');
+  const endpoint = `http://127.0.0.1:${(second.address() as AddressInfo).port}/execute`;
+  await market.list({ name: 'second-agent', endpoint, signingKey });
+  second.close();
+  return market;
+}
+
+/** A server that does for `/N/...` what the Nth script says. */
+async function startScripted(relayUrl: string) {
+  const seen: Seen[] = BEHAVIOURS.map(() => ({ requests: 0, keys: new Set(), executionId: '' }));
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const [, index = '', path = ''] = /^\/(\d+)(.*)$/.exec(request.url ?? '') ?? [];
+    const mine = seen[Number(index)]!;
+    const step = BEHAVIOURS[Number(index)]!.script[mine.requests] ?? { from: 'relay' };
+    mine.requests += 1;
+    if (request.method === 'POST') mine.keys.add(request.headers['idempotency-key'] as string | undefined);
+    const ask = () => forward(`${relayUrl}${path}`, request.method!, request.headers, Buffer.concat(chunks));
+    await play(step as Step, mine, ask, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function play(step: Step, mine: Seen, ask: () => Promise<Response>, response: ServerResponse): Promise<void> {
+  const { then } = step;
+  if (then === 'silence') return;
+  const asked = step.from === 'relay' ? ask() : null;
+  if (then === 'close early') {
+    // The relay has the whole request by then, and works on it.
+    setTimeout(() => response.destroy(), 300);
+    await asked!.then((answer) => answer.text()).catch(() => {});
+    return;
+  }
+  const answer = await asked;
+  let text = answer ? await answer.text() : (step.text ?? '');
+  mine.executionId = /"execution_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1] ?? mine.executionId;
+  if (then === 'close') return void response.destroy();
+  if (step.merge) text = JSON.stringify({ ...JSON.parse(text), ...step.merge });
+  if (step.body) text = JSON.stringify(step.body).replace('$execution_id', mine.executionId);
+  const wait = answer?.headers.get('retry-after');
+  response.writeHead(step.status ?? answer?.status ?? 200, {
+    'content-type': answer?.headers.get('content-type') ?? 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...(wait && { 'retry-after': wait }),
+    ...step.headers,
+  });
+  if (then !== 'break') return void response.end(text);
+  response.write(text.slice(0, text.length / 2));
+  setTimeout(() => response.destroy(), 100);
+}
+
+function forward(url: string, method: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Response> {
+  const names = ['authorization', 'content-type', 'idempotency-key'];
+  const sent = Object.fromEntries(names.flatMap((name) => (headers[name] ? [[name, String(headers[name])]] : [])));
+  return fetch(url, { method, headers: sent, ...(body.length > 0 && { body }) });
+}
+
+/** Describes a test for each behaviour; `market` comes from `startScene`, `program` makes the calls once for all. */
+export function behavesAsTheTableSays(kind: string, market: () => TestMarketplace, program: Program): void {
+  describe(`behaviours, ${kind}`, () => {
+    const taskOf = (index: number) => `${BEHAVIOURS[index]!.name} (${kind})`;
+    let outcomes: Outcome[];
+    let seen: Seen[];
+    let charges: Map<string, number>;
+    let spent: bigint;
+
+    before(async () => {
+      const { relay, callers, agentId } = market();
+      const scripted = await startScripted(relay.url);
+      const before = (await market().balances()).callers[0]!;
+      const entries = BEHAVIOURS.map(({ client = {}, call }, index) => {
+        const { api_key = callers[0]!.apiKey, ...options } = client;
+        const filled = { agent: agentId, task: taskOf(index), ...call };
+        return { base_url: `${scripted.url}/${index}`, api_key: api_key as string, client: options, call: filled };
+      });
+      outcomes = await program(entries);
+      await allEnded();
+      ({ seen } = scripted);
+      scripted.close();
+      charges = await settledByTask();
+      spent = before - (await market().balances()).callers[0]!;
+    });
+
+    /** Waits until nothing runs any more: creators that are silent are refunded after their timeout. */
+    async function allEnded(): Promise<void> {
+      const ended = ['settled', 'refunded', 'void'];
+      while ((await market().journal()).some(({ state }) => !ended.includes(state))) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+
+    async function settledByTask(): Promise<Map<string, number>> {
+      const sql = "SELECT task FROM executions WHERE state = 'settled'";
+      const settled = new Map<string, number>();
+      for (const { task } of await market().query('ledger', sql)) settled.set(task, (settled.get(task) ?? 0) + 1);
+      return settled;
+    }
+
+    BEHAVIOURS.forEach(({ name, expect: wanted }, index) => {
+      it(name, () => {
+        const { ms, ...outcome } = outcomes[index]!;
+        const said = JSON.stringify(outcome);
+        if (wanted.result) {
+          const result = Object.entries(wanted.result).map(([key, value]) => [
+            key,
+            value === 'done: $task' ? `done: ${taskOf(index)}` : value,
+          ]);
+          expect(outcome.result, said).to.include(Object.fromEntries(result));
+        }
+        if (wanted.count) expect(outcome.count, said).to.equal(wanted.count);
+        if (wanted.error) {
+          const { has_execution_id, issue_path, details, ...plain } = wanted.error;
+          expect(outcome.error, said).to.include(plain);
+          if (has_execution_id) expect(outcome.error!.execution_id).to.match(/^[0-9a-f-]{36}$/);
+          if (details) expect(outcome.error!.details).to.deep.include(details);
+          const issues = (outcome.error!.details as { issues?: { path: string }[] })?.issues;
+          if (issue_path) expect(issues!.map(({ path }) => path)).to.deep.equal([issue_path]);
+        }
+        const { requests, keys } = seen[index]!;
+        if (typeof wanted.requests === 'number') expect(requests, said).to.equal(wanted.requests);
+        else expect(requests, said).to.be.greaterThan(Number(wanted.requests.slice(1)));
+        if (wanted.idempotency_keys) {
+          expect(keys.size).to.equal(wanted.idempotency_keys);
+          expect([...keys][0])
+            .to.be.a('string')
+            .with.length.greaterThan(15);
+        }
+        if (wanted.min_ms) expect(ms).to.be.at.least(wanted.min_ms);
+        expect(charges.get(taskOf(index)) ?? 0, 'how often it was paid').to.equal(wanted.charged);
+      });
+    });
+
+    it('spends the price for each paid call, and nothing else', () => {
+      const paid = BEHAVIOURS.reduce((sum, { expect: { charged } }) => sum + BigInt(charged), 0n);
+      expect(spent).to.equal(paid * PRICE);
+    });
+  });
+}
