@@ -42,7 +42,7 @@ const forbidden = [
     name: 'clients-import-only-the-sdk',
     comment: 'What the command line needs of the marketplace, everybody else needs too: it belongs into app/sdk.',
     severity: 'error',
-    from: { path: '^(app/cli|app/local/creators|app/dashboard|app/mcp)/' },
+    from: { path: '^(app/cli|app/client|app/local/creators|app/dashboard|app/mcp)/' },
     to: { path: '^(app|indexer|migrations|scripts|tests|bench)/', pathNot: ['^app/sdk/', '^$1/'] },
   },
   {
@@ -91,6 +91,6 @@ export default {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/sdk/dist/', '^app/dashboard/dist'] },
+    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/sdk/dist/', '^app/client/dist/', '^app/dashboard/dist'] },
   },
 };

@@ -1,7 +1,7 @@
 /** Waits until the API shows what was set up, as its callers will see it. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { MarketplaceError } from '../sdk/client/answer.ts';
 import { createClient } from '../sdk/client/client.ts';
+import { MarketplaceError } from '../sdk/client/error.ts';
 
 /** Long, because a busy computer is no error; it ends only a wait that would never succeed. */
 const PATIENCE_MS = 120_000;

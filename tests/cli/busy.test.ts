@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { MarketplaceError } from '../../app/sdk/client/answer.ts';
+import { MarketplaceError } from '../../app/sdk/client/error.ts';
 import { repeat } from '../../app/sdk/client/repeat.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';

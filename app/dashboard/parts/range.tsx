@@ -1,5 +1,5 @@
 /** A range of UTC days, and files of the service about it. */
-import { toError } from '../../sdk/client/answer.ts';
+import { toError } from '../../sdk/client/http.ts';
 import { STATEMENT_DAYS } from '../../sdk/wire/choices.ts';
 import { toDay } from '../../sdk/wire/time.ts';
 import { Input } from './ui.tsx';

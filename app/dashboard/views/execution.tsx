@@ -2,8 +2,8 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { toError } from '../../sdk/client/answer.ts';
 import { MarketplaceError } from '../../sdk/client/error.ts';
+import { toError } from '../../sdk/client/http.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';

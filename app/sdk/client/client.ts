@@ -25,9 +25,10 @@ import {
   type StartInput,
   type StatementRole,
 } from '../wire/wire.ts';
-import { read, toError } from './answer.ts';
+import { read } from './answer.ts';
+import { type HttpRequest, jsonOf, send, toQuery } from './http.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
-import { type OnDelta, readAnswer } from './streamed.ts';
+import type { OnDelta } from './streamed.ts';
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:8787`, with or without a trailing slash. */
@@ -72,6 +73,9 @@ export type ExecutionFilters = Partial<{
 
 export type StatementFilters = Partial<{ role: StatementRole; from: string; to: string }>;
 
+/** What a method says of its request; the rest is the client's. */
+type Init = Partial<Omit<HttpRequest, 'url'>>;
+
 const ExecuteAnswer = z.discriminatedUnion('status', [ExecuteCompleted, ExecuteAccepted]);
 export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
 
@@ -109,48 +113,33 @@ const ReadExecution = z.strictObject({
  */
 export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
-  const send = options.fetch ?? fetch;
+  const fetcher = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
   const { repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
 
-  async function call<T>(
-    schema: z.ZodType<T>,
-    path: string,
-    init: RequestInit = {},
-    token = options.apiKey,
-    onDelta?: OnDelta,
-  ): Promise<T> {
-    const headers = new Headers(init.headers);
-    if (token) headers.set('authorization', `Bearer ${token}`);
-    const response = await send(baseUrl + path, { ...init, headers });
-    // An error's body may be anything.
-    const body = response.ok ? await readAnswer(response, onDelta) : await response.json().catch(() => null);
-    if (!response.ok && path !== '/ready') throw toError(response, body);
-    return read(schema, body);
+  /** Sends a request with the key, or with this token. */
+  function ask(path: string, { method = 'GET', headers = {}, ...init }: Init = {}, token = options.apiKey) {
+    const sent = token ? { ...headers, authorization: `Bearer ${token}` } : headers;
+    return send(fetcher, { timeoutMs: null, ...init, method, url: baseUrl + path, headers: sent });
   }
+
+  const call = async <T>(schema: z.ZodType<T>, path: string, init?: Init, token?: string): Promise<T> =>
+    read(schema, jsonOf(await ask(path, init, token)));
 
   /** A read, which may be retried. */
-  function get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T> {
-    return reading((signal) => call(schema, path, { signal }), options);
-  }
-
-  function reading<T>(read: (signal: AbortSignal) => Promise<T>, { signal }: ReadOptions = {}): Promise<T> {
-    const once = () => {
-      const timeout = AbortSignal.timeout(readTimeoutMs);
-      return read(signal ? AbortSignal.any([signal, timeout]) : timeout);
-    };
+  function reading<T>(once: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return repeatReads ? repeat(once, patience, signal) : once();
   }
 
-  const post = (
-    body: RequestInit['body'],
-    signal?: AbortSignal,
-    headers: Record<string, string> = {},
-  ): RequestInit => ({
+  function get<T>(schema: z.ZodType<T>, path: string, { signal }: ReadOptions = {}, accepts?: number[]): Promise<T> {
+    return reading(() => call(schema, path, { signal, timeoutMs: readTimeoutMs, accepts }), signal);
+  }
+
+  const post = (body: RequestInit['body'], signal?: AbortSignal, headers: Record<string, string> = {}): Init => ({
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
-    signal: signal ?? null,
+    signal,
   });
 
   return {
@@ -168,9 +157,9 @@ export function createClient(options: ClientOptions) {
     execute(agentId: string, body: ExecuteInput, options: ExecuteOptions = {}): Promise<ExecuteAnswer> {
       const { signal, idempotencyKey = crypto.randomUUID(), onDelta } = options;
       const headers = { 'idempotency-key': idempotencyKey };
-      const init = post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal, headers);
+      const init = { ...post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal, headers), onDelta };
       const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
-      return repeat(() => call(ExecuteAnswer, path, init, undefined, onDelta), patience, signal);
+      return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
     },
     /** Runs an execution that a wallet opened itself. Its id alone makes retries safe. */
     startExecution(
@@ -179,9 +168,9 @@ export function createClient(options: ClientOptions) {
       signal?: AbortSignal,
       onDelta?: OnDelta,
     ): Promise<ExecuteAnswer> {
-      const init = post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal);
+      const init = { ...post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal), onDelta };
       const path = `/v1/executions/${encodeURIComponent(executionId)}/start`;
-      return repeat(() => call(ExecuteAnswer, path, init, undefined, onDelta), patience, signal);
+      return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
     },
     getExecution: (executionId: string, options?: ReadOptions) =>
       get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
@@ -195,13 +184,13 @@ export function createClient(options: ClientOptions) {
     getExecutionArchive: (executionId: string, options?: ReadOptions) =>
       get(ExecutionArchive, `/v1/executions/${encodeURIComponent(executionId)}/archive`, options),
     /** A page of an archive's leaves from this index on; empty after the last leaf. Needs no key. */
-    listLeaves: (archiveIndex: number, first = 0, options?: ReadOptions): Promise<ArchiveLine[]> =>
-      reading(async (signal) => {
-        const response = await send(`${baseUrl}/v1/archives/${archiveIndex}/leaves?first=${first}`, { signal });
-        if (!response.ok) throw toError(response, await response.json().catch(() => null));
-        const lines = (await response.text()).split('\n').filter((line) => line !== '');
+    listLeaves: (archiveIndex: number, first = 0, { signal }: ReadOptions = {}): Promise<ArchiveLine[]> =>
+      reading(async () => {
+        const init = { signal, timeoutMs: readTimeoutMs };
+        const { text } = await ask(`/v1/archives/${archiveIndex}/leaves?first=${first}`, init, '');
+        const lines = text.split('\n').filter((line) => line !== '');
         return lines.map((line) => read(ArchiveLine, JSON.parse(line)));
-      }, options),
+      }, signal),
     /** What the wallet paid or earned by the day; `from` and `to` are UTC days such as 2026-01-31, inclusive. */
     getDailyStatement: (filters: StatementFilters = {}, options?: ReadOptions) =>
       get(DailyStatement, `/v1/statements/daily${toQuery(filters)}`, options),
@@ -219,13 +208,6 @@ export function createClient(options: ClientOptions) {
     /** Shows that the relay answers. */
     health: (options?: ReadOptions) => get(Health, '/health', options),
     /** Shows if the relay can take executions, and otherwise the problems. Does not throw if it cannot. */
-    ready: (options?: ReadOptions) => get(Ready, '/ready', options),
+    ready: (options?: ReadOptions) => get(Ready, '/ready', options, [503]),
   };
-}
-
-function toQuery(filters: Record<string, string | number | boolean | undefined>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, String(value));
-  const text = query.toString();
-  return text === '' ? '' : `?${text}`;
 }

@@ -1,5 +1,5 @@
-/** `@agent-marketplace/sdk/client`: typed clients of the REST API and of the /trpc procedures. */
-export { MarketplaceError } from './answer.ts';
+/** `@agent-marketplace/sdk/client`: clients of the REST API and of the /trpc procedures. */
+export * from './caller.ts';
 export * from './client.ts';
 export * from './management.ts';
 export * from './repeat.ts';

@@ -1,6 +1,8 @@
 /** The client of the /trpc procedures that manage keys and listings. */
 import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
-import { MarketplaceError, read, readJson, retryAfterOf, unknownAnswer } from './answer.ts';
+import { read } from './answer.ts';
+import { type MarketplaceError, statusError } from './error.ts';
+import { jsonOf, retryAfterOf, unknownAnswer } from './http.ts';
 
 /** An answer in tRPC's format. */
 interface ProcedureAnswer {
@@ -42,7 +44,7 @@ export function createManagementClient(options: { baseUrl: string; session?: str
         : [ProcedureInput<Name>]
     ): Promise<ProcedureOutput<Name>> {
       const response = await ask(name, input);
-      const answer = ((await readJson(response)) ?? {}) as ProcedureAnswer;
+      const answer = (jsonOf({ response, text: await response.text() }) ?? {}) as ProcedureAnswer;
       if (response.ok && answer.result) {
         return read<unknown>(PROCEDURES[name].output, answer.result.data) as ProcedureOutput<Name>;
       }
@@ -56,5 +58,5 @@ function toProcedureError(response: Response, { error }: ProcedureAnswer): Marke
   if (!error?.data) return unknownAnswer(response);
   const { httpStatus = 500, code = 'internal_error', request_id = null, details = null } = error.data;
   const retryAfter = retryAfterOf(response);
-  return new MarketplaceError(httpStatus, code, error.message ?? code, null, request_id, details, retryAfter);
+  return statusError(httpStatus, code, error.message ?? code, null, request_id, details, retryAfter);
 }

@@ -1,5 +1,5 @@
 /** Retries a request while that may help, and never after its execution has ended. */
-import { MarketplaceError } from './answer.ts';
+import { MarketplaceError, UnexpectedAnswerError } from './error.ts';
 
 /** Limits for retries of a request that got no answer, or a temporary error. */
 export interface Patience {
@@ -9,6 +9,8 @@ export interface Patience {
   pauseMs: number;
   /** No retry starts later than this after the first request, ms. */
   totalMs: number;
+  /** Also retries a request that got no answer in time. */
+  repeatTimeouts: boolean;
   /** Called for each retry, before the pause. */
   onRepeat: (error: unknown, pauseMs: number) => void;
 }
@@ -17,6 +19,7 @@ export const PATIENCE: Patience = {
   repeats: 4,
   pauseMs: 10_000,
   totalMs: Number.POSITIVE_INFINITY,
+  repeatTimeouts: false,
   onRepeat: () => {},
 };
 /** Pauses double, unless the service asks for longer ones. */
@@ -34,7 +37,7 @@ export async function repeat<T>(
   patience: Partial<Patience> = {},
   signal?: AbortSignal,
 ): Promise<T> {
-  const { repeats, pauseMs, totalMs, onRepeat } = { ...PATIENCE, ...patience };
+  const { repeats, pauseMs, totalMs, repeatTimeouts, onRepeat } = { ...PATIENCE, ...patience };
   const end = performance.now() + totalMs;
   for (let count = 0; ; ) {
     try {
@@ -43,24 +46,31 @@ export async function repeat<T>(
       const isRunning = error instanceof MarketplaceError && error.code === 'request_in_progress';
       if (!isRunning) count += 1;
       const asked = error instanceof MarketplaceError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
-      const pause = Math.max(asked, isRunning ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (count - 1), LAST_PAUSE_MS));
+      const pause = Math.max(asked, isRunning ? FIRST_PAUSE_MS : backoff(FIRST_PAUSE_MS * 2 ** (count - 1)));
       const isInTime = count <= repeats && pause <= pauseMs && performance.now() + pause <= end;
-      if (signal?.aborted || !(isRunning || (isTransient(error) && isInTime))) throw error;
+      if (signal?.aborted || !(isRunning || (isTransient(error, repeatTimeouts) && isInTime))) throw error;
       if (!isRunning) onRepeat(error, pause);
       await sleep(pause, signal);
     }
   }
 }
 
+/** A random part keeps clients from repeating all at once. */
+const backoff = (ms: number): number => Math.min(ms, LAST_PAUSE_MS) * (0.75 + Math.random() / 2);
+
+const TRANSIENT: readonly string[] = ['service_unavailable', 'metadata_missing', 'rate_limited', 'internal_error'];
+
 /** True if a retry may get another answer. False once an execution has ended. */
-function isTransient(error: unknown): boolean {
-  if (!(error instanceof MarketplaceError)) return error instanceof TypeError;
-  if (error.code === 'unknown') return BALANCER_STATUSES.includes(error.status);
-  return (error.code === 'service_unavailable' || error.status === 429) && error.executionId === null;
+function isTransient(error: unknown, repeatTimeouts: boolean): boolean {
+  if (error instanceof UnexpectedAnswerError) return BALANCER_STATUSES.includes(error.status ?? 0);
+  if (error instanceof MarketplaceError) return TRANSIENT.includes(error.code) && error.executionId === null;
+  return error instanceof TypeError || (repeatTimeouts && (error as Error | null)?.name === 'TimeoutError');
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits; ends early with the signal's reason. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
     const abort = () => {
       clearTimeout(timer);
       reject(signal?.reason);

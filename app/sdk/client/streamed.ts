@@ -1,30 +1,25 @@
 /** Reads the answer of a call, which may be streamed if that was asked for. */
-import { isEventStream, readDelta, readEvents } from '../wire/eventStream.ts';
-import { readJson, toError } from './answer.ts';
+import { readDelta, readEvents } from '../wire/eventStream.ts';
 
 /** Receives the agent's output as it is written. */
 export type OnDelta = (text: string) => void;
 
-/** The JSON of an answer. */
-export function readAnswer(response: Response, onDelta: OnDelta | undefined): Promise<unknown> {
-  const isStreamed = onDelta !== undefined && isEventStream(response.headers.get('content-type'));
-  return isStreamed ? readStreamed(response, onDelta) : readJson(response);
+/** How a stream ended: with the answer or the error, as JSON. */
+export interface StreamEnd {
+  isError: boolean;
+  text: string;
 }
 
-/**
- * The JSON of the final answer. A stream that ends without one says how far the call was seen. Throws MarketplaceError
- * for an error, and TypeError if the connection breaks.
- */
-async function readStreamed(response: Response, onDelta: OnDelta): Promise<unknown> {
-  let latest: unknown = null;
+/** Reads a streamed answer to its end. One that ends too early says how far the call was seen. Throws TypeError if the connection breaks. */
+export async function readStreamed(response: Response, onDelta: OnDelta): Promise<StreamEnd> {
+  let latest: string | null = null;
   for await (const { name, data } of readEvents(chunksOf(response))) {
     if (name === 'delta') onDelta(readDelta(data) ?? '');
-    if (name === 'execution') latest = JSON.parse(data);
-    if (name === 'result') return JSON.parse(data);
-    if (name === 'error') throw toError(response, JSON.parse(data));
+    if (name === 'execution') latest = data;
+    if (name === 'result' || name === 'error') return { isError: name === 'error', text: data };
   }
   if (latest === null) throw new TypeError('the stream ended before its first event');
-  return latest;
+  return { isError: false, text: latest };
 }
 
 /** Browsers' streams are no async iterables yet. */

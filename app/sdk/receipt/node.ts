@@ -2,7 +2,7 @@
  * The Solana node that a receipt is checked against: four JSON-RPC methods over `fetch`, without Solana's libraries. A
  * node need not be trusted; its answers are only compared.
  */
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** Timeout of one request, ms. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -17,27 +17,27 @@ export class Unanswered extends Error {
 const Instruction = z.object({ programIdIndex: z.int(), accounts: z.array(z.int()), data: z.string() });
 const TokenBalance = z.object({
   accountIndex: z.int(),
-  owner: z.string().optional(),
-  uiTokenAmount: z.object({ amount: z.string().regex(/^[0-9]{1,20}$/) }),
+  owner: z.optional(z.string()),
+  uiTokenAmount: z.object({ amount: z.string().check(z.regex(/^[0-9]{1,20}$/)) }),
 });
-const TokenBalances = z.array(TokenBalance).nullish();
+const TokenBalances = z.nullish(z.array(TokenBalance));
 const TransactionAnswer = z.object({
-  blockTime: z.int().nullish(),
+  blockTime: z.nullish(z.int()),
   transaction: z.object({
     signatures: z.array(z.string()),
     message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(Instruction) }),
   }),
   meta: z.object({
     err: z.unknown(),
-    innerInstructions: z.array(z.object({ instructions: z.array(Instruction) })).nullish(),
-    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
+    innerInstructions: z.nullish(z.array(z.object({ instructions: z.array(Instruction) }))),
+    loadedAddresses: z.nullish(z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) })),
     preTokenBalances: TokenBalances,
     postTokenBalances: TokenBalances,
   }),
 });
 
 const AccountAnswer = z.object({
-  value: z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]) }).nullable(),
+  value: z.nullable(z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]) })),
 });
 
 export interface NodeAccount {
@@ -77,7 +77,7 @@ export type SolanaNode = ReturnType<typeof createNode>;
 
 /** Asks the node at this URL. Every method throws Unanswered if there is no valid answer. */
 export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch) {
-  async function ask<T>(method: string, params: unknown[], schema: z.ZodType<T>): Promise<T> {
+  async function ask<T>(method: string, params: unknown[], schema: z.ZodMiniType<T>): Promise<T> {
     let answer: { result?: unknown; error?: { message?: unknown } } | null;
     try {
       const response = await send(rpcUrl, {
@@ -120,7 +120,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
     /** A transaction; null if the node's history lacks it. */
     async transaction(signature: string): Promise<NodeTransaction | null> {
       const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
-      const answer = await ask('getTransaction', [signature, options], TransactionAnswer.nullable());
+      const answer = await ask('getTransaction', [signature, options], z.nullable(TransactionAnswer));
       return answer && readTransaction(answer);
     },
 

@@ -4,11 +4,10 @@
  *
  * The chain's additions to RFC 8032 (no small-order point, canonical encodings) are checked before the equation.
  */
-import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, concatBytes, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
-import { satisfiesEquation, sha256 } from './crypto.ts';
+import { satisfiesEquation, sha256, signBytes } from './crypto.ts';
 
 const RESULT_HASH = /^sha256:([0-9a-f]{64})$/;
 /** 64 bytes are between 64 (all zero) and 88 base58 characters. */
@@ -125,7 +124,7 @@ export function verifyResultSignature(publicKey: Uint8Array, resultHash: string,
 /** The Ed25519 signature over the UTF-8 bytes of `message`: `ed25519:` and base58. */
 export function signMessage(secretKey: Uint8Array, message: string): string {
   const seed = requireLength('a secret key', secretKey, 64).subarray(0, 32);
-  return formatSignature(ed25519.sign(utf8ToBytes(message), seed));
+  return formatSignature(signBytes(utf8ToBytes(message), seed));
 }
 
 /** Verifies a signature over bytes, or over the UTF-8 bytes of a text, as strictly as `verifyResultSignature`. */

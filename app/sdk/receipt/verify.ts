@@ -4,7 +4,7 @@
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { idl } from '../program/idl/idl.ts';
-import { Receipt } from '../wire/receipt.ts';
+import { ReceiptShape } from '../wire/receiptShape.ts';
 import { CHECKS, type Check, type CheckName, notChecked, startCheck } from './checks.ts';
 import { type Claim, checkExecutionSignature, checkRequestHash, checkResultHash, checkSignature } from './claim.ts';
 import { createNode, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
@@ -59,7 +59,7 @@ const NO_NETWORK = 'No node was given, so the chain was not read.';
 export async function verifyReceipt(receipt: unknown, options: VerifyOptions): Promise<Check[]> {
   const { checks, add } = collect(options);
   const shape = startCheck('shape', 'receipt');
-  const { data: claim, error } = Receipt.safeParse(receipt);
+  const { data: claim, error } = ReceiptShape.safeParse(receipt);
   if (!claim) {
     for (const { path, message } of error.issues) shape.equal(path.join('.') || 'receipt', 'malformed', message);
     add(shape.end());

@@ -3,8 +3,8 @@
  * session where one is needed.
  */
 import bs58 from 'bs58';
-import { MarketplaceError } from '../client/answer.ts';
 import { createClient } from '../client/client.ts';
+import { MarketplaceError } from '../client/error.ts';
 import { createManagementClient } from '../client/management.ts';
 import { type Patience, repeat } from '../client/repeat.ts';
 import type { Progress } from './format.ts';
@@ -31,7 +31,7 @@ const BROKEN_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEA
 /** Message of `fetch` for every request without an answer: Node, Chromium, Safari, Firefox. */
 const NO_ANSWER = /^(fetch failed|Failed to fetch|Load failed|NetworkError when attempting)/;
 
-function patienceOf({ onProgress = () => {} }: Service): Patience {
+function patienceOf({ onProgress = () => {} }: Service): Partial<Patience> {
   return {
     repeats: Number.POSITIVE_INFINITY,
     pauseMs: PATIENCE_MS,

@@ -1,8 +1,9 @@
 /** Shared field schemas of the procedures: ids, hashes, times, amounts, pages. */
 import * as z from 'zod';
+import { ADDRESS } from './receiptShape.ts';
 
-/** The text of an address. Some text of this form has another number of bytes than 32. */
-export const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+export { ADDRESS };
+
 export const Address = z.string('must be a base58 address').regex(ADDRESS, 'must be a base58 address of 32 bytes');
 export const Hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 as 64 lower-case hex digits');
 export const Signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be a base58 signature of 64 bytes');

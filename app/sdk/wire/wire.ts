@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { ERROR_CODES } from './errorCodes.ts';
 import { AgentMetadata } from './metadata.ts';
 import { EXECUTION_STATUSES } from './queries.ts';
+import { ArchiveShape } from './receiptShape.ts';
 import { isUsdc, parseUsdc } from './usdc.ts';
 
 /** Largest request body, bytes. */
@@ -126,24 +127,14 @@ export type ExecuteAccepted = z.infer<typeof ExecuteAccepted>;
 
 // Archives
 
-const Hash = z.string().regex(/^[0-9a-f]{64}$/);
-
 /**
  * The proof of an archived execution: the bytes of its record's fields, and the sibling nodes on its leaf's path to the
  * root. GET /v1/executions/{execution_id}/archive, and part of the execution.
  */
-export const ExecutionArchive = z.strictObject({
-  archive: z.string(),
-  archive_index: Count,
-  tree: z.string(),
-  leaf_index: Count,
-  record: z.string(),
-  fields: z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/),
-  leaf: Hash,
-  proof: z.array(Hash).length(20),
-  root: Hash,
-  transaction: z.string(),
-});
+export const ExecutionArchive = new z.ZodObject(ArchiveShape._zod.def) as unknown as z.ZodObject<
+  typeof ArchiveShape.shape,
+  z.core.$strict
+>;
 export type ExecutionArchive = z.infer<typeof ExecutionArchive>;
 
 /** A line of GET /v1/archives/{archive_index}/leaves: everything that a leaf is made of. */

@@ -1,8 +1,8 @@
 /** The SDK's REST client against the real server: typed answers, and errors that carry the marketplace's own words. */
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
-import { MarketplaceError } from '../../../app/sdk/client/answer.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
+import { MarketplaceError } from '../../../app/sdk/client/error.ts';
 import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';

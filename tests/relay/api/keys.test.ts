@@ -4,7 +4,7 @@ import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import { clientAddress, isWithin } from '../../../app/relay/access/clientAddress.ts';
-import type { MarketplaceError } from '../../../app/sdk/client/answer.ts';
+import type { MarketplaceError } from '../../../app/sdk/client/error.ts';
 import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
-import { MarketplaceError } from '../../../app/sdk/client/answer.ts';
+import { MarketplaceError } from '../../../app/sdk/client/error.ts';
 import { createManagementClient } from '../../../app/sdk/client/management.ts';
 import type { World } from '../../harness/edge/api.ts';
 

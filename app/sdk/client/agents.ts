@@ -1,0 +1,71 @@
+/** `client.agents`. */
+
+import { toQuery } from './http.ts';
+import { Listing } from './listing.ts';
+import { type CallOptions, executeRequest, type RunInput, runCall, type WaitOptions } from './paid.ts';
+import type { RequestOptions, Service } from './service.ts';
+import type { Agent, AgentStatistics, AgentSummary, CompletedExecution } from './types.ts';
+
+export interface AgentFilter {
+  /** Words of its name, tagline, tags or creator's name; or an agent_id or a wallet. */
+  q?: string | undefined;
+  /** An agent needs all of them. */
+  tags?: readonly string[] | undefined;
+  /** A wallet. */
+  creator?: string | undefined;
+  min_success_rate?: number | undefined;
+  min_executions?: number | undefined;
+  verified_only?: boolean | undefined;
+  sort?: 'total_executions' | 'success_rate' | 'price_asc' | 'price_desc' | 'created_at' | 'best' | undefined;
+  /** Agents per page, 1 to 100. Default: 100. */
+  limit?: number | undefined;
+  /** Agents to skip. */
+  offset?: number | undefined;
+}
+
+const LARGEST_PAGE = 100;
+
+export class Agents {
+  readonly #service: Service;
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** All agents that fit, in pages of `limit`. */
+  list(
+    { offset = 0, limit = LARGEST_PAGE, ...filter }: AgentFilter = {},
+    { signal }: RequestOptions = {},
+  ): Listing<AgentSummary> {
+    return new Listing(async (from) => {
+      const path = `/v1/agents${toQuery({ ...filter, limit, offset: from })}`;
+      type Answer = { agents: AgentSummary[]; total: number; limit: number; offset: number };
+      const { agents, ...page } = await this.#service.read<Answer>('AgentPage', { method: 'GET', path, signal });
+      return { items: agents, ...page };
+    }, offset);
+  }
+
+  /** One agent in full. */
+  retrieve(agentId: string, { signal }: RequestOptions = {}): Promise<Agent> {
+    return this.#service.read('AgentFull', {
+      method: 'GET',
+      path: `/v1/agents/${encodeURIComponent(agentId)}`,
+      signal,
+    });
+  }
+
+  /** Success and latency for each of the last 30 days. */
+  statistics(agentId: string, { signal }: RequestOptions = {}): Promise<AgentStatistics> {
+    const path = `/v1/agents/${encodeURIComponent(agentId)}/statistics`;
+    return this.#service.read('AgentStatistics', { method: 'GET', path, signal });
+  }
+
+  /**
+   * Pays for one execution and returns its result once it is there, whether the answer comes at once, the marketplace
+   * has to be asked again, or the connection is lost meanwhile. It pays once at most. Throws the error of an execution
+   * that failed; its price is refunded in full. `timeout` is the longest wait for all of it: after it WaitTimeoutError
+   * names the execution, which goes on and may still be paid.
+   */
+  run(agentId: string, input: RunInput, options: CallOptions & WaitOptions = {}): Promise<CompletedExecution> {
+    return runCall(this.#service, executeRequest(agentId, input, options, false), options);
+  }
+}

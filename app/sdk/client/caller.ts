@@ -1,0 +1,19 @@
+/** All that `@agent-marketplace/client` exports: for programs that call agents. It needs no other package. */
+
+export type { Check, CheckName, Comparison } from '../receipt/checks.ts';
+export { hashResult, verifyResultSignature } from '../receipt/receipt.ts';
+export { type AgentFilter, Agents } from './agents.ts';
+export * from './error.ts';
+export * from './executions.ts';
+export { Listing, type Page } from './listing.ts';
+export { AgentMarketplace } from './marketplace.ts';
+export type { CallOptions, RunInput, WaitOptions } from './paid.ts';
+export { isProven, type VerifyOptions, verifyExecution, verifyReceipt } from './receipts.ts';
+export { type Logger, type Options, type RequestOptions, VERSION } from './service.ts';
+export type * from './types.ts';
+export {
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhook.ts';

@@ -1,0 +1,166 @@
+/** `client.executions` and `client.statements`. */
+import type { Check } from '../receipt/checks.ts';
+import { NotFoundError } from './error.ts';
+import { toQuery } from './http.ts';
+import { Listing } from './listing.ts';
+import { type CallOptions, executeRequest, type RunInput, startCall, type WaitOptions, waitForEnd } from './paid.ts';
+import { isProven, verifyReceipt } from './receipts.ts';
+import type { RequestOptions, Service } from './service.ts';
+import type {
+  CompletedExecution,
+  DailyStatement,
+  DeletedContent,
+  Execution,
+  ExecutionArchive,
+  ExecutionSummary,
+  Receipt,
+  SpendStatement,
+  StartedExecution,
+} from './types.ts';
+
+export interface ExecutionFilter {
+  status?: ExecutionSummary['status'] | undefined;
+  agent_id?: string | undefined;
+  /** Exclusive. Text is ISO 8601 with a zone. */
+  from?: Date | string | undefined;
+  /** Exclusive. */
+  to?: Date | string | undefined;
+  /** Executions per page, 1 to 100. Default: 100. */
+  limit?: number | undefined;
+  /** Executions to skip. */
+  offset?: number | undefined;
+}
+
+/** What was found out about a receipt. */
+export interface Verification {
+  /** True if no check failed, and the chain itself shows that the price was paid out for this result. */
+  ok: boolean;
+  /** Every check with the values that it compared. */
+  checks: Check[];
+  receipt: Receipt;
+}
+
+const LARGEST_PAGE = 100;
+
+export class Executions {
+  readonly #service: Service;
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /**
+   * Pays for one execution and returns as soon as its escrow is funded; `wait` waits for its end. A call that is
+   * repeated with its key after its end returns the result.
+   */
+  create(agentId: string, input: RunInput, options: CallOptions = {}): Promise<CompletedExecution | StartedExecution> {
+    return startCall(this.#service, executeRequest(agentId, input, options, true));
+  }
+
+  /** Runs an execution whose escrow a wallet opened itself, and returns at once. Its id makes repeats safe. */
+  start(
+    executionId: string,
+    { task, parameters = {} }: RunInput,
+    { walletSignature, signal }: RequestOptions & { walletSignature?: string } = {},
+  ): Promise<CompletedExecution | StartedExecution> {
+    const body = { task, parameters, async: true, wallet_signature: walletSignature };
+    const path = `${pathOf(executionId)}/start`;
+    return startCall(this.#service, { method: 'POST', path, body, isRepeatable: true, signal });
+  }
+
+  /** One record in full. */
+  retrieve(executionId: string, { signal }: RequestOptions = {}): Promise<Execution> {
+    return this.#service.read('ExecutionFull', { method: 'GET', path: pathOf(executionId), signal });
+  }
+
+  /** The wallet's records, newest first, in pages of `limit`. */
+  list(
+    { offset = 0, limit = LARGEST_PAGE, from, to, ...filter }: ExecutionFilter = {},
+    { signal }: RequestOptions = {},
+  ): Listing<ExecutionSummary> {
+    const times = { from: toTime(from), to: toTime(to) };
+    return new Listing(async (start) => {
+      const path = `/v1/executions${toQuery({ ...filter, ...times, limit, offset: start })}`;
+      type Answer = { executions: ExecutionSummary[]; total: number; limit: number; offset: number };
+      const { executions, ...page } = await this.#service.read<Answer>('ExecutionPage', {
+        method: 'GET',
+        path,
+        signal,
+      });
+      return { items: executions, ...page };
+    }, offset);
+  }
+
+  /** The record once the execution has ended: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError. */
+  wait(executionId: string, options: WaitOptions = {}): Promise<Execution> {
+    return waitForEnd(this.#service, executionId, options);
+  }
+
+  /** The proof that a settled execution was answered and paid. */
+  receipt(executionId: string, { signal }: RequestOptions = {}): Promise<Receipt> {
+    return this.#service.read('Receipt', { method: 'GET', path: `${pathOf(executionId)}/receipt`, signal });
+  }
+
+  /** Reads the receipt and checks it against a Solana node of your choice; with `rpcUrl: null` only by itself. */
+  async verify(
+    executionId: string,
+    { rpcUrl, signal }: RequestOptions & { rpcUrl: string | null },
+  ): Promise<Verification> {
+    const receipt = await this.receipt(executionId, { signal });
+    const findArchive = async (id: string) => {
+      try {
+        return await this.archive(id, { signal });
+      } catch (error) {
+        if (error instanceof NotFoundError) return null;
+        throw error;
+      }
+    };
+    const checks = await verifyReceipt(receipt, { rpcUrl, fetch: this.#service.fetch, findArchive });
+    return { ok: isProven(checks), checks, receipt };
+  }
+
+  /** The proof of an archived execution; needs no key. */
+  archive(executionId: string, { signal }: RequestOptions = {}): Promise<ExecutionArchive> {
+    return this.#service.read('ExecutionArchive', { method: 'GET', path: `${pathOf(executionId)}/archive`, signal });
+  }
+
+  /** Deletes task, parameters and result of an ended execution from the service, for good. */
+  deleteContent(executionId: string, { signal }: RequestOptions = {}): Promise<DeletedContent> {
+    return this.#service.read('ContentDeleted', { method: 'DELETE', path: `${pathOf(executionId)}/content`, signal });
+  }
+}
+
+/** The first and the last UTC day, such as 2026-01-31; 92 days at most. */
+export interface Days {
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+export class Statements {
+  readonly #service: Service;
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  /** What the wallet paid, or earned as a creator, by the UTC day. */
+  daily(
+    filter: Days & { role?: 'caller' | 'creator' | undefined } = {},
+    { signal }: RequestOptions = {},
+  ): Promise<DailyStatement> {
+    const path = `/v1/statements/daily${toQuery(filter)}`;
+    return this.#service.read('DailyStatement', { method: 'GET', path, signal });
+  }
+
+  /** What the wallet paid by the UTC day, API key and agent. */
+  spend(filter: Days = {}, { signal }: RequestOptions = {}): Promise<SpendStatement> {
+    return this.#service.read('SpendStatement', {
+      method: 'GET',
+      path: `/v1/statements/spend${toQuery(filter)}`,
+      signal,
+    });
+  }
+}
+
+const pathOf = (executionId: string): string => `/v1/executions/${encodeURIComponent(executionId)}`;
+
+const toTime = (time: Date | string | undefined): string | undefined =>
+  time instanceof Date ? time.toISOString() : time;

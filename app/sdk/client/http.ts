@@ -1,0 +1,101 @@
+/** The HTTP core of both REST clients: one request, its time limit, and what its answer means. */
+import { isEventStream } from '../wire/eventStream.ts';
+import { type MarketplaceError, statusError, UnexpectedAnswerError } from './error.ts';
+import { type OnDelta, readStreamed } from './streamed.ts';
+
+/** One request; `repeat` repeats it. */
+export interface HttpRequest {
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body?: RequestInit['body'];
+  /** Longest wait for the whole answer, ms; null for no limit. */
+  timeoutMs: number | null;
+  signal?: AbortSignal | undefined;
+  /** Statuses that are good answers too. */
+  accepts?: readonly number[] | undefined;
+  /** Receives the output of a streamed answer. */
+  onDelta?: OnDelta | undefined;
+}
+
+/** A good answer with its body. */
+export interface HttpAnswer {
+  response: Response;
+  text: string;
+}
+
+/**
+ * Sends a request once. Throws MarketplaceError for an error answer, TypeError without an answer, a DOMException named
+ * TimeoutError at the time limit, and the signal's reason.
+ */
+export async function send(fetcher: typeof fetch, request: HttpRequest): Promise<HttpAnswer> {
+  const { method, url, headers, body, timeoutMs, signal, accepts, onDelta } = request;
+  const limits = [signal ?? [], timeoutMs === null ? [] : AbortSignal.timeout(timeoutMs)].flat();
+  const bounded = limits.length > 1 ? AbortSignal.any(limits) : (limits[0] ?? null);
+  const response = await fetcher(url, { method, headers, body: body ?? null, signal: bounded });
+  if (onDelta && response.ok && isEventStream(response.headers.get('content-type'))) {
+    const { isError, text } = await readStreamed(response, onDelta);
+    if (isError) throw toError(response, parseJson(text));
+    return { response, text };
+  }
+  const text = await response.text();
+  if (response.ok || accepts?.includes(response.status)) return { response, text };
+  throw toError(response, parseJson(text));
+}
+
+/** The JSON of a good answer. Throws UnexpectedAnswerError if it is none. */
+export function jsonOf({ response, text }: HttpAnswer): unknown {
+  const value = parseJson(text);
+  if (value === undefined) throw unknownAnswer(response);
+  return value;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds of `Retry-After`; null if the header is missing or not a number. */
+export function retryAfterOf(response: Response): number | null {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds : null;
+}
+
+/** An answer that is not the marketplace's, such as one from a load balancer. `what` says why. */
+export function unknownAnswer(response: Response, what?: string): UnexpectedAnswerError {
+  const { url, status, ok } = response;
+  const why = what ?? (ok ? 'no JSON. Is it the address of a marketplace?' : 'an unknown error');
+  const requestId = response.headers.get('x-request-id');
+  const message = `${url} answered with status ${status} and ${why}`;
+  return new UnexpectedAnswerError(status, 'unexpected_answer', message, null, requestId, null, retryAfterOf(response));
+}
+
+/** The error that an answer's body describes. */
+export function toError(response: Response, body: unknown): MarketplaceError {
+  const { code, message, execution_id, details } = ((body as { error?: unknown } | null)?.error ?? {}) as Record<
+    string,
+    unknown
+  >;
+  if (typeof code !== 'string' || typeof message !== 'string') return unknownAnswer(response);
+  return statusError(
+    // In a stream, the error comes after the status.
+    response.ok ? null : response.status,
+    code,
+    message,
+    typeof execution_id === 'string' ? execution_id : null,
+    response.headers.get('x-request-id'),
+    typeof details === 'object' ? (details as Record<string, unknown> | null) : null,
+    retryAfterOf(response),
+  );
+}
+
+/** The filters as a query with its question mark; empty without any. Lists are joined by commas. */
+export function toQuery(filters: object): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) if (value != null) query.set(name, String(value));
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,155 @@
+/** A paid call from its request to its end, whatever way the end comes. */
+import { parseUsdc } from '../wire/usdc.ts';
+import { MarketplaceError, statusError, WaitTimeoutError } from './error.ts';
+import { type HttpAnswer, jsonOf, retryAfterOf } from './http.ts';
+import { sleep } from './repeat.ts';
+import { type ApiRequest, type RequestOptions, readAs, type Service } from './service.ts';
+import type { CompletedExecution, Execution, StartedExecution } from './types.ts';
+
+/** What the agent gets. */
+export interface RunInput {
+  /** The instruction, free text. */
+  task: string;
+  /** Structured input that fits the agent's `input_schema`. Default: none. */
+  parameters?: Record<string, unknown> | undefined;
+}
+
+export interface CallOptions extends RequestOptions {
+  /**
+   * The most that the call may cost, USDC: a number, or text such as `'0.25'`. If the price is higher, the marketplace
+   * answers `price_changed` before it opens an escrow. The chain itself enforces the limits of your API key only.
+   */
+  maxCostUsdc?: number | string | undefined;
+  /** How long the agent may take, whole seconds; after it you have your money back. Default: the listing's. */
+  timeoutSeconds?: number | undefined;
+  /** 1 to 255 visible ASCII characters. Default: random. With a key of your own you can repeat a call after a crash. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface WaitOptions extends RequestOptions {
+  /** How long to wait, ms; Infinity waits until the end. Default: 600,000. */
+  timeout?: number | undefined;
+}
+
+const WAIT_MS = 600_000;
+/** Pauses between two looks at an execution; each is half as long again as the last one. */
+const FIRST_LOOK_MS = 250;
+const LONGEST_LOOK_MS = 5_000;
+
+/** POST /v1/agents/{agent_id}/execute. */
+export function executeRequest(agentId: string, input: RunInput, options: CallOptions, isAsync: boolean): ApiRequest {
+  const { maxCostUsdc, timeoutSeconds, idempotencyKey = crypto.randomUUID(), signal } = options;
+  const body = {
+    task: input.task,
+    parameters: input.parameters,
+    async: isAsync || undefined,
+    timeout_seconds: timeoutSeconds,
+    max_cost_usdc: maxCostUsdc === undefined ? undefined : toJsonUsdc(maxCostUsdc),
+  };
+  return { method: 'POST', path: `/v1/agents/${encodeURIComponent(agentId)}/execute`, body, idempotencyKey, signal };
+}
+
+/** Returns once the execution is on its way; a repeat of a call that has ended returns its result. */
+export async function startCall(service: Service, request: ApiRequest): Promise<CompletedExecution | StartedExecution> {
+  return outcomeOf(await service.ask(request));
+}
+
+/** Returns the result. Throws the error of an execution that failed, and WaitTimeoutError. */
+export async function runCall(
+  service: Service,
+  request: ApiRequest,
+  { timeout = WAIT_MS, signal }: WaitOptions,
+): Promise<CompletedExecution> {
+  const deadline = startDeadline(timeout, signal);
+  let executionId: string | null = null;
+  try {
+    const answer = await service.ask({ ...request, signal: deadline.signal });
+    const outcome = outcomeOf(answer);
+    if (outcome.status === 'completed') return outcome;
+    executionId = outcome.execution_id;
+    const firstPause = (retryAfterOf(answer.response) ?? 0) * 1_000;
+    return completed(await untilEnded(service, executionId, deadline.signal, firstPause));
+  } catch (error) {
+    const known = deadline.isOver() ? tooLate(executionId) : error;
+    if (known instanceof MarketplaceError) {
+      known.idempotencyKey = request.idempotencyKey ?? null;
+      known.executionId ??= executionId;
+    }
+    throw known;
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** The record of an execution once it has ended, however it ended. Throws WaitTimeoutError. */
+export async function waitForEnd(
+  service: Service,
+  executionId: string,
+  { timeout = WAIT_MS, signal }: WaitOptions,
+): Promise<Execution> {
+  const deadline = startDeadline(timeout, signal);
+  try {
+    return await untilEnded(service, executionId, deadline.signal, 0);
+  } catch (error) {
+    throw deadline.isOver() ? tooLate(executionId) : error;
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function untilEnded(service: Service, id: string, signal: AbortSignal, firstPauseMs: number): Promise<Execution> {
+  const path = `/v1/executions/${encodeURIComponent(id)}`;
+  let next = FIRST_LOOK_MS;
+  for (let pause = firstPauseMs; ; pause = next, next = Math.min(next * 1.5, LONGEST_LOOK_MS)) {
+    await sleep(pause, signal);
+    const execution = await service.read<Execution>('ExecutionFull', { method: 'GET', path, signal });
+    if (execution.status !== 'pending' && execution.status !== 'running') return execution;
+  }
+}
+
+/** Ends by the caller's signal, or after `timeout` ms. */
+function startDeadline(timeout: number, signal: AbortSignal | undefined) {
+  const own = new AbortController();
+  // A longer timer than 2^31 - 1 ms would end at once.
+  const timer = timeout < 2 ** 31 ? setTimeout(() => own.abort(), timeout) : undefined;
+  return {
+    signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal,
+    isOver: () => own.signal.aborted && !signal?.aborted,
+    clear: () => clearTimeout(timer),
+  };
+}
+
+function tooLate(executionId: string | null): WaitTimeoutError {
+  const message =
+    executionId === null
+      ? 'The timeout is over, and the outcome is not known yet. Repeat the call with its idempotency key.'
+      : `The execution ${executionId} still runs after the timeout. Wait for it again.`;
+  return new WaitTimeoutError(null, 'wait_timeout', message, executionId);
+}
+
+/** An ended execution as `run` returns it. Throws its error if it failed. */
+function completed(execution: Execution): CompletedExecution {
+  const { execution_id, error, result, result_hash, cost_usdc, tokens_used, execution_time_ms } = execution;
+  if (error) throw statusError(null, error.code, error.message, execution_id);
+  if (result === null || result_hash === null) {
+    const message = 'The execution was completed and paid, but the service no longer has its result.';
+    throw statusError(null, 'result_unavailable', message, execution_id);
+  }
+  const { on_chain_record, ipfs_url } = execution;
+  const paid = { execution_id, status: 'completed' as const, result, result_hash, cost_usdc };
+  return { ...paid, tokens_used, execution_time_ms, on_chain_record, ipfs_url };
+}
+
+function outcomeOf(answer: HttpAnswer): CompletedExecution | StartedExecution {
+  const isCompleted = (jsonOf(answer) as { status?: unknown } | null)?.status === 'completed';
+  return readAs(isCompleted ? 'ExecuteCompleted' : 'ExecuteAccepted', answer);
+}
+
+/** The JSON number that reads as exactly this amount. Throws RangeError for anything that is no amount of USDC. */
+function toJsonUsdc(amount: number | string): number {
+  const number = Number(amount);
+  if (parseUsdc(amount) !== parseUsdc(number)) {
+    throw new RangeError(`USDC amount has too many digits for a JSON number: ${amount}`);
+  }
+  return number;
+}

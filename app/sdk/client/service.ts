@@ -1,0 +1,151 @@
+/** What all methods of AgentMarketplace share: its options, the repeats of a request, and the check of its answer. */
+import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
+import { FIELDS } from './generated.ts';
+import { type HttpAnswer, jsonOf, send, unknownAnswer } from './http.ts';
+import { repeat } from './repeat.ts';
+
+export const VERSION = '0.1.0';
+
+/** Takes the lines of the debug log. `console` and the loggers of pino and winston fit. */
+export interface Logger {
+  debug(message: string): void;
+}
+
+export interface Options {
+  /** Such as `https://marketplace.example`. Default: the environment variable `MARKETPLACE_URL`. */
+  baseUrl?: string | undefined;
+  /** Needed to run agents and to read executions. Default: the environment variable `MARKETPLACE_API_KEY`. */
+  apiKey?: string | undefined;
+  /** Longest wait for one answer, ms. Default: 60,000. A call that takes longer is repeated with its key, and goes on. */
+  timeout?: number | undefined;
+  /** Repeats of a request after lost connections and temporary errors. Default: 2. */
+  maxRetries?: number | undefined;
+  /** Default: the platform's own. */
+  fetch?: typeof fetch | undefined;
+  /** Prints each request, answer and repeat by `console.debug`: without key, body and query. */
+  debug?: boolean | undefined;
+  /** Gets these lines instead. */
+  logger?: Logger | undefined;
+}
+
+export interface RequestOptions {
+  /** Ends the request and its repeats; the method then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** One request of the API. */
+export interface ApiRequest extends RequestOptions {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Makes a POST safe to repeat. */
+  idempotencyKey?: string | undefined;
+  /** For a DELETE, and a POST whose path makes it safe to repeat. */
+  isRepeatable?: boolean;
+}
+
+export type Service = ReturnType<typeof createService>;
+
+/** If the service asks for a longer pause, the caller gets its error instead. */
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Names the client to the service. In a page the header would need the service's leave, which it does not give. */
+const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+const isPage = navigator?.userAgent?.startsWith('Mozilla/') ?? false;
+const AGENT: Record<string, string> = isPage ? {} : { 'user-agent': `agent-marketplace-typescript/${VERSION}` };
+
+export function createService(options: Options) {
+  const environment = globalThis.process?.env ?? {};
+  const baseUrl = checkedUrl(options.baseUrl ?? environment.MARKETPLACE_URL);
+  const apiKey = options.apiKey ?? environment.MARKETPLACE_API_KEY;
+  const { timeout = 60_000, maxRetries = 2 } = options;
+  const fetcher: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  const log = (line: string): void => (options.logger ?? (options.debug ? console : null))?.debug(line);
+
+  async function ask(request: ApiRequest): Promise<HttpAnswer> {
+    const { method, path, body, idempotencyKey, signal } = request;
+    const headers: Record<string, string> = { accept: 'application/json', ...AGENT };
+    if (apiKey) headers.authorization = `Bearer ${apiKey}`;
+    if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    const text = body === undefined ? null : JSON.stringify(body);
+    const name = `${method} ${path.split('?')[0]}`;
+
+    async function once(): Promise<HttpAnswer> {
+      const start = performance.now();
+      const took = () => `${Math.round(performance.now() - start)} ms`;
+      try {
+        const answer = await send(fetcher, {
+          method,
+          url: baseUrl + path,
+          headers,
+          body: text,
+          timeoutMs: timeout,
+          signal,
+        });
+        log(`${name}: ${answer.response.status} in ${took()}`);
+        return answer;
+      } catch (error) {
+        log(`${name}: ${describe(error)} in ${took()}`);
+        throw error;
+      }
+    }
+
+    const onRepeat = (_: unknown, pauseMs: number) => log(`${name}: again in ${Math.round(pauseMs)} ms`);
+    const patience = { repeats: maxRetries, pauseMs: LONGEST_PAUSE_MS, repeatTimeouts: true, onRepeat };
+    const isRepeatable = request.isRepeatable ?? (method === 'GET' || idempotencyKey !== undefined);
+    try {
+      return await (isRepeatable ? repeat(once, patience, signal) : once());
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const known = toKnown(error, baseUrl, timeout);
+      if (known instanceof MarketplaceError) known.idempotencyKey = idempotencyKey ?? null;
+      throw known;
+    }
+  }
+
+  return {
+    baseUrl,
+    fetch: fetcher,
+
+    ask,
+
+    /** The JSON of an answer. Throws UnexpectedAnswerError if it lacks fields that the API promises. */
+    async read<T>(name: keyof typeof FIELDS, request: ApiRequest): Promise<T> {
+      return readAs<T>(name, await ask(request));
+    },
+  };
+}
+
+/** The answer's JSON, with all fields of this name in the document. Fields of a newer marketplace are kept. */
+export function readAs<T>(name: keyof typeof FIELDS, answer: HttpAnswer): T {
+  const value = jsonOf(answer) as object | null;
+  const missing = FIELDS[name].find((field) => typeof value !== 'object' || value === null || !(field in value));
+  if (missing !== undefined) throw unknownAnswer(answer.response, `no valid ${name}: ${missing} is missing`);
+  return value as T;
+}
+
+function describe(error: unknown): string {
+  return error instanceof MarketplaceError ? `${error.status} ${error.code}` : String((error as Error | null)?.name);
+}
+
+/** What `fetch` throws, as an error of this client. */
+function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
+  const name = (error as Error | null)?.name;
+  if (name === 'TimeoutError') {
+    const message = `No answer from ${baseUrl} within ${timeout} ms.`;
+    return new APITimeoutError(null, 'timeout', message, null, null, null, null, { cause: error });
+  }
+  if (!(error instanceof TypeError)) return error;
+  const message = `No answer from ${baseUrl}: ${error.message}`;
+  return new APIConnectionError(null, 'connection_failed', message, null, null, null, null, { cause: error });
+}
+
+function checkedUrl(baseUrl: string | undefined): string {
+  if (!baseUrl) throw new TypeError('Give baseUrl, or set MARKETPLACE_URL.');
+  if (!/^https?:\/\/[^/]/.test(baseUrl) || !URL.canParse(baseUrl)) {
+    throw new TypeError(`baseUrl must be such as https://marketplace.example, not ${JSON.stringify(baseUrl)}.`);
+  }
+  return baseUrl.replace(/\/+$/, '');
+}

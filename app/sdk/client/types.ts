@@ -1,0 +1,40 @@
+/** What the API takes and returns, as plain types without a package. generated.ts has them from the OpenAPI document. */
+import type { components } from './generated.ts';
+
+type Schemas = components['schemas'];
+
+export type AgentSummary = Schemas['AgentSummary'];
+/** An agent in full. */
+export type Agent = Schemas['AgentFull'];
+export type AgentHealth = Schemas['AgentHealth'];
+export type AgentStatistics = Schemas['AgentStatistics'];
+export type ExecutionSummary = Schemas['ExecutionSummary'];
+/** The record of an execution in full. */
+export type Execution = Schemas['ExecutionFull'];
+/** What `run` returns: a result that was paid for. */
+export type CompletedExecution = Omit<Schemas['ExecuteCompleted'], 'execution_time_ms' | 'ipfs_url'> & {
+  /** Null if only the chain knows the execution. */
+  execution_time_ms: number | null;
+  /** Null if the service no longer serves it. */
+  ipfs_url: string | null;
+};
+/** An execution that is on its way. */
+export type StartedExecution = Schemas['ExecuteAccepted'];
+export type Receipt = Schemas['Receipt'];
+export type ExecutionArchive = Schemas['ExecutionArchive'];
+export type DeletedContent = Schemas['ContentDeleted'];
+export type DailyStatement = Schemas['DailyStatement'];
+export type SpendStatement = Schemas['SpendStatement'];
+/** One fault of a request. */
+export type RequestIssue = Schemas['RequestIssue'];
+
+/** Errors in the document by their codes. */
+type Errors = { [Name in keyof Schemas as Name extends `error_${infer Code}` ? Code : never]: Schemas[Name] };
+/** Every code of an error answer. */
+export type ErrorCode = keyof Errors | 'not_admin';
+/** The `details` of an error with this code. */
+export type ErrorDetails<Code extends ErrorCode> = Code extends keyof Errors
+  ? Errors[Code] extends { error: { details: infer Details } }
+    ? Details
+    : null
+  : null;

@@ -1,0 +1,138 @@
+/**
+ * `npm run build:client`: the package @agent-marketplace/client, from modules of the SDK and the libraries that they
+ * use, as one file that needs no other package. It is written minified, so that bundlers without settings stay small.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile, type Plugin } from 'esbuild';
+import ts from 'typescript';
+import { constants } from '../app/sdk/program/constants.ts';
+import { idl } from '../app/sdk/program/idl/idl.ts';
+import { generateTypes } from './clientTypes.ts';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const PACKAGE = join(ROOT, 'app', 'client');
+const DIST = join(PACKAGE, 'dist');
+const SDK = join(ROOT, 'app', 'sdk');
+const ENTRY = join(SDK, 'client', 'caller.ts');
+
+/** What receipts are checked with. Any other instruction or account of the program says nothing about them. */
+const INSTRUCTIONS = [
+  'open_execution',
+  'open_execution_with_grant',
+  'settle_execution',
+  'refund_execution',
+  'hand_over_refund',
+];
+const ACCOUNTS = ['AgentListing', 'ExecutionRecord', 'Archive'];
+
+/** The IDL without everything else, which would be half of the package, and its constants as plain values. */
+const shortIdl: Plugin = {
+  name: 'short-idl',
+  setup({ onLoad }) {
+    onLoad({ filter: /program[\\/]idl[\\/]idl\.ts$/ }, () => ({ contents: `export const idl = ${shorten()};` }));
+    onLoad({ filter: /program[\\/]constants\.ts$/ }, () => ({ contents: plainConstants() }));
+  },
+};
+
+function plainConstants(): string {
+  const plain = Object.entries(constants).map(
+    ([name, value]) => `${name}: ${value}${typeof value === 'bigint' ? 'n' : ''}`,
+  );
+  const bytes = idl.constants.filter(({ value }) => value.startsWith('['));
+  return `export const constants = { ${plain.join()} };
+const BYTES = { ${bytes.map(({ name, value }) => `${name}: ${value}`).join()} };
+export const constantBytes = (name) => Uint8Array.from(BYTES[name]);
+export const ARCHIVE_LEAF_DOMAIN = constantBytes('ARCHIVE_LEAF_DOMAIN');`;
+}
+
+function shorten(): string {
+  const instructions = idl.instructions.filter(({ name }) => INSTRUCTIONS.includes(name));
+  const accounts = idl.accounts.filter(({ name }) => ACCOUNTS.includes(name));
+  const wanted = new Set<string>();
+  const collect = (value: object): void => {
+    for (const [, name] of JSON.stringify(value).matchAll(/"defined":\{"name":"(\w+)"/g)) addType(name!);
+  };
+  const addType = (name: string): void => {
+    if (wanted.has(name)) return;
+    wanted.add(name);
+    collect(idl.types.find((type) => type.name === name)!);
+  };
+  for (const { name } of accounts) addType(name);
+  for (const { args } of instructions) collect(args);
+  return JSON.stringify({
+    address: idl.address,
+    instructions: instructions.map(({ name, discriminator, accounts, args }) => {
+      return { name, discriminator, accounts: accounts.map((account) => ({ name: account.name })), args };
+    }),
+    accounts,
+    types: idl.types.filter(({ name }) => wanted.has(name)),
+  });
+}
+
+/** Declarations of the entry and of all that they refer to. None may name a package: its reader may not have it. */
+function writeDeclarations(): void {
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2023,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
+    strict: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    rewriteRelativeImportExtensions: true,
+    resolveJsonModule: true,
+    skipLibCheck: true,
+    types: ['node'],
+    rootDir: SDK,
+    outDir: DIST,
+  };
+  const emitted = new Map<string, string>();
+  ts.createProgram([ENTRY], options).emit(undefined, (path, text) => emitted.set(resolve(path), text));
+  const queue = [join(DIST, 'client', 'caller.d.ts')];
+  for (const path of queue) {
+    const text = emitted.get(path);
+    if (text === undefined) throw new Error(`no declarations were made for ${path}`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"));
+    for (const [, from = ''] of text.matchAll(/(?:from|import\() ?'([^']+)'/g)) {
+      if (!from.startsWith('.')) throw new Error(`${relative(DIST, path)} needs the package ${from}`);
+      const next = resolve(dirname(path), from.replace(/\.(ts|js)$/, '.d.ts'));
+      if (!queue.includes(next)) queue.push(next);
+    }
+  }
+}
+
+/** The licences of the libraries in the file. */
+function licencesOf({ inputs }: Metafile): string {
+  const folders = Object.keys(inputs).flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const own = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+    const file = readdirSync(join(ROOT, folder)).find((name) => /^licen[cs]e/i.test(name));
+    const text = file ? readFileSync(join(ROOT, folder, file), 'utf8').trim() : `Licence: ${own.license}`;
+    return `${own.name} ${own.version}\n\n${text}\n`;
+  });
+  return `The file index.js contains code of these libraries.\n\n${texts.join('\n---\n\n')}`;
+}
+
+const types = join(SDK, 'client', 'generated.ts');
+writeFileSync(types, await generateTypes());
+rmSync(DIST, { recursive: true, force: true });
+const { metafile } = await build({
+  entryPoints: [ENTRY],
+  outfile: join(DIST, 'index.js'),
+  absWorkingDir: ROOT,
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+  legalComments: 'none',
+  plugins: [shortIdl],
+  metafile: true,
+  logLevel: 'warning',
+});
+writeFileSync(join(DIST, 'LICENSES.txt'), licencesOf(metafile));
+writeDeclarations();

@@ -1,0 +1,86 @@
+/** The TypeScript client behaves as the table that all clients share says, on a real marketplace. */
+import { AgentMarketplace, MarketplaceError, type Options } from '../../app/sdk/client/caller.ts';
+import type { TestMarketplace } from '../harness/node/marketplace.ts';
+import { behavesAsTheTableSays, type Entry, type Outcome, type Program, startScene } from './behaviours.ts';
+
+const run: Program = (entries) => Promise.all(entries.map(outcomeOf));
+
+async function outcomeOf(entry: Entry): Promise<Outcome> {
+  const start = performance.now();
+  const outcome = await call(entry).catch(readError);
+  return { ...outcome, ms: performance.now() - start };
+}
+
+/** The table has Python's names, and seconds. */
+async function call({ base_url, api_key, client: options = {}, call }: Entry): Promise<Omit<Outcome, 'ms'>> {
+  const { timeout = 30, max_retries } = options as { timeout?: number; max_retries?: number };
+  const own: Options = { baseUrl: base_url, apiKey: api_key, timeout: timeout * 1_000, maxRetries: max_retries };
+  const { agents, executions } = new AgentMarketplace(own);
+  const { agent, execution, task, parameters, method, limit, ...rest } = call as Record<string, string> & {
+    parameters?: Record<string, unknown>;
+    limit?: number;
+  };
+  const { max_cost_usdc, timeout_seconds, timeout: wait } = rest as Record<string, string | number>;
+  const input = { task: task!, parameters };
+  const paid = {
+    maxCostUsdc: max_cost_usdc,
+    timeoutSeconds: timeout_seconds === undefined ? undefined : Number(timeout_seconds),
+    timeout: wait === undefined ? undefined : Number(wait) * 1_000,
+  };
+  switch (method) {
+    case 'agents.run':
+      return { result: withTextAmounts(await agents.run(agent!, input, paid)) };
+    case 'executions.create':
+      return { result: withTextAmounts(await executions.create(agent!, input, paid)) };
+    case 'executions.wait': {
+      const { execution_id } = await executions.create(agent!, input, paid);
+      return { result: withTextAmounts(await executions.wait(execution_id)) };
+    }
+    case 'executions.retrieve':
+      return { result: withTextAmounts(await executions.retrieve(execution!)) };
+    case 'agents.retrieve':
+      return { result: withTextAmounts(await agents.retrieve(agent!)) };
+    case 'agents.list': {
+      let count = 0;
+      for await (const _ of agents.list({ limit })) count += 1;
+      return { count };
+    }
+    default:
+      throw new Error(`the table has a method without a call here: ${method}`);
+  }
+}
+
+/** Amounts are text in the table, because Python has exact decimals. */
+function withTextAmounts(value: object): Record<string, unknown> {
+  const entries = Object.entries(value).map(([name, field]) => [
+    name,
+    /_usdc$/.test(name) && field !== null ? `${field}` : field,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function readError(error: unknown): Omit<Outcome, 'ms'> {
+  if (!(error instanceof MarketplaceError)) throw error;
+  const { name, code, status, details, executionId, retryAfterSeconds } = error;
+  return {
+    error: {
+      class: name,
+      code,
+      status,
+      details: details && withTextAmounts(details),
+      execution_id: executionId,
+      retry_after_seconds: retryAfterSeconds,
+    },
+  };
+}
+
+describe('clients/typescript', function () {
+  this.timeout(600_000);
+  let market: TestMarketplace;
+  before(async () => {
+    market = await startScene();
+  });
+  after(() => market?.stop());
+
+  behavesAsTheTableSays('typescript', () => market, run);
+});
