@@ -70,6 +70,7 @@ describe('/openapi.json', () => {
     const NEEDS = {
       public: 'nothing',
       read: 'key or session',
+      key: 'key',
       owner: 'key or session',
       execute: 'key',
       wallet: 'key or signature',

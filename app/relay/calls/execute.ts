@@ -38,14 +38,16 @@ export interface ExecuteRequest {
 export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes' | 'ask'> & { executionId: string };
 
 /**
- * POST /v1/agents/{agent_id}/execute. A repeat is looked up first: it gets its answer, whatever happened to the agent
- * since. Then come the checks of agent, status, query, body and parameters. Throws ApiError.
+ * POST /v1/agents/{agent_id}/execute. A key must be allowed to call the agent. Then a repeat is looked up: it gets its
+ * answer, whatever happened to the agent since. Then come the checks of agent, status, query, body and parameters. Throws
+ * ApiError.
  */
 export async function executeAgent(
   deps: ExecuteDeps,
   principal: Principal,
   request: ExecuteRequest,
 ): Promise<CallAnswer> {
+  requireAllowed(principal, request.agentId);
   const key = readIdempotencyKey(request.idempotencyKey);
   const { bytes, agentId, ask } = request;
   const { body, identity } = await readExecuteBody(ask, { bytes, agentId: key === null ? null : agentId });
@@ -81,6 +83,7 @@ export async function startExecution(
   const body = requireValue(reading);
   requireRequest(opened, body);
   const { record, executionId } = opened;
+  if (principal) requireAllowed(principal, record.listing.toBase58());
   const repeatable = { executionId, ...identityOf(record), fingerprint: null, async: body.async };
   const known = await answerKnown(deps, repeatable);
   if (known) return known;
@@ -90,6 +93,16 @@ export async function startExecution(
   const { task, parameters } = body;
   const call = { record, task, parameters, async: body.async, timeoutSeconds };
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
+}
+
+/**
+ * Throws ApiError 403 if the wallet limited this key to other agents. Only this service checks it: on-chain, the grant
+ * pays for any agent.
+ */
+function requireAllowed({ allowedAgents }: Principal, agentId: string): void {
+  if (allowedAgents === null || allowedAgents.includes(agentId)) return;
+  const details = { agent_id: agentId };
+  throw new ApiError('agent_not_allowed', `This API key may not call the agent ${show(agentId)}`, { details });
 }
 
 async function readCall(
