@@ -23,6 +23,7 @@ const LINES = [
   { indexer: '^indexer/' },
   { 'app/solana': '^app/solana/', 'app/database': '^app/database/', 'app/process': '^app/process/' },
   { migrations: '^migrations/' },
+  { 'app/mcp': '^app/mcp/' },
   { 'app/sdk/wallet': '^app/sdk/wallet/' },
   { 'app/sdk/client': '^app/sdk/client/', 'app/sdk/creator': '^app/sdk/creator/' },
   { 'app/sdk/receipt': '^app/sdk/receipt/' },
@@ -66,6 +67,20 @@ const forbidden = [
     to: { path: '^app/solana/calls\\.ts$' },
   },
   {
+    name: 'mcp-is-served-by-http',
+    comment: 'The relay serves the MCP server over /mcp. Its tools ask the REST API, never the rooms of the relay.',
+    severity: 'error',
+    from: { path: '^app/', pathNot: '^app/(mcp/|relay/http/mcp\\.ts$)' },
+    to: { path: '^app/mcp/' },
+  },
+  {
+    name: 'mcp-asks-by-the-client',
+    comment: 'Only the wallet that opens disputes needs more of the SDK than its client, its schemas and receipts.',
+    severity: 'error',
+    from: { path: '^app/mcp/', pathNot: '^app/mcp/wallet\\.ts$' },
+    to: { path: '^app/sdk/', pathNot: '^app/sdk/(client|wire|receipt)/' },
+  },
+  {
     name: 'product-without-tests',
     severity: 'error',
     from: { path: '^(app|indexer|migrations)/' },
@@ -91,6 +106,6 @@ export default {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/sdk/dist/', '^app/client/dist/', '^app/dashboard/dist'] },
+    exclude: { path: ['node_modules', '^tests/contract/clients/', '^target/', '^app/(sdk|client|mcp)/dist/', '^app/dashboard/dist'] },
   },
 };

@@ -76,6 +76,7 @@ export const SUITES: Suite[] = [
     files: ['archiveNodes', 'rentChange', 'sweeper'],
   },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
+  { name: 'mcp', about: 'AI agents as buyers: the MCP server, by the official client', folder: 'mcp', files: ['mcp'] },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
 
   { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },

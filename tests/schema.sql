@@ -552,7 +552,9 @@ CREATE TABLE api_keys (
   scopes TEXT NOT NULL DEFAULT 'execute read',
   expires_ms INTEGER,
   -- Comma-separated CIDR blocks.
-  allowed_ips TEXT
+  allowed_ips TEXT,
+  -- Comma-separated addresses of listings.
+  allowed_agents TEXT
 ) STRICT;
 CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
 

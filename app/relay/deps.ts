@@ -7,6 +7,7 @@ import type { AskerDeps } from './access/asker.ts';
 import type { ReaderDeps } from './access/auth.ts';
 import type { CookieDeps } from './access/cookie.ts';
 import type { KeysDeps } from './access/keys.ts';
+import type { OwnKeyDeps } from './access/ownKey.ts';
 import type { PublicLimitDeps } from './access/publicLimit.ts';
 import type { Sessions, SessionsDeps } from './access/sessions.ts';
 import type { ListDeps } from './agents/catalog.ts';
@@ -44,7 +45,7 @@ interface HttpDeps {
   readKeyDirectory(): Promise<KeyDirectory>;
 }
 
-type AccessDeps = ReaderDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
+type AccessDeps = ReaderDeps & OwnKeyDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
 type CallsDeps = ExecuteDeps & RecordsDeps & ResolvingDeps;
 

@@ -142,7 +142,9 @@ CREATE TABLE api_keys (
   revoked_ms BIGINT,
   scopes TEXT COLLATE "C" NOT NULL DEFAULT 'execute read',
   expires_ms BIGINT,
-  allowed_ips TEXT COLLATE "C"
+  allowed_ips TEXT COLLATE "C",
+  -- Comma-separated addresses of listings.
+  allowed_agents TEXT COLLATE "C"
 );
 CREATE INDEX api_keys_by_wallet ON api_keys (wallet, created_ms);
 

@@ -27,7 +27,16 @@ describe('cli against the service', function () {
 
   it('keys create sets scopes, expiry and addresses; keys list shows them; keys restrict changes them', async () => {
     const end = new Date(Date.now() + 3_600_000).toISOString();
-    const restrictions = ['--scope', 'read', '--expires', end, '--allow-ip', '127.0.0.1,2001:db8::/32'];
+    const restrictions = [
+      '--scope',
+      'read',
+      '--expires',
+      end,
+      '--allow-ip',
+      '127.0.0.1,2001:db8::/32',
+      '--agents',
+      market.agentId,
+    ];
     const made = await done('keys', 'create', '--name', 'reader', ...restrictions);
     expect(await read(made.api_key)).to.equal('200');
     const shown = (await done('keys', 'list')).find((key: { key_id: string }) => key.key_id === made.key_id);
@@ -35,12 +44,22 @@ describe('cli against the service', function () {
       scopes: ['read'],
       expires_at: end,
       allowed_ips: ['127.0.0.1', '2001:db8::/32'],
+      allowed_agents: [market.agentId],
     });
 
     await done('keys', 'restrict', made.key_id, '--allow-ip', '203.0.113.0/24');
     expect(await read(made.api_key)).to.equal('403 address_not_allowed');
-    const freed = await done('keys', 'restrict', made.key_id, '--any-ip', '--no-expiry', '--scope', 'read,execute');
-    expect(freed).to.deep.include({ scopes: ['execute', 'read'], allowed_ips: null });
+    const freed = await done(
+      'keys',
+      'restrict',
+      made.key_id,
+      '--any-ip',
+      '--any-agent',
+      '--no-expiry',
+      '--scope',
+      'read,execute',
+    );
+    expect(freed).to.deep.include({ scopes: ['execute', 'read'], allowed_ips: null, allowed_agents: null });
     expect(Date.parse(freed.expires_at)).to.be.above(Date.parse(end));
     expect(await read(made.api_key)).to.equal('200');
     expect(await refused('keys', 'restrict', made.key_id)).to.include('Name what to change');

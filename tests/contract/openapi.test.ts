@@ -28,7 +28,7 @@ import { readPage } from '../docs/markdown.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
 
 /** What the server answers beside the table: not REST, or not for callers. */
-const BESIDE_THE_TABLE = ['/trpc', '/metrics'];
+const BESIDE_THE_TABLE = ['/trpc', '/metrics', '/mcp'];
 
 describe('/openapi.json', () => {
   let world: World;
@@ -70,6 +70,7 @@ describe('/openapi.json', () => {
     const NEEDS = {
       public: 'nothing',
       read: 'key or session',
+      key: 'key',
       owner: 'key or session',
       execute: 'key',
       wallet: 'key or signature',

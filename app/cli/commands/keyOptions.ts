@@ -3,6 +3,7 @@ import type { Connection } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { KeyRestrictions } from '../../sdk/wallet/apiKeys.ts';
+import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
 
 export const DAY_SECONDS = 86_400;
@@ -26,6 +27,7 @@ export interface RestrictionOptions {
   scope?: KeyScope[];
   expires?: string;
   allowIp?: string[];
+  agents?: string[];
 }
 
 /** Options that the marketplace stores for a key, beside its grant. */
@@ -41,14 +43,20 @@ export function withRestrictions(command: Command): Command {
       '--allow-ip <addresses>',
       'IP addresses or blocks from which the key may be used, separated by commas',
       toList,
+    )
+    .option(
+      '--agents <agents>',
+      'agents that the marketplace lets the key call, separated by commas; the chain does not know of it',
+      toAgents,
     );
 }
 
-export function readRestrictions({ scope, expires, allowIp }: RestrictionOptions): KeyRestrictions {
+export function readRestrictions({ scope, expires, allowIp, agents }: RestrictionOptions): KeyRestrictions {
   return {
     ...(scope && { scopes: scope }),
     ...(expires && { expires_at: expires }),
     ...(allowIp && { allowed_ips: allowIp }),
+    ...(agents && { allowed_agents: agents }),
   };
 }
 
@@ -99,6 +107,12 @@ function toTime(text: string): string {
   const time = Date.parse(text);
   if (/T.*(Z|[+-]\d\d:\d\d)$/.test(text) && time > Date.now()) return new Date(time).toISOString();
   throw new InvalidArgumentError('It must be a time in the future with its zone, such as 2027-01-31T12:00:00Z.');
+}
+
+function toAgents(text: string): string[] {
+  const agents = toList(text);
+  if (agents.every((agent) => ADDRESS.test(agent))) return agents;
+  throw new InvalidArgumentError('Each must be an agent_id, as `agents list` shows it.');
 }
 
 function toList(text: string): string[] {

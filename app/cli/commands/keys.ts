@@ -81,13 +81,18 @@ function addRestrict(group: Command): void {
     .description('change the restrictions of a key at the marketplace, from its next request on')
     .argument('<key_id>', SHOWN_BY, toKeyId)
     .option('--any-ip', 'accept the key from every IP address again')
+    .option('--any-agent', 'let the key call every agent again')
     .option('--no-expiry', 'accept the key until its grant on-chain ends')
     .action(
-      async (keyId: string, options: CommonOptions & RestrictionOptions & { anyIp?: boolean; expiry: boolean }) => {
+      async (
+        keyId: string,
+        options: CommonOptions & RestrictionOptions & { anyIp?: boolean; anyAgent?: boolean; expiry: boolean },
+      ) => {
         const { restrictKey } = await import('../../sdk/wallet/apiKeys.ts');
         const restrictions = {
           ...readRestrictions(options),
           ...(options.anyIp && { allowed_ips: null }),
+          ...(options.anyAgent && { allowed_agents: null }),
           ...(!options.expiry && { expires_at: null }),
         };
         if (Object.keys(restrictions).length === 0) throw new Refusal('Name what to change; --help lists it.');

@@ -51,11 +51,15 @@ const FLUSH_MS = 1_000;
 const INVALID = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
 
 /**
- * The principal of a request's Authorization header, if its key has this `scope`. Throws ApiError: 401 `unauthorized`
+ * The principal of a request's Authorization header, if its key has this `scope`; null accepts any. Throws ApiError: 401 `unauthorized`
  * or `wrong_environment`, 403 `address_not_allowed` or `insufficient_scope`. Throws 503 if only the chain could decide
  * and does not answer.
  */
-export async function authenticate(deps: AuthDeps, request: IncomingMessage, scope: KeyScope): Promise<Principal> {
+export async function authenticate(
+  deps: AuthDeps,
+  request: IncomingMessage,
+  scope: KeyScope | null,
+): Promise<Principal> {
   const key = readBearer(request.headers.authorization);
   if (key === null)
     throw new ApiError(
@@ -68,13 +72,14 @@ export async function authenticate(deps: AuthDeps, request: IncomingMessage, sco
   const live = isGrantLiveByIndex(deps, row) ?? (await isGrantLive(deps, row.wallet, row.key_id));
   if (!live) throw new ApiError('unauthorized', INVALID);
   requireAddress(deps, request, row);
-  if (!row.scopes.split(' ').includes(scope)) {
+  if (scope !== null && !row.scopes.split(' ').includes(scope)) {
     throw new ApiError('insufficient_scope', `This API key does not have the scope "${scope}"`, {
       details: { needs: scope, has: row.scopes.split(' ') as KeyScope[] },
     });
   }
   deps.keyUse.touch(row.key_hash, deps.now());
-  return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash };
+  const allowedAgents = row.allowed_agents?.split(',') ?? null;
+  return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash, allowedAgents };
 }
 
 /** The wallet of a token that is a valid API key by our own files, else null. */

@@ -63,6 +63,7 @@ interface Restrictions {
   scopes?: KeyScope[] | undefined;
   expires_at?: string | null | undefined;
   allowed_ips?: string[] | null | undefined;
+  allowed_agents?: string[] | null | undefined;
 }
 
 /**
@@ -100,13 +101,14 @@ export async function registerKey(
     revoked_ms: null,
     expires_ms: null,
     allowed_ips: null,
+    allowed_agents: null,
     ...restrictions,
   });
   return { key_id: keyId, name: input.name };
 }
 
 /**
- * Changes a key's restrictions from its next request on: expiry, scopes, addresses. Throws ApiError 404 if the wallet
+ * Changes a key's restrictions from its next request on: expiry, scopes, addresses, agents. Throws ApiError 404 if the wallet
  * has no such key.
  */
 export async function updateKey(
@@ -123,11 +125,13 @@ export async function updateKey(
 }
 
 /** The columns of the given restrictions. */
-function toColumns({ scopes, expires_at: expiresAt, allowed_ips: allowedIps }: Restrictions) {
+function toColumns({ scopes, expires_at: expiresAt, ...lists }: Restrictions) {
+  const { allowed_ips: ips, allowed_agents: agents } = lists;
   return {
     ...(scopes && { scopes: scopes.join(' ') }),
     ...(expiresAt !== undefined && { expires_ms: expiresAt === null ? null : BigInt(Date.parse(expiresAt)) }),
-    ...(allowedIps !== undefined && { allowed_ips: allowedIps === null ? null : allowedIps.join(',') }),
+    ...(ips !== undefined && { allowed_ips: ips?.join(',') ?? null }),
+    ...(agents !== undefined && { allowed_agents: agents?.join(',') ?? null }),
   };
 }
 
@@ -152,7 +156,8 @@ export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: 
       last_used_at: row.last_used_ms === null ? null : toTimeOfMs(row.last_used_ms),
       expires_at: earlier(row.expires_at === null ? null : row.expires_at * 1000n, row.expires_ms),
       scopes: row.scopes.split(' ') as KeyScope[],
-      allowed_ips: row.allowed_ips === null ? null : row.allowed_ips.split(','),
+      allowed_ips: row.allowed_ips?.split(',') ?? null,
+      allowed_agents: row.allowed_agents?.split(',') ?? null,
       execution_count: Number(row.execution_count ?? 0n),
       total_spent_usdc: toUsdc(BigInt(row.total_spent ?? '0')),
       max_lamports: toNumber(row.max_lamports),
@@ -199,7 +204,8 @@ async function makeRoom(deps: KeysDeps, wallet: string, keyId: string): Promise<
   if (dropped.length > 0) await dropKeys(deps.ledger, dropped);
 }
 
-function earlier(one: bigint | null, other: bigint | null): string | null {
+/** The earlier of two times, unix milliseconds, where null is never. */
+export function earlier(one: bigint | null, other: bigint | null): string | null {
   if (one === null || other === null)
     return one === null && other === null ? null : toTimeOfMs((one ?? other) as bigint);
   return toTimeOfMs(one < other ? one : other);

@@ -44,14 +44,16 @@ export interface CallOutput extends OutputStream {
 export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes' | 'ask' | 'output'> & { executionId: string };
 
 /**
- * POST /v1/agents/{agent_id}/execute. A repeat is looked up first: it gets its answer, whatever happened to the agent
- * since. Then come the checks of agent, status, query, body and parameters. Throws ApiError.
+ * POST /v1/agents/{agent_id}/execute. A key must be allowed to call the agent. Then a repeat is looked up: it gets its
+ * answer, whatever happened to the agent since. Then come the checks of agent, status, query, body and parameters. Throws
+ * ApiError.
  */
 export async function executeAgent(
   deps: ExecuteDeps,
   principal: Principal,
   request: ExecuteRequest,
 ): Promise<CallAnswer> {
+  requireAllowed(principal, request.agentId);
   const key = readIdempotencyKey(request.idempotencyKey);
   const { bytes, agentId, ask } = request;
   const { body, identity } = await readExecuteBody(ask, { bytes, agentId: key === null ? null : agentId });
@@ -93,6 +95,7 @@ export async function startExecution(
   wantOutput(body, request.output);
   requireRequest(opened, body);
   const { record, executionId } = opened;
+  if (principal) requireAllowed(principal, record.listing.toBase58());
   const repeatable = { executionId, ...identityOf(record), fingerprint: null, async: body.async };
   const known = await answerKnown(deps, repeatable);
   if (known) return known;
@@ -115,6 +118,16 @@ function wantOutput({ async, stream }: { async: boolean; stream: boolean }, outp
 
 function outputOf({ stream }: { stream: boolean }, { output }: Pick<ExecuteRequest, 'output'>) {
   return stream ? { output } : {};
+}
+
+/**
+ * Throws ApiError 403 if the wallet limited this key to other agents. Only this service checks it: on-chain, the grant
+ * pays for any agent.
+ */
+function requireAllowed({ allowedAgents }: Principal, agentId: string): void {
+  if (allowedAgents === null || allowedAgents.includes(agentId)) return;
+  const details = { agent_id: agentId };
+  throw new ApiError('agent_not_allowed', `This API key may not call the agent ${show(agentId)}`, { details });
 }
 
 async function readCall(

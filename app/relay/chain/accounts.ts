@@ -1,4 +1,5 @@
 /** Reads the marketplace's accounts for the modules above, and changes one of them: a key's grant. */
+import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import {
   type Config,
@@ -7,19 +8,39 @@ import {
   findConfig,
   findExecution,
   findGrant,
+  findSpender,
+  findTokenAccount,
   type KeyGrant,
   revokeGrant,
 } from '../../sdk/program/program.ts';
 import { findAccounts } from '../../sdk/wallet/connection.ts';
 import type { FoundChange } from '../../sdk/wallet/pending.ts';
 import type { TakeReading } from './edgeBudget.ts';
+import { LAMPORTS_PER_SIGNATURE } from './networkFee.ts';
 import type { AccountsAt } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
+import { decodeRents, RENT_ADDRESS } from './rent.ts';
+
+/** A key's grant and its wallet's money at one moment: USDC in base units, gas in lamports. */
+export interface KeyMoney {
+  grant: KeyGrant | null;
+  /** The chain's clock, unix seconds. */
+  now: bigint;
+  balance: bigint;
+  /** What all keys of the wallet may still take of it. */
+  allowance: bigint;
+  tank: bigint;
+  /** Least of a gas balance that is not empty. */
+  leastTank: bigint;
+  /** Network fees of a call at the current priority. */
+  fees: bigint;
+}
 
 /** The chain as the HTTP layer sees it; ids are base58 and hex. Methods reject if the node does not answer. */
 export interface ChainAccounts {
   /** The account, and the chain's clock in unix seconds at that moment. */
   readGrant(wallet: string, keyId: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
+  readKeyMoney(wallet: string, keyId: string): Promise<KeyMoney>;
   /** The record, and the chain's clock at that moment. */
   readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
   readConfig(): Promise<Config>;
@@ -41,6 +62,9 @@ export interface ChainAccounts {
  * revocation.
  */
 export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal): ChainAccounts {
+  // It never changes.
+  let mint: PublicKey | undefined;
+
   async function read(keys: PublicKey[]): Promise<AccountsAt> {
     take();
     return chain.read(keys);
@@ -49,6 +73,24 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
   return {
     async readGrant(wallet, keyId) {
       return toGrant(await read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))]));
+    },
+    async readKeyMoney(wallet, keyId) {
+      const owner = new PublicKey(wallet);
+      mint ??= decodeAccount('Config', (await read([findConfig()])).accounts[0]!.data).usdcMint;
+      const spender = findSpender(owner);
+      const grant = findGrant(owner, Buffer.from(keyId, 'hex'));
+      const { accounts, now } = await read([grant, findTokenAccount(owner, mint), spender, RENT_ADDRESS]);
+      const [, source, tank, rent] = accounts;
+      const token = source?.owner.equals(TOKEN_PROGRAM_ID) ? AccountLayout.decode(source.data) : null;
+      const { open, settle } = chain.quote();
+      return {
+        ...toGrant({ accounts, now }),
+        balance: token?.amount ?? 0n,
+        allowance: token?.delegateOption && token.delegate.equals(spender) ? token.delegatedAmount : 0n,
+        tank: BigInt(tank?.lamports ?? 0),
+        leastTank: decodeRents(rent!.data).empty,
+        fees: 2n * LAMPORTS_PER_SIGNATURE + open + settle,
+      };
     },
     async readExecution(executionId) {
       const { accounts, now } = await read([findExecution(executionId)]);
@@ -91,6 +133,9 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
   };
 }
 
-function toGrant({ accounts: [account], now }: AccountsAt): { grant: KeyGrant | null; now: bigint } {
+function toGrant({ accounts: [account], now }: Pick<AccountsAt, 'accounts' | 'now'>): {
+  grant: KeyGrant | null;
+  now: bigint;
+} {
   return { grant: account ? decodeAccount('KeyGrant', account.data) : null, now };
 }

@@ -9,6 +9,8 @@ export interface Principal {
   keyId: string;
   /** 64 hex digits. */
   keyHash: string;
+  /** Listings that the key may call, base58; null for all. */
+  allowedAgents: readonly string[] | null;
 }
 
 /** Receives the deltas of a creator's answer before anything of it is verified. */

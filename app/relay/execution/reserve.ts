@@ -62,7 +62,7 @@ interface Shortage {
 }
 
 /** The rest of the grant's current period, before reservations. Periods follow one another from created_at. */
-function periodLeft(grant: KeyGrant, now: bigint): bigint {
+export function periodLeft(grant: KeyGrant, now: bigint): bigint {
   const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
   return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
 }
@@ -71,7 +71,7 @@ function periodLeft(grant: KeyGrant, now: bigint): bigint {
 const UNCAPPED = 2n ** 53n;
 
 /** Lamports that the key may still take from the gas balance in the grant's current period, before reservations. */
-function lamportsLeft(grant: KeyGrant, now: bigint): bigint {
+export function lamportsLeft(grant: KeyGrant, now: bigint): bigint {
   const { maxLamports, periodLamports } = grant;
   if (maxLamports === 0n || maxLamports > UNCAPPED) return UNCAPPED;
   const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
@@ -80,7 +80,7 @@ function lamportsLeft(grant: KeyGrant, now: bigint): bigint {
 }
 
 /** Start of the next period, unix seconds. */
-function periodEnd(grant: KeyGrant, now: bigint): bigint {
+export function periodEnd(grant: KeyGrant, now: bigint): bigint {
   const seconds = BigInt(grant.periodSeconds);
   return grant.periodStart + ((now - grant.periodStart) / seconds + 1n) * seconds;
 }

@@ -103,6 +103,8 @@ async function findCaller(deps: RelayDeps, { access }: Route, request: Request):
       return null;
     case 'read':
       return authenticateReader(deps, request);
+    case 'key':
+      return authenticate(deps, request, null);
     case 'owner':
       return authenticateOwner(deps, request);
     case 'execute':

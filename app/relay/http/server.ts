@@ -1,5 +1,5 @@
 /**
- * The relay's HTTP server: /v1, /results, /health and /trpc over Express, one error middleware, and limits on the cost
+ * The relay's HTTP server: /v1, /results, /health, /trpc and /mcp over Express, one error middleware, and limits on the cost
  * of a connection. Each answer carries X-Request-Id, and every error has the specification's body.
  */
 import { randomUUID } from 'node:crypto';
@@ -21,6 +21,7 @@ import { invalid } from '../parse.ts';
 import { shareReading } from '../shareReading.ts';
 import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
 import { createDashboard } from './dashboard.ts';
+import { createMcp } from './mcp.ts';
 import { answerMetrics } from './metricsRoute.ts';
 import { limitPipelining } from './pipelining.ts';
 import type { ProcedureContext } from './procedures.ts';
@@ -29,6 +30,7 @@ import { createRouteContext } from './routeContext.ts';
 import { addRoutes } from './router.ts';
 import type { RouteContext } from './routes/route.ts';
 import { createRouter, describe } from './trpc.ts';
+import { createFetchWithin } from './within.ts';
 
 /** How slow a client may be, milliseconds. */
 export interface ClientPatience {
@@ -66,6 +68,7 @@ export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
   app.use(identify(deps, patience), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
+  app.all('/mcp', createMcp(deps, limit, createFetchWithin(app)));
   const dashboard =
     deps.dashboardFolder === null ? null : createDashboard(deps, deps.dashboardFolder, limit, context.guide);
   if (dashboard) app.use(dashboard.serve);

@@ -14,10 +14,12 @@ export interface KeyRow {
   key_hash: string;
   key_id: string;
   wallet: string;
+  name: string;
   revoked_ms: bigint | null;
   scopes: string;
   expires_ms: bigint | null;
   allowed_ips: string | null;
+  allowed_agents: string | null;
   grant_revoked: bigint | null;
   /** Unix seconds. */
   grant_expires_at: bigint | null;
@@ -27,8 +29,8 @@ export interface KeyRow {
 export function createKeyReader(views: OpenDatabase<LedgerDatabase>): (keyHash: string) => Promise<KeyRow | undefined> {
   const { compile } = preparedOf(views.db);
   const query = (keyHash: string) => sql<KeyRow>`
-    SELECT k.key_hash, k.key_id, k.wallet, k.revoked_ms, k.scopes, k.expires_ms, k.allowed_ips,
-      g.revoked AS grant_revoked, g.expires_at AS grant_expires_at
+    SELECT k.key_hash, k.key_id, k.wallet, k.name, k.revoked_ms, k.scopes, k.expires_ms, k.allowed_ips,
+      k.allowed_agents, g.revoked AS grant_revoked, g.expires_at AS grant_expires_at
     FROM api_keys AS k LEFT JOIN chain.grants AS g ON g.wallet = k.wallet AND g.key_id = k.key_id
     WHERE k.key_hash = ${keyHash}`;
   return async (keyHash) => {
@@ -45,7 +47,7 @@ export function readKeysOf(views: Kysely<LedgerDatabase>, wallet: string) {
       join.onRef('grants.wallet', '=', 'api_keys.wallet').onRef('grants.key_id', '=', 'api_keys.key_id'),
     )
     .select(['api_keys.key_id', 'api_keys.name', 'api_keys.created_ms', 'api_keys.last_used_ms', 'api_keys.revoked_ms'])
-    .select(['api_keys.scopes', 'api_keys.expires_ms', 'api_keys.allowed_ips'])
+    .select(['api_keys.scopes', 'api_keys.expires_ms', 'api_keys.allowed_ips', 'api_keys.allowed_agents'])
     .select(['grants.expires_at', 'grants.execution_count', 'grants.total_spent', 'grants.revoked'])
     .select(['grants.max_lamports', 'grants.period_lamports', 'grants.period_start', 'grants.period_seconds'])
     .where('api_keys.wallet', '=', wallet)
@@ -76,7 +78,7 @@ export async function insertKey(ledger: Ledger, key: Insertable<ApiKeysTable>): 
 export async function restrictKey(
   ledger: Ledger,
   { wallet, keyId }: { wallet: string; keyId: string },
-  columns: Partial<Pick<Selectable<ApiKeysTable>, 'scopes' | 'expires_ms' | 'allowed_ips'>>,
+  columns: Partial<Pick<Selectable<ApiKeysTable>, 'scopes' | 'expires_ms' | 'allowed_ips' | 'allowed_agents'>>,
 ): Promise<void> {
   await ledger.updateTable('api_keys').set(columns).where('wallet', '=', wallet).where('key_id', '=', keyId).execute();
 }
@@ -115,6 +117,7 @@ export async function readUnusedHashes(
     .where('scopes', '=', scopes)
     .where('expires_ms', 'is', null)
     .where('allowed_ips', 'is', null)
+    .where('allowed_agents', 'is', null)
     .orderBy('created_ms', 'desc')
     .execute();
   return unused.map((row) => row.key_hash);

@@ -216,6 +216,8 @@ export interface ApiKeysTable {
   expires_ms: bigint | null;
   /** Comma-separated CIDR blocks; null allows any address. */
   allowed_ips: string | null;
+  /** Comma-separated addresses of listings; null allows any agent. */
+  allowed_agents: string | null;
 }
 
 /** Final answers of calls that may be repeated, exactly as given. */

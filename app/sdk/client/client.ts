@@ -20,6 +20,7 @@ import {
   ExecutionPage,
   Health,
   MetadataAccepted,
+  OwnKey,
   Ready,
   SpendStatement,
   type StartInput,
@@ -197,6 +198,8 @@ export function createClient(options: ClientOptions) {
     /** What the wallet paid by the UTC day, the API key and the agent. */
     getSpend: (filters: Omit<StatementFilters, 'role'> = {}, options?: ReadOptions) =>
       get(SpendStatement, `/v1/statements/spend${toQuery(filters)}`, options),
+    /** What the client's API key may still spend, and its restrictions. */
+    getKey: (options?: ReadOptions) => get(OwnKey, '/v1/key', options),
     listExecutions: (filters: ExecutionFilters = {}, options?: ReadOptions) =>
       get(ExecutionPage, `/v1/executions${toQuery(filters)}`, options),
     /**

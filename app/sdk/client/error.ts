@@ -116,6 +116,7 @@ const CLASSES: Record<ErrorCode, typeof APIStatusError> = {
   insufficient_balance: InsufficientBalanceError,
   insufficient_scope: PermissionDeniedError,
   address_not_allowed: PermissionDeniedError,
+  agent_not_allowed: PermissionDeniedError,
   not_admin: PermissionDeniedError,
   foreign_origin: PermissionDeniedError,
   agent_not_found: NotFoundError,

@@ -139,7 +139,8 @@ export async function rotateKey(
   const limits = await readLimits(marketplace, options);
   const old = (await listKeys(marketplace, wallet)).find((key) => key.key_id === keyId && !key.revoked);
   if (!old) throw new Refusal(`The wallet ${wallet.publicKey} has no valid key ${keyId} at ${marketplace.baseUrl}.`);
-  const restrictions = { scopes: old.scopes, allowed_ips: old.allowed_ips };
+  const { scopes, allowed_ips, allowed_agents } = old;
+  const restrictions = { scopes, allowed_ips, allowed_agents };
   const made = await createKey(marketplace, { wallet, name: old.name, limits, restrictions, onProgress }, onGranted);
   const end = new Date(Math.min(Date.now() + graceSeconds * 1_000, Date.parse(old.expires_at ?? made.expires_at!)));
   const replaced = await restrictKey(marketplace, {

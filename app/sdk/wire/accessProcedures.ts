@@ -25,6 +25,8 @@ const restrictions = {
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
   /** The key is accepted only from these addresses and CIDR blocks. */
   allowed_ips: z.array(IpBlock).min(1, 'must name at least one address').max(32).nullable().optional(),
+  /** The key may call only these agents. The chain does not know of this. */
+  allowed_agents: z.array(Address).min(1, 'must name at least one agent').max(32).nullable().optional(),
 };
 
 export const KeySummary = z.strictObject({
@@ -37,6 +39,8 @@ export const KeySummary = z.strictObject({
   scopes: z.array(z.enum(KEY_SCOPES)),
   /** Null: from any address. */
   allowed_ips: z.array(z.string()).nullable(),
+  /** Null: any agent. */
+  allowed_agents: z.array(z.string()).nullable(),
   execution_count: Count,
   total_spent_usdc: Usdc,
   /** Most gas and deposits that the key may take from the gas balance in one period; 0: no cap. */

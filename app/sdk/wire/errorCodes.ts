@@ -100,6 +100,12 @@ export const ERRORS = {
     meaning: 'The API key is valid but may not be used from this IP address.',
     remedy: `Call from an allowed address, or have the wallet add \`details.address\` to the key's allowed addresses. ${NEVER_CHARGED}`,
   },
+  agent_not_allowed: {
+    status: 403,
+    details: z.strictObject({ agent_id: z.string() }),
+    meaning: 'The API key is valid but may not call this agent.',
+    remedy: `Call an agent of the key's \`allowed_agents\`, which \`GET /v1/key\` shows, or have the wallet add \`details.agent_id\` to them. ${NEVER_CHARGED}`,
+  },
   not_admin: {
     status: 403,
     details: Nothing,

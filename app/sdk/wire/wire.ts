@@ -210,6 +210,7 @@ export const MetadataAccepted = z.strictObject({ metadata_hash: z.string() });
 export type MetadataAccepted = z.infer<typeof MetadataAccepted>;
 export * from './agentStatistics.ts';
 export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } from './errorCodes.ts';
+export * from './ownKey.ts';
 export * from './queries.ts';
 export * from './statement.ts';
 export { AgentMetadata };

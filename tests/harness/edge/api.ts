@@ -33,7 +33,7 @@ import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
 import { openTables } from '../tables.ts';
-import { CONFIG } from './accounts.ts';
+import { CONFIG, grantAccount } from './accounts.ts';
 import { refreshFigures } from './figures.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
@@ -89,6 +89,8 @@ export async function startWorld(
     executed: [] as { principal: Principal; agentId: string; input: PaidCall }[],
     execute: async (): Promise<ExecuteOutcome> => ({ kind: 'pending', executionId: newExecutionId() }),
     grants: new Map<string, KeyGrant>(),
+    /** Of every wallet: USDC in base units, gas and fees in lamports. */
+    money: { balance: 97_250_000n, allowance: 17_250_000n, tank: 5_000_000n, leastTank: 890_880n, fees: 11_250n },
     /** Of the chain, by execution_id. */
     records: new Map<string, ExecutionRecord>(),
     revoked: [] as string[],
@@ -121,6 +123,11 @@ export async function startWorld(
       async readGrant(wallet, keyId) {
         requireChain();
         return { grant: state.grants.get(`${wallet}:${keyId}`) ?? null, now: BigInt(Math.floor(state.nowMs / 1000)) };
+      },
+      async readKeyMoney(wallet, keyId) {
+        const { grant, now } = await this.readGrant(wallet, keyId);
+        const live = grant ?? grantAccount({ wallet, keyId, apiKey: '', keyHash: '' });
+        return { grant: live, now, ...state.money };
       },
       async readExecution(id) {
         requireChain();

@@ -170,6 +170,8 @@ describe('routes that need a key', () => {
       });
 
       it('rejects: a key without the required scope, and names the scope', async () => {
+        // A key of any scope may ask for its own budget.
+        if (route.access === 'key') return;
         const needs = route.access === 'read' ? 'read' : 'execute';
         const has = needs === 'read' ? 'execute' : 'read';
         const { apiKey, keyHash } = await world.addKey();

@@ -288,6 +288,7 @@ describe('/trpc', () => {
             period_lamports: 0,
             scopes: ['execute', 'read'],
             allowed_ips: null,
+            allowed_agents: null,
             revoked: false,
           },
         ],

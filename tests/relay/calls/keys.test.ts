@@ -4,14 +4,16 @@
  */
 
 import { expect } from 'chai';
-import { decodeAccount, findGrant } from '../../../app/sdk/program/program.ts';
+import { decodeAccount, findGrant, findSpender } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { createKey, listKeys, restrictKey, revokeKey, rotateKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { revokeOnChain } from '../../../app/sdk/wallet/grants.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   failedAnswer,
+  PRICE,
   type RelayHandle,
   request,
   startMarketplace,
@@ -93,8 +95,41 @@ describe('API keys', function () {
     const refused = await read(other.url, apiKey);
     expect(refused.body.error.code).to.equal('address_not_allowed');
     expect(refused.body.error.details).to.deep.equal({ address: '127.0.0.1' });
-    await restrict({ allowed_ips: null, expires_at: new Date(Date.now() - 1).toISOString() });
+    await restrict({ allowed_ips: null, scopes: ['execute', 'read'], allowed_agents: [wallet().publicKey.toBase58()] });
+    const others = await execute(other.url, apiKey);
+    expect([others.status, others.body.error.code]).to.deep.equal([403, 'agent_not_allowed']);
+    expect(others.body.error.details).to.deep.equal({ agent_id: market.agentId });
+    await restrict({ allowed_agents: [market.agentId] });
+    expect((await execute(other.url, apiKey)).status).to.equal(200);
+    await restrict({ allowed_agents: null, expires_at: new Date(Date.now() - 1).toISOString() });
     expect((await read(other.url, apiKey)).body.error.code).to.equal('unauthorized');
+  });
+
+  it('know what they may still spend, as the chain has it', async () => {
+    const apiKey = await newKey();
+    expect((await execute(other.url, apiKey)).status).to.equal(200);
+    const grant = await grantOf(apiKey);
+    const { status, body } = await request(other.url, '/v1/key', { apiKey });
+    expect(status).to.equal(200);
+    const { balance_usdc, allowance_usdc } = body;
+    expect(body).to.deep.include({
+      key_id: idOf(apiKey),
+      name: 'short-lived',
+      wallet: wallet().publicKey.toBase58(),
+      allowed_agents: null,
+      execution_count: 1,
+      per_execution_max_usdc: toUsdc(grant.perExecutionMax),
+      period_spent_usdc: toUsdc(PRICE),
+      period_remaining_usdc: toUsdc(grant.periodMax - PRICE),
+      total_remaining_usdc: toUsdc(grant.totalMax - PRICE),
+      renews_at: new Date(Number(grant.periodStart + BigInt(grant.periodSeconds)) * 1_000).toISOString(),
+      payable_usdc: Math.min(toUsdc(grant.perExecutionMax), balance_usdc, allowance_usdc),
+    });
+    const source = await market.node.connection.getTokenAccountBalance(market.callers[0]!.usdc);
+    expect(balance_usdc).to.equal(Number(source.value.uiAmountString));
+    const tank = await market.node.connection.getBalance(findSpender(wallet().publicKey));
+    expect(body.gas).to.include({ tank: findSpender(wallet().publicKey).toBase58(), lamports: tank });
+    expect(body.gas.next_call_lamports).to.be.within(10_000, 20_000);
   });
 
   it('show the count and spend of the chain: failed calls count, and their price is subtracted again', async () => {

@@ -75,6 +75,7 @@ const READ: Record<string, string[]> = {
     '?verified_only=true&offset=100',
   ],
   '/v1/agents/{agent_id}': [`/${agentId}`, `/${addressOf('listing', 0)}`],
+  '/v1/agents/{agent_id}/agent-card.json': [`/${agentId}/agent-card.json`],
   '/v1/agents/{agent_id}/statistics': [`/${agentId}/statistics`, `/${addressOf('listing', 0)}/statistics`],
   '/v1/executions': [
     '',
@@ -95,6 +96,7 @@ const READ: Record<string, string[]> = {
   '/openapi.json': [],
   '/idl.json': [],
   '/llms.txt': [],
+  '/.well-known/agent-card.json': [],
   '/examples/{name}': [],
   '/.well-known/http-message-signatures-directory': [],
 };

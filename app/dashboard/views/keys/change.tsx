@@ -10,12 +10,14 @@ import { Button, Input, Note } from '../../parts/ui.tsx';
 import { call, explain } from '../../service.ts';
 import {
   AddressField,
+  AgentsField,
   addressesError,
-  addressesOf,
+  agentsError,
   CapField,
   GasField,
   LimitFields,
   type LimitTexts,
+  listOf,
   readLimitTexts,
   ScopeFields,
   textsOf,
@@ -31,15 +33,17 @@ interface ChangeProps {
   onClose(): void;
 }
 
-/** Scopes, addresses and expiry at the marketplace: with the session alone, from the next request on. */
+/** Scopes, addresses, agents and expiry at the marketplace: with the session alone, from the next request on. */
 export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'money'>) {
   const notify = useNotify();
   const queries = useQueryClient();
   const [scopes, setScopes] = useState([...apiKey.scopes]);
   const [addresses, setAddresses] = useState(apiKey.allowed_ips?.join('\n') ?? '');
+  const [agents, setAgents] = useState(apiKey.allowed_agents?.join('\n') ?? '');
   const ownEnd = ownEndOf(apiKey, grant);
   const [end, setEnd] = useState(ownEnd ? toLocal(ownEnd) : '');
-  const allowedIps = addressesOf(addresses);
+  const allowedIps = listOf(addresses);
+  const allowedAgents = listOf(agents);
   const endError =
     end !== '' && !(Date.parse(end) > Date.now()) ? 'It must be in the future. To end the key now, revoke it.' : null;
   const isEndChanged = end !== (ownEnd ? toLocal(ownEnd) : '');
@@ -49,6 +53,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
         key_id: apiKey.key_id,
         scopes,
         allowed_ips: allowedIps,
+        allowed_agents: allowedAgents,
         ...(isEndChanged && { expires_at: end === '' ? null : new Date(end).toISOString() }),
       }),
     onSuccess: async () => {
@@ -57,7 +62,11 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
       onClose();
     },
   });
-  const hasErrors = scopes.length === 0 || addressesError(allowedIps) !== null || (isEndChanged && endError !== null);
+  const hasErrors =
+    scopes.length === 0 ||
+    addressesError(allowedIps) !== null ||
+    agentsError(allowedAgents) !== null ||
+    (isEndChanged && endError !== null);
   return (
     <Dialog
       open
@@ -75,6 +84,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
       >
         <ScopeFields scopes={scopes} onChange={setScopes} />
         <AddressField text={addresses} onChange={setAddresses} />
+        <AgentsField text={agents} onChange={setAgents} />
         <Input
           type="datetime-local"
           label="Ends at"

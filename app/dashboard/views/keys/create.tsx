@@ -11,13 +11,15 @@ import { formatAmount, Id } from '../../parts/values.tsx';
 import { explain } from '../../service.ts';
 import {
   AddressField,
+  AgentsField,
   addressesError,
-  addressesOf,
+  agentsError,
   CapField,
   GasField,
   LimitFields,
   type LimitReadings,
   type LimitTexts,
+  listOf,
   nameError,
   read,
   readLimitTexts,
@@ -34,7 +36,7 @@ export interface MadeKey {
   /** The error after the key was granted on-chain; null if there was none. */
   problem: string | null;
   /** The data to register it with; null if the marketplace already knows it. */
-  unregistered: { allowedIps: string[] | null } | null;
+  unregistered: { allowedIps: string[] | null; allowedAgents: string[] | null } | null;
   /** Until when the replaced key works. */
   replacedUntil: string | null;
 }
@@ -53,16 +55,19 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
   const [scopes, setScopes] = useState<KeyScope[]>([...KEY_SCOPES]);
   const [limits, setLimits] = useState({ ...USUAL_LIMITS, maxGas: String(money.limits.usualGasPerCall) });
   const [addresses, setAddresses] = useState('');
+  const [agents, setAgents] = useState('');
   const [gas, setGas] = useState(money.gas > 0n ? '0' : '0.01');
   const [mayReplace, setMayReplace] = useState(false);
 
   const readings = readLimitTexts(limits, money.limits);
   const lamports = read(() => readGas(gas, money));
-  const allowedIps = addressesOf(addresses);
+  const allowedIps = listOf(addresses);
+  const allowedAgents = listOf(agents);
   const hasErrors =
     nameError(name) !== null ||
     scopes.length === 0 ||
     addressesError(allowedIps) !== null ||
+    agentsError(allowedAgents) !== null ||
     lamports.error !== null ||
     Object.values(readings).some(({ error }) => error !== null);
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
@@ -77,6 +82,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
       periodSeconds: Number(limits.periodSeconds),
       lamports: lamports.value!,
       allowedIps,
+      allowedAgents,
       mayReplace,
     });
 
@@ -98,6 +104,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
         onDone={(made) => {
           setName('');
           setAddresses('');
+          setAgents('');
           onMade(made);
         }}
       >
@@ -127,9 +134,9 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
           />
         </LimitFields>
         <MoreRestrictions
-          addresses={addresses}
+          {...{ addresses, agents, limits, readings }}
           onAddresses={setAddresses}
-          {...{ limits, readings }}
+          onAgents={setAgents}
           onLimits={setLimits}
         />
         {money.balance === null && (
@@ -162,17 +169,21 @@ function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string 
 interface MoreRestrictionsProps {
   addresses: string;
   onAddresses(addresses: string): void;
+  agents: string;
+  onAgents(agents: string): void;
   limits: LimitTexts;
   readings: LimitReadings;
   onLimits(limits: LimitTexts): void;
 }
 
-function MoreRestrictions({ addresses, onAddresses, limits, readings, onLimits }: MoreRestrictionsProps) {
+function MoreRestrictions(props: MoreRestrictionsProps) {
+  const { addresses, onAddresses, agents, onAgents, limits, readings, onLimits } = props;
   return (
     <details>
       <summary className="text-sm font-medium">More restrictions</summary>
       <div className="mt-4 grid gap-4">
         <AddressField text={addresses} onChange={onAddresses} />
+        <AgentsField text={agents} onChange={onAgents} />
         <GasField
           text={limits.maxGas}
           error={readings.maxGas.error}
@@ -238,12 +249,13 @@ interface KeyWishes {
   periodSeconds: number;
   lamports: bigint;
   allowedIps: string[] | null;
+  allowedAgents: string[] | null;
   mayReplace: boolean;
 }
 
 async function makeKey(
   { marketplace, wallet, onProgress, createKey, readClock }: Signing,
-  { name, scopes, readings, periodSeconds, lamports, allowedIps, mayReplace }: KeyWishes,
+  { name, scopes, readings, periodSeconds, lamports, allowedIps, allowedAgents, mayReplace }: KeyWishes,
 ): Promise<MadeKey> {
   const now = await readClock(marketplace.connection);
   const limits = {
@@ -255,8 +267,12 @@ async function makeKey(
     maxGasLamports: readings.maxGas.value!,
     maxLamports: readings.maxLamports.value!,
   };
-  const restrictions = { scopes, ...(allowedIps && { allowed_ips: allowedIps }) };
-  return keepGranted({ name, scopes, allowedIps }, (onGranted) =>
+  const restrictions = {
+    scopes,
+    ...(allowedIps && { allowed_ips: allowedIps }),
+    ...(allowedAgents && { allowed_agents: allowedAgents }),
+  };
+  return keepGranted({ name, scopes, allowedIps, allowedAgents }, (onGranted) =>
     createKey(
       marketplace,
       {
@@ -275,7 +291,7 @@ async function makeKey(
 
 /** A failure after a key can spend must not hide the key from its owner. */
 export async function keepGranted(
-  { name, scopes, allowedIps }: Pick<KeyWishes, 'name' | 'scopes' | 'allowedIps'>,
+  { name, scopes, allowedIps, allowedAgents }: Pick<KeyWishes, 'name' | 'scopes' | 'allowedIps' | 'allowedAgents'>,
   make: (onGranted: (apiKey: string) => void) => Promise<KeyResult & { replaced_until?: string }>,
 ): Promise<MadeKey> {
   const granted: string[] = [];
@@ -287,6 +303,12 @@ export async function keepGranted(
   } catch (error) {
     const [apiKey] = granted;
     if (!apiKey) throw error;
-    return { ...made, apiKey, problem: explain(error), unregistered: { allowedIps }, replacedUntil: null };
+    return {
+      ...made,
+      apiKey,
+      problem: explain(error),
+      unregistered: { allowedIps, allowedAgents },
+      replacedUntil: null,
+    };
   }
 }

@@ -28,8 +28,15 @@ export function RotateDialog({ apiKey, onClose, onMade }: EndProps & { onMade(ma
       about="You get a new key with the same name, limits and restrictions. The old one works for a while, so that you can replace it everywhere."
       confirm="Sign and replace"
       work={({ marketplace, wallet, onProgress, rotateKey }) =>
-        keepGranted({ name: apiKey.name, scopes: apiKey.scopes, allowedIps: apiKey.allowed_ips }, (onGranted) =>
-          rotateKey(marketplace, { wallet, keyId: apiKey.key_id, graceSeconds: grace, onProgress }, onGranted),
+        keepGranted(
+          {
+            name: apiKey.name,
+            scopes: apiKey.scopes,
+            allowedIps: apiKey.allowed_ips,
+            allowedAgents: apiKey.allowed_agents,
+          },
+          (onGranted) =>
+            rotateKey(marketplace, { wallet, keyId: apiKey.key_id, graceSeconds: grace, onProgress }, onGranted),
         )
       }
       onDone={onMade}

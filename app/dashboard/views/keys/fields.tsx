@@ -200,7 +200,7 @@ export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange
 }
 
 export function AddressField({ text, onChange }: { text: string; onChange(text: string): void }) {
-  const error = addressesError(addressesOf(text));
+  const error = addressesError(listOf(text));
   return (
     <TextArea
       error={error && `Each ${error}`}
@@ -215,10 +215,26 @@ export function AddressField({ text, onChange }: { text: string; onChange(text: 
   );
 }
 
-/** The addresses of that field; null if it is empty. */
-export function addressesOf(text: string): string[] | null {
-  const addresses = text.split(/[\s,]+/).filter((part) => part !== '');
-  return addresses.length === 0 ? null : addresses;
+export function AgentsField({ text, onChange }: { text: string; onChange(text: string): void }) {
+  const error = agentsError(listOf(text));
+  return (
+    <TextArea
+      error={error && `Each ${error}`}
+      label="Only these agents"
+      hint="Agent ids, one a line. Empty: any agent. The marketplace checks this, the chain does not."
+      rows={2}
+      spellCheck={false}
+      className="min-h-16 font-mono"
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+/** The entries of such a field; null if it is empty. */
+export function listOf(text: string): string[] | null {
+  const entries = text.split(/[\s,]+/).filter((part) => part !== '');
+  return entries.length === 0 ? null : entries;
 }
 
 const RULES = PROCEDURES['keys.register'].input.shape;
@@ -228,3 +244,6 @@ export const nameError = (name: string): string | null => RULES.name.safeParse(n
 
 export const addressesError = (addresses: string[] | null): string | null =>
   RULES.allowed_ips.safeParse(addresses).error?.issues[0]?.message ?? null;
+
+export const agentsError = (agents: string[] | null): string | null =>
+  RULES.allowed_agents.safeParse(agents).error?.issues[0]?.message ?? null;

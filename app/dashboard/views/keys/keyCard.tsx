@@ -6,7 +6,7 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
-import { isLive, leftOf, type WalletMoney } from './money.ts';
+import { isLive, leftOf, renewalOf, type WalletMoney } from './money.ts';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
 
@@ -61,10 +61,7 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
         {!apiKey.revoked && (
-          <Fact
-            label="Ends"
-            about={apiKey.allowed_ips ? `only from ${apiKey.allowed_ips.join(', ')}` : 'from any address'}
-          >
+          <Fact label="Ends" about={restrictionsOf(apiKey)}>
             {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its grant'}
           </Fact>
         )}
@@ -72,6 +69,10 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
     </Card>
   );
 }
+
+/** Where the key may be used and for what, as the marketplace checks it. */
+const restrictionsOf = ({ allowed_ips: ips, allowed_agents: agents }: KeySummary) =>
+  `${ips ? `only from ${ips.join(', ')}` : 'from any address'}, ${agents ? `only ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}` : 'any agent'}`;
 
 function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
   if (apiKey.revoked) return <Badge tone="bad">revoked</Badge>;
@@ -113,7 +114,12 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
         label={`Spent in this period of ${formatSpan(grant.periodSeconds)}`}
         spent={grant.periodMax - left.period}
         most={grant.periodMax}
-        about={`at most ${formatAmount(toUsdc(grant.perExecutionMax))} a call`}
+        about={
+          <>
+            {formatAmount(toUsdc(left.period))} left; renewed <Time at={renewalOf(grant, money.now)} />; at most{' '}
+            {formatAmount(toUsdc(grant.perExecutionMax))} a call
+          </>
+        }
       />
       <Meter
         label="Spent in all"
@@ -129,7 +135,7 @@ function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: 
 
 const NEARLY_ALL = 0.9;
 
-function Meter(props: { label: string; spent: bigint; most: bigint; about?: string }) {
+function Meter(props: { label: string; spent: bigint; most: bigint; about?: React.ReactNode }) {
   const { label, spent, most, about } = props;
   const part = Math.min(1, Number(spent) / Number(most));
   const text = `${formatAmount(toUsdc(spent)).replace(' USDC', '')} of ${formatAmount(toUsdc(most))}`;

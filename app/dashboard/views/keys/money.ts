@@ -94,6 +94,12 @@ export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: b
   return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent), taken };
 }
 
+/** When the grant's next period begins, ISO 8601. */
+export function renewalOf({ periodStart, periodSeconds }: KeyGrant, now: number): string {
+  const periods = Math.floor((now - Number(periodStart)) / periodSeconds) + 1;
+  return new Date((Number(periodStart) + periods * periodSeconds) * 1_000).toISOString();
+}
+
 /** True if the chain lets the key spend. */
 export const isLive = (grant: KeyGrant | undefined, now: number): grant is KeyGrant =>
   grant !== undefined && !grant.revoked && BigInt(now) < grant.expiresAt;

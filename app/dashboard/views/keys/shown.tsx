@@ -83,13 +83,14 @@ function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
   async function register() {
     setState({ busy: true, done: false, error: null });
     try {
-      const allowedIps = made.unregistered?.allowedIps;
+      const { allowedIps, allowedAgents } = made.unregistered ?? {};
       await call('keys.register', {
         wallet,
         key_hash: hashApiKey(made.apiKey),
         name: made.name,
         scopes: made.scopes,
         ...(allowedIps && { allowed_ips: allowedIps }),
+        ...(allowedAgents && { allowed_agents: allowedAgents }),
       });
       setState({ busy: false, done: true, error: null });
       await queryClient.invalidateQueries();

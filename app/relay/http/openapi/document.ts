@@ -46,6 +46,7 @@ type Content = Record<string, { schema: Json; examples: Record<string, { value: 
 const SECURITY: Record<Route['access'], Json[]> = {
   public: [],
   read: [{ apiKey: [] }],
+  key: [{ apiKey: [] }],
   owner: [{ apiKey: [] }],
   execute: [{ apiKey: [] }],
   wallet: [{ apiKey: [] }, {}],

@@ -1,6 +1,6 @@
 /** One example of every error, as an answer of /v1 and of /trpc. A test checks each against its schema. */
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../../sdk/wire/wire.ts';
-import { EXECUTION_ID, WALLET } from '../routes/samples.ts';
+import { AGENT_ID, EXECUTION_ID, WALLET } from '../routes/samples.ts';
 
 interface ErrorExample<Code extends ErrorCode> {
   message: string;
@@ -31,6 +31,10 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   address_not_allowed: {
     message: 'This API key may not be used from the IP address 203.0.113.9',
     details: { address: '203.0.113.9' },
+  },
+  agent_not_allowed: {
+    message: `This API key may not call the agent "${AGENT_ID}"`,
+    details: { agent_id: AGENT_ID },
   },
   not_admin: { message: "This request needs a session of the marketplace's admin", details: null },
   foreign_origin: {

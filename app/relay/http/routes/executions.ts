@@ -97,6 +97,7 @@ export const executionRoutes = {
     answers: outcomesOf('funded'),
     errors: [
       'insufficient_balance',
+      'agent_not_allowed',
       'agent_not_found',
       'execution_timeout',
       'price_changed',
@@ -130,6 +131,7 @@ export const executionRoutes = {
     body: { schema: StartBody, maxBytes: MAX_BODY_BYTES, example: TASK },
     answers: outcomesOf('started'),
     errors: [
+      'agent_not_allowed',
       'agent_not_found',
       'execution_not_found',
       'execution_timeout',

@@ -43,14 +43,15 @@ export interface RequestHeader {
 
 /**
  * The required credentials, which the router checks. `read` and `execute`: a key with that scope; for `read` also a
- * session of the wallet. `owner`: a key with the scope `execute`, or a session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
+ * session of the wallet. `key`: a key of any scope. `owner`: a key with the scope `execute`, or a session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
  */
-export type Access = 'public' | 'read' | 'owner' | 'execute' | 'wallet';
+export type Access = 'public' | 'read' | 'key' | 'owner' | 'execute' | 'wallet';
 
 /** The router's knowledge of the caller, by access. */
 export type Caller<By extends Access = Access> = {
   public: null;
   read: { wallet: string };
+  key: Principal;
   owner: { wallet: string };
   execute: Principal;
   wallet: Principal | null;

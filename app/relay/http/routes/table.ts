@@ -6,11 +6,19 @@ import type { ErrorCode } from '../../../sdk/wire/wire.ts';
 import { agentRoutes } from './agents.ts';
 import { creatorRoutes } from './creators.ts';
 import { executionRoutes } from './executions.ts';
+import { keyRoutes } from './keys.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './service.ts';
 import { statementRoutes } from './statements.ts';
 
-const ROUTES = { ...agentRoutes, ...executionRoutes, ...statementRoutes, ...creatorRoutes, ...serviceRoutes };
+const ROUTES = {
+  ...agentRoutes,
+  ...executionRoutes,
+  ...keyRoutes,
+  ...statementRoutes,
+  ...creatorRoutes,
+  ...serviceRoutes,
+};
 
 export type RouteId = keyof typeof ROUTES;
 export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
@@ -18,7 +26,7 @@ export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
 export const routeOf = (id: RouteId): Route => ROUTES[id];
 
 /** True if the request must carry a key or a session. Then no page of another origin may send it. */
-export const needsKey = ({ access }: Route): boolean => access === 'read' || access === 'owner' || access === 'execute';
+export const needsKey = ({ access }: Route): boolean => access !== 'public' && access !== 'wallet';
 
 const KEY_ERRORS = ['unauthorized', 'wrong_environment', 'insufficient_scope', 'address_not_allowed'] as const;
 

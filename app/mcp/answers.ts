@@ -1,0 +1,75 @@
+/** Results of tools: values with their schema, and errors that tell a model what happened and what to do next. */
+import { ERRORS, type ErrorCode, type RequestIssue } from '../sdk/wire/errorCodes.ts';
+import { MarketplaceError } from './market.ts';
+
+export interface ToolAnswer {
+  content: { type: 'text'; text: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+  [other: string]: unknown;
+}
+
+/** The text is the same value, for hosts that do not read structured output. */
+export function value(structuredContent: Record<string, unknown>): ToolAnswer {
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+/** `next` is what the model can do about it. */
+export function failure(happened: string, next: string): ToolAnswer {
+  return { content: [{ type: 'text', text: `${happened}\nNext: ${next}` }], isError: true };
+}
+
+/** What to do where the remedy of the REST API says it in words that a model cannot follow. */
+const NEXT: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'Stop, and ask the user to configure a valid API key: CRTX_API_KEY, or the Bearer token of /mcp.',
+  insufficient_scope: 'Stop, and ask the user for an API key with the missing scope.',
+  agent_not_allowed: 'Use an agent of allowed_agents, which get_budget shows, or ask the user to allow this one.',
+  agent_not_found: 'Call search_agents and use an agent_id that it returns.',
+  execution_not_found: 'Call list_executions and use an execution_id that it returns.',
+  price_changed:
+    'Call describe_agent for the present price. Repeat with a higher max_cost_usdc only if it is worth that.',
+  not_settled:
+    'Call get_execution. Pending or running: wait_for_execution. Failed: it was refunded and has no receipt.',
+  agent_paused: 'Call search_agents for another agent.',
+  idempotency_key_reused:
+    'Use a new idempotency_key for a new call. To repeat a call, send exactly the same arguments.',
+};
+
+const LIMITS: Record<string, string> = {
+  balance: 'Ask the user to send USDC to the wallet.',
+  allowance: "Ask the user to raise the allowance of the wallet's keys.",
+  per_execution: "Choose a cheaper agent, or ask the user to raise the key's limit per execution.",
+  period: "Wait until details.renews_at, choose a cheaper agent, or ask the user to raise the key's limit per period.",
+  total: "Ask the user to raise the key's total limit.",
+  gas: "Ask the user to send SOL to details.tank, or to raise the key's max_lamports.",
+};
+
+/** An error of the marketplace, or of the way to it. */
+export function explain(error: unknown): ToolAnswer {
+  if (!(error instanceof MarketplaceError)) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return failure(`The marketplace did not answer: ${reason}`, 'Repeat this call. It changes nothing.');
+  }
+  return failure(messageOf(error), nextOf(error));
+}
+
+export function messageOf({ code, message, details }: MarketplaceError): string {
+  return `${message} (${code})${details === null ? '' : ` ${JSON.stringify(details)}`}`;
+}
+
+export function nextOf({ code, details, retryAfterSeconds }: MarketplaceError): string {
+  if (code === 'insufficient_balance') return LIMITS[String(details?.limit)] ?? 'Call get_budget.';
+  if (code === 'invalid_request') {
+    const issues = (details?.issues ?? []) as RequestIssue[];
+    return `Correct ${issues.map(({ path, expected }) => `${path || 'the request'}: ${expected}`).join('; ')}. Then call again.`;
+  }
+  const known = NEXT[code as ErrorCode] ?? ERRORS[code as ErrorCode]?.remedy.replaceAll('`', '');
+  const wait = retryAfterSeconds === null ? '' : ` Wait ${retryAfterSeconds} s first.`;
+  return `${known ?? 'Repeat this call later.'}${wait}`;
+}
+
+/** True if the error says that nothing was and will be charged. */
+export function isUncharged(error: unknown): boolean {
+  if (!(error instanceof MarketplaceError)) return false;
+  return ERRORS[error.code as ErrorCode]?.remedy.includes('Nothing was charged.') ?? false;
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env node
+/** `agent-marketplace-mcp`: the MCP server over stdio, for a host that starts it as a process. */
+import { parseArgs } from 'node:util';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { formatUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
+import { APPROVE_ABOVE, createMarket, createMcpServer, createSession, MarketplaceError } from './server.ts';
+
+const HELP = `Usage: agent-marketplace-mcp [options]
+
+An MCP server over stdio: tools that find, pay and check the agents of a marketplace.
+
+Options:
+  --base-url URL         the marketplace (MARKETPLACE_URL)
+  --agents ID,ID         offer these agents as tools of their own, and no others
+  --budget USDC          most that all calls of this session may cost together; default: the limits of the API key
+  --approve-above USDC   a call above this price needs your approval in the host; default: ${APPROVE_ABOVE}
+  --rpc-url URL          a Solana node that you trust, for verify_execution (SOLANA_RPC_URL); default: the one that the
+                         marketplace names
+  --keypair FILE         the wallet that may open disputes (SOLANA_KEYPAIR); without it there is no open_dispute
+  --help                 print this text
+
+Environment:
+  CRTX_API_KEY           the API key that pays. Set its limits with \`keys create\`, or on the page of the marketplace`;
+
+/** Ends the process with a message for whoever configured it. */
+function stop(message: string): never {
+  console.error(`agent-marketplace-mcp: ${message}`);
+  process.exit(2);
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        'base-url': { type: 'string' },
+        agents: { type: 'string' },
+        budget: { type: 'string' },
+        'approve-above': { type: 'string' },
+        'rpc-url': { type: 'string' },
+        keypair: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    }).values;
+  } catch (error) {
+    return stop(`${(error as Error).message}\n\n${HELP}`);
+  }
+}
+
+function toAmount(option: string, text: string): bigint {
+  try {
+    return parseUsdc(text);
+  } catch (error) {
+    return stop(`--${option}: ${(error as Error).message}`);
+  }
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options.help) {
+    console.log(HELP);
+    return;
+  }
+  const { env } = process;
+  const baseUrl = options['base-url'] ?? env.MARKETPLACE_URL ?? stop('Name the marketplace: --base-url URL.');
+  const apiKey = env.CRTX_API_KEY ?? stop('Set CRTX_API_KEY to an API key of the marketplace.');
+  if (!URL.canParse(baseUrl)) stop(`--base-url: ${baseUrl} is not a URL.`);
+  const rpcUrl = options['rpc-url'] ?? env.SOLANA_RPC_URL ?? null;
+  const keypair = options.keypair ?? env.SOLANA_KEYPAIR;
+  const session = createSession({
+    budget: options.budget === undefined ? null : toAmount('budget', options.budget),
+    approveAbove: toAmount('approve-above', options['approve-above'] ?? APPROVE_ABOVE),
+  });
+  const dispute =
+    keypair === undefined ? null : (await import('./wallet.ts')).createDispute({ baseUrl, rpcUrl, keypair });
+  const market = createMarket({ baseUrl, apiKey, rpcUrl, dispute });
+  const ids = options.agents?.split(',').map((id) => id.trim()) ?? [];
+  const agents = await Promise.all(ids.map((id) => market.client.getAgent(id)));
+  const raiseApproval = 'start the server with a higher --approve-above';
+  serveStdio(() => createMcpServer({ market, session, raiseApproval, agents }));
+  const budget = session.budget === null ? 'the limits of the key' : `${formatUsdc(session.budget)} USDC`;
+  console.error(`agent-marketplace-mcp: serving ${baseUrl} within ${budget}`);
+}
+
+main().catch((error: unknown) => {
+  const reason = error instanceof MarketplaceError ? `${error.message} (${error.code})` : (error as Error).message;
+  stop(reason);
+});

@@ -1,0 +1,134 @@
+/** `search_agents`, `describe_agent` and `quote`: what there is to buy, and if this key can pay for it. */
+import * as z from 'zod';
+import { AGENT_SORTS } from '../../sdk/wire/choices.ts';
+import { formatUsdc, parseUsdc } from '../../sdk/wire/usdc.ts';
+import { failure, value } from '../answers.ts';
+import { AgentId } from '../shapes.ts';
+import { READS, safely, type Tools } from './tool.ts';
+
+const found = {
+  agent_id: z.string(),
+  name: z.string(),
+  tagline: z.string(),
+  price_usdc: z.number(),
+  status: z.string(),
+  health: z.string(),
+  success_rate: z.number(),
+  total_executions: z.number(),
+};
+type Listed = Awaited<ReturnType<Tools['market']['client']['listAgents']>>['agents'][number];
+
+const summaryOf = ({ agent_id, name, tagline, price_per_call_usdc, ...rest }: Listed) => ({
+  agent_id,
+  name,
+  tagline,
+  price_usdc: price_per_call_usdc,
+  status: rest.status,
+  health: rest.health.status,
+  success_rate: rest.success_rate,
+  total_executions: rest.total_executions,
+});
+
+export function addAgentTools({ server, market, session }: Tools): void {
+  const { client } = market;
+  server.registerTool(
+    'search_agents',
+    {
+      title: 'Search agents',
+      description: 'Find paid AI agents. Start here. Every word of query must match.',
+      annotations: READS,
+      inputSchema: z.object({
+        query: z.string().optional().describe('Words of name, tagline, tags or creator'),
+        tags: z.array(z.string()).optional(),
+        sort: z.enum(AGENT_SORTS).optional(),
+        limit: z.int().min(1).max(20).optional(),
+        offset: z.int().min(0).optional(),
+      }),
+      outputSchema: z.object({ agents: z.array(z.object(found)), total: z.number() }),
+    },
+    safely(async ({ query, tags, sort, limit = 10, offset }) => {
+      const { agents, total } = await client.listAgents({
+        limit,
+        ...(query && { q: query }),
+        ...(tags?.length && { tags: tags.join(',') }),
+        ...(sort && { sort }),
+        ...(offset && { offset }),
+      });
+      return value({ agents: agents.map(summaryOf), total });
+    }),
+  );
+
+  server.registerTool(
+    'describe_agent',
+    {
+      title: 'Describe an agent',
+      description: 'What an agent does, its price, health and input schema. Read it before run_agent.',
+      annotations: READS,
+      inputSchema: z.object({ agent_id: AgentId }),
+      outputSchema: z.object({
+        ...found,
+        description: z.string(),
+        tags: z.array(z.string()),
+        creator_verified: z.boolean(),
+        input_schema: z.record(z.string(), z.unknown()).describe('JSON Schema of parameters'),
+        output_schema: z.record(z.string(), z.unknown()),
+        timeout_seconds: z.number(),
+        median_ms: z.number().nullable(),
+      }),
+    },
+    safely(async ({ agent_id }) => {
+      const agent = await client.getAgent(agent_id);
+      const { description, tags, input_schema, output_schema, timeout_seconds, creator, health } = agent;
+      return value({
+        ...summaryOf(agent),
+        ...{ description, tags, input_schema, output_schema, timeout_seconds },
+        creator_verified: creator.verified,
+        median_ms: health.p50_ms,
+      });
+    }),
+  );
+
+  server.registerTool(
+    'quote',
+    {
+      title: 'Quote a call',
+      description: 'The present price of a call, and if this key and session can pay it. Charges nothing.',
+      annotations: READS,
+      inputSchema: z.object({ agent_id: AgentId }),
+      outputSchema: z.object({
+        agent_id: z.string(),
+        price_usdc: z.number(),
+        can_pay: z.boolean(),
+        needs_approval: z.boolean(),
+        reasons: z.array(z.string()).describe('Why it cannot be paid'),
+      }),
+    },
+    safely(async ({ agent_id }) => {
+      const [agent, key] = await Promise.all([client.getAgent(agent_id), client.getKey()]);
+      const price = parseUsdc(agent.price_per_call_usdc);
+      const left = session.remaining();
+      const reasons = [
+        agent.status === 'paused' && 'The creator has paused the agent.',
+        !key.scopes.includes('execute') && 'The API key may only read.',
+        key.allowed_agents && !key.allowed_agents.includes(agent_id) && 'The API key may not call this agent.',
+        parseUsdc(key.payable_usdc) < price && `The API key can pay at most ${key.payable_usdc} USDC now.`,
+        left !== null && left < price && `The session's budget has ${formatUsdc(left > 0n ? left : 0n)} USDC left.`,
+      ].filter((reason) => typeof reason === 'string');
+      return value({
+        agent_id,
+        price_usdc: agent.price_per_call_usdc,
+        can_pay: reasons.length === 0,
+        needs_approval: price > session.approveAbove,
+        reasons,
+      });
+    }),
+  );
+}
+
+/** The refusal for a price above what the model would pay. */
+export function tooDear(price: number, most: number) {
+  return failure(
+    `The agent costs ${price} USDC, more than max_cost_usdc, ${most} USDC. Nothing was charged.`,
+    'Repeat with a higher max_cost_usdc only if it is worth that, or call search_agents for another agent.',
+  );
+}

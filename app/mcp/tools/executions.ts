@@ -1,0 +1,109 @@
+/** `get_execution`, `wait_for_execution`, `list_executions` and `verify_execution`. */
+import * as z from 'zod';
+import { EXECUTION_STATUSES } from '../../sdk/wire/choices.ts';
+import { value } from '../answers.ts';
+import { AgentId, ExecutionId, Outcome, outcomeOf } from '../shapes.ts';
+import { answerOf, MOST_WAIT_SECONDS } from './run.ts';
+import { READS, safely, type Tools } from './tool.ts';
+
+export function addExecutionTools(tools: Tools): void {
+  const { server, market, session } = tools;
+  const { client } = market;
+  server.registerTool(
+    'get_execution',
+    {
+      title: 'Read an execution',
+      description: 'One paid call of this wallet: status, result, cost, refund.',
+      annotations: READS,
+      inputSchema: z.object({ execution_id: ExecutionId }),
+      outputSchema: Outcome,
+    },
+    safely(async ({ execution_id }) => {
+      const execution = await client.getExecution(execution_id);
+      session.saw(execution);
+      return value(outcomeOf(execution));
+    }),
+  );
+
+  server.registerTool(
+    'wait_for_execution',
+    {
+      title: 'Wait for an execution',
+      description: `Wait until a call has ended, at most ${MOST_WAIT_SECONDS} s. Repeat while status is running. Charges nothing.`,
+      annotations: READS,
+      inputSchema: z.object({
+        execution_id: ExecutionId,
+        seconds: z.number().min(0).max(MOST_WAIT_SECONDS).optional(),
+      }),
+      outputSchema: Outcome,
+    },
+    safely(async ({ execution_id, seconds = MOST_WAIT_SECONDS }, ctx) => {
+      // Of another wallet, or mistyped: not under way.
+      await client.getExecution(execution_id);
+      const signal = AbortSignal.any([ctx.mcpReq.signal, AbortSignal.timeout(seconds * 1_000)]);
+      return answerOf(tools, execution_id, signal);
+    }),
+  );
+
+  server.registerTool(
+    'list_executions',
+    {
+      title: 'List executions',
+      description: "This wallet's paid calls, newest first.",
+      annotations: READS,
+      inputSchema: z.object({
+        status: z.enum(EXECUTION_STATUSES).optional(),
+        agent_id: AgentId.optional(),
+        limit: z.int().min(1).max(50).optional(),
+        offset: z.int().min(0).optional(),
+      }),
+      outputSchema: z.object({
+        executions: z.array(
+          z.object({
+            execution_id: z.string(),
+            agent_id: z.string(),
+            agent_name: z.string().nullable(),
+            status: z.string(),
+            cost_usdc: z.number(),
+            initiated_at: z.string(),
+          }),
+        ),
+        total: z.number(),
+      }),
+    },
+    safely(async ({ limit = 10, ...filters }) => {
+      const given = Object.fromEntries(Object.entries(filters).filter(([, one]) => one !== undefined));
+      const { executions, total } = await client.listExecutions({ limit, ...given });
+      const shown = executions.map(({ execution_id, agent_id, agent_name, status, cost_usdc, initiated_at }) => ({
+        ...{ execution_id, agent_id, agent_name, status, cost_usdc, initiated_at },
+      }));
+      return value({ executions: shown, total });
+    }),
+  );
+
+  server.registerTool(
+    'verify_execution',
+    {
+      title: 'Verify an execution',
+      description:
+        "Check a settled call's receipt against a Solana node: hashes, the creator's signature, the record and the payment.",
+      annotations: READS,
+      inputSchema: z.object({ execution_id: ExecutionId }),
+      outputSchema: z.object({
+        execution_id: z.string(),
+        valid: z.boolean().describe('No check failed'),
+        checks: z.array(z.object({ name: z.string(), state: z.string(), reason: z.string().nullable() })),
+        node: z.string().nullable(),
+      }),
+    },
+    safely(async ({ execution_id }) => {
+      const { node, checks } = await market.verify(execution_id);
+      return value({
+        execution_id,
+        valid: checks.every(({ state }) => state !== 'failed'),
+        checks: checks.map(({ name, state, reason }) => ({ name, state, reason })),
+        node,
+      });
+    }),
+  );
+}

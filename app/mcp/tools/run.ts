@@ -1,0 +1,193 @@
+/** `run_agent`, or one tool for each chosen agent: a paid call, within the session's budget and approval. */
+import { randomUUID } from 'node:crypto';
+import type { InputRequiredResult, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { formatUsdc, parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
+import { explain, failure, isUncharged, messageOf, type ToolAnswer, value } from '../answers.ts';
+import { approvalOf } from '../approval.ts';
+import { type Agent, type Execution, MarketplaceError } from '../market.ts';
+import { AgentId, IdempotencyKey, MaxCost, Outcome, outcomeOf } from '../shapes.ts';
+import { tooDear } from './agents.ts';
+import { PAYS, type Tools } from './tool.ts';
+import { waitForEnd } from './wait.ts';
+
+/** Time of one call of a tool: hosts give up after 60 s, some earlier. */
+export const MOST_WAIT_SECONDS = 25;
+
+const call = {
+  task: z.string().min(1).describe('What the agent should do, in words'),
+  max_cost_usdc: MaxCost,
+  timeout_seconds: z.int().min(1).optional(),
+  idempotency_key: IdempotencyKey,
+};
+const Call = z.object({ ...call, parameters: z.record(z.string(), z.unknown()).optional() });
+
+export function addRunTool(tools: Tools): void {
+  tools.server.registerTool(
+    'run_agent',
+    {
+      title: 'Run an agent and pay for it',
+      description: `Pay an agent to do a task. The price is held in escrow and goes back in full if the agent fails. Waits up to ${MOST_WAIT_SECONDS} s; a longer call returns status running: then call wait_for_execution.`,
+      annotations: PAYS,
+      inputSchema: Call.extend({
+        agent_id: AgentId,
+        parameters: Call.shape.parameters.describe("Fits the agent's input_schema"),
+      }),
+      outputSchema: Outcome,
+    },
+    ({ agent_id, ...input }, ctx) => run(tools, agent_id, input, ctx),
+  );
+}
+
+/** A tool whose input is the agent's own schema. */
+export function addAgentTool(tools: Tools, name: string, agent: Agent): void {
+  tools.server.registerTool(
+    name,
+    {
+      title: agent.name,
+      description: `Pay the agent ${agent.name} ${agent.price_per_call_usdc} USDC. Refunded in full if it fails. ${agent.tagline}`,
+      annotations: PAYS,
+      inputSchema: withParameters(agent.input_schema),
+      outputSchema: Outcome,
+    },
+    (input, ctx) => run(tools, agent.agent_id, input, ctx),
+  );
+}
+
+/** Only the marketplace checks the parameters: a stranger's patterns must not run here. */
+function withParameters(
+  schema: Record<string, unknown>,
+): StandardSchemaWithJSON<z.input<typeof Call>, z.output<typeof Call>> {
+  const own = Call['~standard'];
+  const shown = z.toJSONSchema(Call) as { properties: object; required: string[] };
+  const required = [...shown.required, ...(Array.isArray(schema.required) ? ['parameters'] : [])];
+  const properties = { ...shown.properties, parameters: moved(schema) };
+  const json = () => ({ type: 'object', properties, required, additionalProperties: false });
+  return { '~standard': { ...own, jsonSchema: { input: json, output: json } } } as ReturnType<typeof withParameters>;
+}
+
+/** The schema at its place within another one: its references begin there. */
+function moved(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(moved);
+  if (typeof node !== 'object' || node === null) return node;
+  const at = (name: string, inner: unknown) =>
+    name === '$ref' && typeof inner === 'string' ? inner.replace(/^#/, '#/properties/parameters') : moved(inner);
+  return Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, at(name, inner)]));
+}
+
+async function run(
+  tools: Tools,
+  agentId: string,
+  input: z.output<typeof Call>,
+  ctx: ServerContext,
+): Promise<ToolAnswer | InputRequiredResult> {
+  const { market, session } = tools;
+  const key = input.idempotency_key ?? randomUUID();
+  const agent = await market.client.getAgent(agentId).catch(explain);
+  if ('content' in agent) return agent;
+  const price = parseUsdc(agent.price_per_call_usdc);
+  const isRepeat = session.isKnown(key);
+  const wanted = parseUsdc(input.max_cost_usdc);
+  if (!isRepeat) {
+    if (price > wanted) return tooDear(agent.price_per_call_usdc, input.max_cost_usdc);
+    const refusal = requireApproval(tools, agent, price, ctx);
+    if (refusal) return refusal;
+  }
+  const most = session.take(key, price, wanted);
+  if (most === null) return overBudget(tools, price);
+  const body = { task: input.task, parameters: input.parameters ?? {}, async: true, max_cost_usdc: toUsdc(most) };
+  const { timeout_seconds } = input;
+  const signal = AbortSignal.any([ctx.mcpReq.signal, AbortSignal.timeout(MOST_WAIT_SECONDS * 1_000)]);
+  let begun: { execution_id: string };
+  try {
+    begun = await market.client.execute(
+      agentId,
+      { ...body, ...(timeout_seconds && { timeout_seconds }) },
+      { idempotencyKey: key, signal },
+    );
+  } catch (error) {
+    if (!isUncharged(error)) return unknownOutcome(error, key);
+    // An earlier call with this key may have been paid.
+    if (!isRepeat) session.giveBack(key);
+    return explain(error);
+  }
+  session.began(key, begun.execution_id);
+  return answerOf(tools, begun.execution_id, signal);
+}
+
+/** Null if the call may go on. */
+function requireApproval({ server, session, raiseApproval }: Tools, agent: Agent, price: bigint, ctx: ServerContext) {
+  if (price <= session.approveAbove) return null;
+  const costs = `${formatUsdc(price)} USDC`;
+  const approval = approvalOf(
+    server,
+    ctx,
+    `pay_${price}`,
+    `Pay ${costs} to the agent ${agent.name} (${agent.agent_id})?`,
+  );
+  if (approval.kind === 'ask') return approval.question;
+  if (approval.kind === 'approved') return null;
+  if (approval.kind === 'declined')
+    return failure(
+      `The user declined to pay ${costs}. Nothing was charged.`,
+      'Do not repeat it. Ask the user what to do.',
+    );
+  const limit = formatUsdc(session.approveAbove);
+  return failure(
+    `The agent costs ${costs}. Calls above ${limit} USDC need the user's approval, and this host cannot ask for it. Nothing was charged.`,
+    `Ask the user to ${raiseApproval}, or choose a cheaper agent.`,
+  );
+}
+
+function overBudget({ session }: Tools, price: bigint): ToolAnswer {
+  const left = session.remaining() ?? 0n;
+  return failure(
+    `The agent costs ${formatUsdc(price)} USDC, and the budget of this session has ${formatUsdc(left > 0n ? left : 0n)} of ${formatUsdc(session.budget ?? 0n)} USDC left. Nothing was charged.`,
+    'Choose a cheaper agent, or ask the user to start the server with a higher --budget.',
+  );
+}
+
+function unknownOutcome(error: unknown, key: string): ToolAnswer {
+  const reason = error instanceof MarketplaceError ? messageOf(error) : String((error as Error)?.message ?? error);
+  return failure(
+    `The outcome is not known: ${reason} The call may have been paid.`,
+    `Repeat it with the same arguments and idempotency_key "${key}". That never pays twice.`,
+  );
+}
+
+/** Waits for the end, as long as there is time. */
+export async function answerOf(
+  { market, session }: Tools,
+  executionId: string,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  let execution: Execution;
+  try {
+    execution = await waitForEnd(market, executionId, signal);
+  } catch (error) {
+    const asked = explain(error).content[0]!.text.split('\n')[0];
+    return failure(
+      `The execution ${executionId} is under way, but it could not be read: ${asked}`,
+      `Call wait_for_execution with execution_id ${executionId}.`,
+    );
+  }
+  session.saw(execution);
+  return execution.status === 'failed' ? refunded(execution) : value(outcomeOf(execution));
+}
+
+const REFUNDS: Record<string, string> = {
+  done: 'The price went back to the wallet in full: it cost 0 USDC.',
+  pending: 'The price is on its way back to the wallet in full.',
+  claimable: 'The price goes back in full as soon as the wallet has a USDC account to receive it.',
+  blocked: "The price goes back in full as soon as the wallet's USDC account is no longer frozen.",
+  handed_over: 'The price waits for the wallet in an account of its own, in full.',
+};
+
+function refunded({ execution_id, error, refund }: Execution): ToolAnswer {
+  const reason = error ? `${error.message} (${error.code})` : 'no reason was given';
+  const money = refund === null ? 'Nothing was charged.' : REFUNDS[refund];
+  return failure(
+    `The execution ${execution_id} failed: ${reason}. ${money}`,
+    'Change the task or parameters if they caused it, repeat with a new idempotency_key, or choose another agent.',
+  );
+}

@@ -1,0 +1,39 @@
+/** Opens disputes with the wallet of a keypair file. Loaded only where one is configured, because it needs Solana's library. */
+
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { Keypair } from '@solana/web3.js';
+import { loadSigningKey } from '../sdk/creator/signingKey.ts';
+import { parseUuid } from '../sdk/receipt/receipt.ts';
+import { disputeExecution } from '../sdk/wallet/disputes.ts';
+import { openChain } from '../sdk/wallet/marketplace.ts';
+import { Refusal } from '../sdk/wallet/refusal.ts';
+import { openSession } from '../sdk/wallet/service.ts';
+import { keypairSigner } from '../sdk/wallet/signer.ts';
+import type { Market } from './market.ts';
+
+/** Throws if the file is not a keypair. */
+export function createDispute(options: {
+  baseUrl: string;
+  rpcUrl: string | null;
+  keypair: string;
+}): NonNullable<Market['dispute']> {
+  const wallet = keypairSigner(Keypair.fromSecretKey(loadSigningKey(options.keypair)));
+  return async (executionId, evidence) => {
+    const id = parseUuid(executionId);
+    if (!id) throw new Refusal(`${executionId} is not an execution_id.`);
+    const session = await openSession(options, wallet);
+    // The admin and the creator read it there; the chain has its hash.
+    const { evidence_hash } = await session.call('disputes.putEvidence', {
+      execution_id: executionId,
+      content: Buffer.from(evidence).toString('base64'),
+      media_type: 'text/plain',
+    });
+    const opened = await disputeExecution(await openChain(options), {
+      wallet,
+      executionId: id,
+      evidenceHash: hexToBytes(evidence_hash),
+      evidenceUri: '',
+    });
+    return { signature: opened.signature, evidence_hash, bond_lamports: Number(opened.bond_lamports) };
+  };
+}

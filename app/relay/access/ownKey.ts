@@ -1,0 +1,82 @@
+/** GET /v1/key: what the key that asks may still spend, by the chain's accounts at this moment. */
+import { findSpender, parseAddress } from '../../sdk/program/program.ts';
+import type { KeyScope } from '../../sdk/wire/keyScopes.ts';
+import { toTime } from '../../sdk/wire/time.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import type { OwnKey } from '../../sdk/wire/wire.ts';
+import type { KeyMoney } from '../chain/accounts.ts';
+import { ApiError, chainUnreadable } from '../errors.ts';
+import type { Principal } from '../execution/contract.ts';
+import { lamportsLeft, periodEnd, periodLeft } from '../execution/reserve.ts';
+import type { AuthDeps } from './auth.ts';
+import { earlier } from './keys.ts';
+
+export interface OwnKeyDeps extends AuthDeps {
+  accounts: AuthDeps['accounts'] & {
+    /** The grant with its wallet's money. Rejects if the node does not answer. */
+    readKeyMoney(wallet: string, keyId: string): Promise<KeyMoney>;
+  };
+}
+
+const atLeast0 = (amount: bigint) => (amount > 0n ? amount : 0n);
+const least = (...amounts: bigint[]) => amounts.sort((one, other) => (one < other ? -1 : 1))[0]!;
+const toNumber = (lamports: bigint) => Number(least(lamports, BigInt(Number.MAX_SAFE_INTEGER)));
+
+/** Throws ApiError 401 if the key ended meanwhile, 503 if the node does not answer. */
+export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: Principal): Promise<OwnKey> {
+  const [row, money] = await Promise.all([
+    deps.findKey(keyHash),
+    deps.accounts.readKeyMoney(wallet, keyId).catch(chainUnreadable),
+  ]);
+  const { grant, now, balance, allowance } = money;
+  if (!row || !grant || grant.revoked || grant.expiresAt <= now) {
+    throw new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.');
+  }
+  const inPeriod = atLeast0(periodLeft(grant, now));
+  const inTotal = atLeast0(grant.totalMax - grant.totalSpent);
+  const isNewPeriod = now - grant.periodStart >= BigInt(grant.periodSeconds);
+  return {
+    key_id: keyId,
+    name: row.name,
+    wallet,
+    environment: deps.config.environment,
+    expires_at: earlier(grant.expiresAt * 1_000n, row.expires_ms),
+    scopes: row.scopes.split(' ') as KeyScope[],
+    allowed_ips: row.allowed_ips?.split(',') ?? null,
+    allowed_agents: row.allowed_agents?.split(',') ?? null,
+    execution_count: Number(grant.executionCount),
+    payable_usdc: toUsdc(least(grant.perExecutionMax, inPeriod, inTotal, balance, allowance)),
+    per_execution_max_usdc: toUsdc(grant.perExecutionMax),
+    period_max_usdc: toUsdc(grant.periodMax),
+    period_spent_usdc: toUsdc(isNewPeriod ? 0n : grant.periodSpent),
+    period_remaining_usdc: toUsdc(inPeriod),
+    period_seconds: grant.periodSeconds,
+    renews_at: toTime(periodEnd(grant, now)),
+    total_max_usdc: toUsdc(grant.totalMax),
+    total_spent_usdc: toUsdc(grant.totalSpent),
+    total_remaining_usdc: toUsdc(inTotal),
+    balance_usdc: toUsdc(balance),
+    allowance_usdc: toUsdc(allowance),
+    gas: gasOf(wallet, money, grant, isNewPeriod),
+  };
+}
+
+/** The fees of a call, without the deposits and first calls that the operator may pay. */
+function gasOf(
+  wallet: string,
+  { tank, leastTank, fees, now }: KeyMoney,
+  grant: NonNullable<KeyMoney['grant']>,
+  isNewPeriod: boolean,
+): OwnKey['gas'] {
+  const next = least(fees, BigInt(grant.maxGasLamports));
+  const left = tank - next;
+  return {
+    tank: findSpender(parseAddress(wallet)).toBase58(),
+    lamports: toNumber(tank),
+    next_call_lamports: toNumber(next),
+    // A gas balance must end empty or rent-exempt.
+    pays_next_call: (left === 0n || left >= leastTank) && lamportsLeft(grant, now) >= next,
+    max_lamports: toNumber(grant.maxLamports),
+    period_lamports: isNewPeriod ? 0 : toNumber(grant.periodLamports),
+  };
+}

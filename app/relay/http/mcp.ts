@@ -1,0 +1,128 @@
+/**
+ * /mcp: the MCP server over Streamable HTTP, for a host that has an API key as Bearer token. It keeps no session: each
+ * request brings its own server, whose tools ask the routes of this relay with the caller's key.
+ */
+import { Readable } from 'node:stream';
+import { createMcpHandler, originValidationResponse } from '@modelcontextprotocol/server';
+import type { Response as Answer, Request, RequestHandler } from 'express';
+import { z } from 'zod';
+import { APPROVE_ABOVE, createMarket, createMcpServer, createSession, MarketplaceError } from '../../mcp/server.ts';
+import { ADDRESS } from '../../sdk/wire/fields.ts';
+import { parseUsdc } from '../../sdk/wire/usdc.ts';
+import { MAX_BODY_BYTES } from '../../sdk/wire/wire.ts';
+import { authenticate } from '../access/auth.ts';
+import { readBearer } from '../access/bearer.ts';
+import { ownOrigin } from '../access/cookie.ts';
+import type { PublicLimit } from '../access/publicLimit.ts';
+import type { RelayDeps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { JsonError, parseJson } from '../json.ts';
+import { invalid, jsonFault, parse, readQuery } from '../parse.ts';
+import { readJsonBody } from './request.ts';
+import type { createFetchWithin } from './within.ts';
+
+/** Each is read for every request, and described to the model. */
+const MOST_AGENTS = 10;
+const AMOUNT_RULE = 'must be an amount of USDC with at most 6 decimal places';
+
+/** The user's settings, in the address that the host is given. */
+const McpQuery = z.strictObject({
+  agents: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.string().regex(ADDRESS, 'must be agent ids, separated by commas')).max(MOST_AGENTS))
+    .default([]),
+  approve_above_usdc: z
+    .string()
+    .transform((text, context) => {
+      try {
+        return parseUsdc(text);
+      } catch {
+        context.addIssue(AMOUNT_RULE);
+        return z.NEVER;
+      }
+    })
+    .prefault(APPROVE_ABOVE),
+});
+
+/** `fetchFor` sends requests to the routes of this relay on behalf of a request. */
+export function createMcp(
+  deps: RelayDeps,
+  limit: PublicLimit,
+  fetchFor: ReturnType<typeof createFetchWithin>,
+): RequestHandler {
+  return async (request, response) => {
+    requirePost(request, response);
+    await limit.admitBare(request);
+    try {
+      const { wallet } = await authenticate(deps, request, null);
+      await limit.admitWallet(request, wallet);
+    } catch (error) {
+      await limit.admitRefused(request, error);
+      throw error;
+    }
+    const settings = parse(McpQuery, readQuery(request.url), 'query');
+    const asked = await toWebRequest(deps, request);
+    const refused = originValidationResponse(asked, [new URL(ownOrigin(deps, request)).hostname]);
+    await sendWeb(response, refused ?? (await serve(deps, settings, request, asked, fetchFor(request))));
+  };
+}
+
+async function serve(
+  deps: RelayDeps,
+  settings: z.output<typeof McpQuery>,
+  request: Request,
+  asked: globalThis.Request,
+  fetch: typeof globalThis.fetch,
+): Promise<globalThis.Response> {
+  const apiKey = readBearer(request.headers.authorization)!;
+  const market = createMarket({ baseUrl: deps.baseUrl(), apiKey, rpcUrl: null, fetch });
+  const agents = await Promise.all(settings.agents.map((id) => market.client.getAgent(id))).catch((error) => {
+    if (!(error instanceof MarketplaceError) || error.code !== 'agent_not_found') throw error;
+    const issue = { in: 'query', path: 'agents', expected: 'must be ids of listed agents', got: 'others' } as const;
+    throw invalid('The parameter "agents" names an agent that is not listed', issue);
+  });
+  const session = createSession({ budget: null, approveAbove: settings.approve_above_usdc });
+  const raiseApproval = 'add ?approve_above_usdc=AMOUNT to the address of /mcp';
+  // No subscriptions: the list of tools never changes, and an open stream would delay a stop.
+  const { fetch: answer } = createMcpHandler(() => createMcpServer({ market, session, raiseApproval, agents }), {
+    maxSubscriptions: 0,
+    onerror: (error) => deps.log.debug({ error }, 'an MCP request was refused'),
+  });
+  return answer(asked);
+}
+
+function requirePost(request: Request, response: Answer): void {
+  if (request.method === 'POST') return;
+  response.setHeader('Allow', 'POST');
+  const details = { allowed: ['POST'] };
+  throw new ApiError('method_not_allowed', `${request.method} is not allowed for this path. Use POST.`, { details });
+}
+
+/** Throws ApiError for a body that no other route would take, and for a batch: it would multiply the cost of a request. */
+async function toWebRequest(deps: RelayDeps, request: Request): Promise<globalThis.Request> {
+  const bytes = await readJsonBody(request, MAX_BODY_BYTES);
+  let body: unknown;
+  try {
+    body = parseJson(bytes);
+  } catch (error) {
+    throw error instanceof JsonError ? jsonFault(error, 'a JSON-RPC request') : error;
+  }
+  if (Array.isArray(body)) {
+    const issue = { in: 'body', path: '', expected: 'must be one JSON-RPC request', got: 'an array' } as const;
+    throw invalid('Batches are not supported. Send one JSON-RPC request.', issue);
+  }
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
+  const url = new URL(request.url, deps.baseUrl());
+  return new globalThis.Request(url, { method: 'POST', headers, body: new Uint8Array(bytes) });
+}
+
+async function sendWeb(response: Answer, { status, headers, body }: globalThis.Response): Promise<void> {
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.status(status);
+  for (const [name, value] of headers) response.setHeader(name, value);
+  if (body === null) response.end();
+  else Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]).pipe(response);
+}

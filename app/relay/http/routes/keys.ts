@@ -1,0 +1,63 @@
+/** The route of a key's own budget. */
+import { OwnKey } from '../../../sdk/wire/wire.ts';
+import { readOwnKey } from '../../access/ownKey.ts';
+import { requireNoQuery } from '../../parse.ts';
+import { CACHING, route } from './route.ts';
+import { AGENT_ID, CREATOR, WALLET } from './samples.ts';
+
+export const keyRoutes = {
+  getKey: route({
+    method: 'get',
+    path: '/v1/key',
+    tag: 'Executions',
+    summary: 'Read the budget of the API key',
+    about:
+      "Limits, spend, remaining amounts and restrictions of the key that asks, and its wallet's USDC and gas balance, read from the chain now. A key of any scope may ask. Calls whose escrow is not open yet are not counted. The chain enforces all limits; scopes, addresses and agents are restrictions that only this service checks.",
+    access: 'key',
+    answers: {
+      200: {
+        about: 'The key.',
+        schema: OwnKey,
+        examples: {
+          key: {
+            key_id: '3f2a9c0d5b7e41628894a0f1c2d3e4f5',
+            name: 'claude-desktop',
+            wallet: WALLET,
+            environment: 'test',
+            expires_at: '2027-02-23T09:25:11.000Z',
+            scopes: ['execute', 'read'],
+            allowed_ips: null,
+            allowed_agents: [AGENT_ID],
+            execution_count: 12,
+            payable_usdc: 1,
+            per_execution_max_usdc: 1,
+            period_max_usdc: 5,
+            period_spent_usdc: 2.75,
+            period_remaining_usdc: 2.25,
+            period_seconds: 86_400,
+            renews_at: '2026-11-26T09:25:11.000Z',
+            total_max_usdc: 20,
+            total_spent_usdc: 2.75,
+            total_remaining_usdc: 17.25,
+            balance_usdc: 97.25,
+            allowance_usdc: 17.25,
+            gas: {
+              tank: CREATOR,
+              lamports: 9_865_000,
+              next_call_lamports: 11_250,
+              pays_next_call: true,
+              max_lamports: 250_000_000,
+              period_lamports: 135_000,
+            },
+          },
+        },
+      },
+    },
+    errors: [],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request }) {
+      requireNoQuery(request.url);
+      return { status: 200, value: await readOwnKey(deps, caller) };
+    },
+  }),
+};

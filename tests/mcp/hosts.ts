@@ -1,0 +1,96 @@
+/** MCP hosts for tests: the official client over stdio and over HTTP, of both revisions of the protocol. */
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { expect } from 'chai';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export type Era = 'legacy' | 'modern';
+
+export interface Host {
+  client: Client;
+  /** What a tool answers; fails the test for an error, with its text. */
+  // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+  call(name: string, args?: Record<string, unknown>): Promise<any>;
+  /** The text of a tool's error; fails the test for a success. */
+  refused(name: string, args?: Record<string, unknown>): Promise<string>;
+  /** What the host was asked to approve. */
+  questions: string[];
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  era?: Era;
+  /** What the person says when asked; without it the host cannot ask. */
+  answers?: 'approve' | 'decline' | 'unticked';
+}
+
+/** A client that is not connected yet, and its host. */
+export function newHost({ era = 'modern', answers }: HostOptions): Host {
+  const questions: string[] = [];
+  const client = new Client(
+    { name: 'test-host', version: '1.0.0' },
+    {
+      capabilities: answers ? { elicitation: { form: {} } } : {},
+      versionNegotiation: { mode: era === 'legacy' ? 'legacy' : { pin: '2026-07-28' } },
+    },
+  );
+  if (answers) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      questions.push(params.message);
+      if (answers === 'decline') return { action: 'decline' };
+      return { action: 'accept', content: { approve: answers === 'approve' } };
+    });
+  }
+  const ask = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+  const textOf = ({ content }: Awaited<ReturnType<typeof ask>>) => (content[0] as { text: string }).text;
+  return {
+    client,
+    questions,
+    async call(name, args = {}) {
+      const answer = await ask(name, args);
+      expect(answer.isError ?? false, `${name}: ${textOf(answer)}`).to.equal(false);
+      // Hosts that know no structured output read the same in the text.
+      expect(JSON.parse(textOf(answer))).to.deep.equal(answer.structuredContent);
+      return answer.structuredContent;
+    },
+    async refused(name, args = {}) {
+      const answer = await ask(name, args);
+      expect(answer.isError, `${name}: ${textOf(answer)}`).to.equal(true);
+      return textOf(answer);
+    },
+    close: () => client.close(),
+  };
+}
+
+/** A host that starts the server as a process. */
+export async function stdioHost(
+  environment: { baseUrl: string; apiKey: string },
+  args: string[] = [],
+  options: HostOptions = {},
+): Promise<Host> {
+  const host = newHost(options);
+  await host.client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [join(ROOT, 'scripts', 'run.mjs'), 'app/mcp/main.ts', ...args],
+      env: { PATH: process.env.PATH ?? '', MARKETPLACE_URL: environment.baseUrl, CRTX_API_KEY: environment.apiKey },
+      stderr: 'pipe',
+    }),
+  );
+  return host;
+}
+
+/** A host that connects to /mcp of the relay. */
+export async function httpHost(
+  environment: { baseUrl: string; apiKey: string },
+  query = '',
+  options: HostOptions = {},
+): Promise<Host> {
+  const host = newHost(options);
+  const url = new URL(`${environment.baseUrl}/mcp${query}`);
+  const headers = { authorization: `Bearer ${environment.apiKey}` };
+  await host.client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  return host;
+}

@@ -1,0 +1,313 @@
+/**
+ * The MCP server on a real marketplace, by the official client: over stdio and at /mcp of the relay, in both revisions of
+ * the protocol. Money moves for real, and each refusal moves none.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { InMemoryTransport } from '@modelcontextprotocol/client';
+import { expect } from 'chai';
+import { createMarket, createMcpServer, createSession, type Market, type Session } from '../../app/mcp/server.ts';
+import { createDispute } from '../../app/mcp/wallet.ts';
+import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
+import { toUsdc } from '../../app/sdk/wire/usdc.ts';
+import { failedAnswer, PRICE, request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { type Host, type HostOptions, httpHost, newHost, stdioHost } from './hosts.ts';
+
+const PRICE_USDC = toUsdc(PRICE);
+/** A model reads all of them before each of its answers. */
+const MOST_BYTES = 15_000;
+
+describe('the MCP server', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  const open: Host[] = [];
+  before(async () => {
+    market = await startMarketplace();
+  });
+  afterEach(async () => {
+    market.setBehaviour(null);
+    for (const host of open.splice(0)) await host.close();
+  });
+  after(() => market.stop());
+
+  const buyer = (apiKey = market.callers[0]!.apiKey) => ({ baseUrl: market.relay.url, apiKey });
+  async function stdio(args: string[] = [], options: HostOptions = {}): Promise<Host> {
+    const host = await stdioHost(buyer(), args, options);
+    open.push(host);
+    return host;
+  }
+  async function http(query = '', options: HostOptions = {}, apiKey?: string): Promise<Host> {
+    const host = await httpHost(buyer(apiKey), query, options);
+    open.push(host);
+    return host;
+  }
+  /** A host that cannot ask, in this process. */
+  async function here(of: Market, session: Session): Promise<Host> {
+    const host = newHost({ era: 'legacy' });
+    const [near, far] = InMemoryTransport.createLinkedPair();
+    await createMcpServer({ market: of, session, raiseApproval: '', agents: [] }).connect(far);
+    await host.client.connect(near);
+    open.push(host);
+    return host;
+  }
+  /** Runs something that must not move money. */
+  async function free<Value>(run: () => Promise<Value>): Promise<Value> {
+    const before = await market.balances();
+    const result = await run();
+    expect(await market.balances()).to.deep.equal(before);
+    return result;
+  }
+  const paid = async () => (await market.balances()).callers[0]!;
+  const job = (more: object = {}) => ({
+    agent_id: market.agentId,
+    task: 'count to three',
+    max_cost_usdc: PRICE_USDC,
+    ...more,
+  });
+
+  it('finds, quotes, buys, reads and verifies over stdio, and says what is left', async () => {
+    const host = await stdio(['--budget', '1']);
+    const { agents, total } = await host.call('search_agents', { query: 'test' });
+    expect([total, agents[0].agent_id, agents[0].price_usdc]).to.deep.equal([1, market.agentId, PRICE_USDC]);
+    const about = await host.call('describe_agent', { agent_id: market.agentId });
+    expect(about).to.deep.include({ name: 'test-agent', input_schema: { type: 'object', properties: {} } });
+    const quote = await host.call('quote', { agent_id: market.agentId });
+    expect(quote).to.deep.include({ price_usdc: PRICE_USDC, can_pay: true, needs_approval: false, reasons: [] });
+
+    const before = await paid();
+    const ran = await host.call('run_agent', job());
+    expect(before - (await paid())).to.equal(PRICE);
+    expect(ran).to.deep.include({ status: 'completed', result: 'done: count to three', cost_usdc: PRICE_USDC });
+    const { execution_id } = ran;
+    expect(await host.call('get_execution', { execution_id })).to.deep.equal(ran);
+    expect(await host.call('wait_for_execution', { execution_id, seconds: 0 })).to.deep.equal(ran);
+    const listed = await host.call('list_executions', { status: 'completed', limit: 1 });
+    expect(listed.executions[0]).to.include({ execution_id, cost_usdc: PRICE_USDC });
+    const verified = await host.call('verify_execution', { execution_id });
+    expect([verified.valid, verified.node]).to.deep.equal([true, market.node.rpcUrl]);
+    expect(verified.checks.map(({ state }: { state: string }) => state)).to.include('passed');
+    const budget = await host.call('get_budget');
+    expect(budget).to.include({ session_spent_usdc: PRICE_USDC, session_remaining_usdc: 1 - PRICE_USDC });
+    expect(budget).to.include({ payable_usdc: 1 - PRICE_USDC, gas_pays_next_call: false, approval_above_usdc: 1 });
+  });
+
+  for (const era of ['legacy', 'modern'] as const) {
+    it(`buys at /mcp of the relay by the ${era} protocol`, async () => {
+      const host = await http('', { era });
+      const before = await paid();
+      const ran = await host.call('run_agent', job());
+      expect(ran).to.include({ status: 'completed', result: 'done: count to three' });
+      expect(before - (await paid())).to.equal(PRICE);
+      expect((await host.call('verify_execution', { execution_id: ran.execution_id })).valid).to.equal(true);
+      expect(await host.call('get_budget')).to.include({ session_remaining_usdc: null });
+    });
+
+    it(`describes all tools of the ${era} protocol in ${MOST_BYTES} bytes, with hints and output schemas`, async () => {
+      const { tools } = await (await http('', { era })).client.listTools();
+      expect(Buffer.byteLength(JSON.stringify(tools))).to.be.at.most(MOST_BYTES);
+      expect(tools.map(({ name }) => name)).to.deep.equal([
+        'search_agents',
+        'describe_agent',
+        'quote',
+        'run_agent',
+        'get_execution',
+        'wait_for_execution',
+        'list_executions',
+        'verify_execution',
+        'get_budget',
+      ]);
+      for (const { name, annotations, outputSchema, inputSchema } of tools) {
+        const pays = name === 'run_agent';
+        expect(annotations, name).to.deep.equal({
+          readOnlyHint: !pays,
+          destructiveHint: pays,
+          idempotentHint: !pays,
+          openWorldHint: true,
+        });
+        expect(outputSchema?.type, name).to.equal('object');
+        if (pays) expect(inputSchema.required).to.include.members(['agent_id', 'task', 'max_cost_usdc']);
+      }
+    });
+  }
+
+  it('pays once for a repeated idempotency key, and refuses the key for another call', async () => {
+    const host = await http();
+    const before = await paid();
+    const first = await host.call('run_agent', job({ idempotency_key: 'once' }));
+    expect(await host.call('run_agent', job({ idempotency_key: 'once' }))).to.deep.equal(first);
+    expect(await host.refused('run_agent', job({ idempotency_key: 'once', task: 'other' }))).to.match(
+      /idempotency_key_reused[\s\S]*Next: Use a new idempotency_key/,
+    );
+    expect(before - (await paid())).to.equal(PRICE);
+  });
+
+  it('refuses a price above max_cost_usdc, bad parameters and unknown agents, and says what to do', async () => {
+    const host = await http();
+    await free(async () => {
+      expect(await host.refused('run_agent', job({ max_cost_usdc: 0.2 }))).to.match(
+        /costs 0.25 USDC, more than max_cost_usdc, 0.2 USDC. Nothing was charged.\nNext: Repeat with a higher/,
+      );
+      expect(await host.refused('run_agent', job({ timeout_seconds: 999 }))).to.match(
+        /invalid_request[\s\S]*Next: Correct timeout_seconds: must be from 1 to 60/,
+      );
+      const unknown = market.callers[0]!.wallet.publicKey.toBase58();
+      expect(await host.refused('describe_agent', { agent_id: unknown })).to.match(
+        /agent_not_found[\s\S]*search_agents/,
+      );
+      expect(await host.refused('run_agent', job({ agent_id: unknown }))).to.match(/agent_not_found/);
+      expect(await host.refused('run_agent', { ...job(), max_cost_usdc: undefined })).to.match(/max_cost_usdc/);
+      const execution_id = '00000000-0000-4000-8000-000000000000';
+      for (const tool of ['get_execution', 'wait_for_execution', 'verify_execution'])
+        expect(await host.refused(tool, { execution_id }), tool).to.match(/execution_not_found[\s\S]*list_executions/);
+    });
+  });
+
+  it('tells a refund as such, gives its price back to the budget of the session, and stops at that budget', async () => {
+    const host = await stdio(['--budget', '0.49']);
+    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id, 'out of luck')));
+    const text = await free(() => host.refused('run_agent', job()));
+    expect(text).to.match(/failed: .*out of luck.*execution_failed.*went back to the wallet in full: it cost 0 USDC/);
+    const { executions } = await host.call('list_executions', { status: 'failed' });
+    expect(text).to.include(executions[0].execution_id);
+    expect(await host.refused('verify_execution', { execution_id: executions[0].execution_id })).to.match(
+      /not_settled[\s\S]*refunded/,
+    );
+    market.setBehaviour(null);
+    expect(await host.call('get_budget')).to.include({ session_spent_usdc: 0 });
+    const first = await host.call('run_agent', job({ idempotency_key: 'first' }));
+    expect(first).to.include({ status: 'completed' });
+    await free(async () => {
+      expect(await host.refused('run_agent', job())).to.match(
+        /budget of this session has 0.24 of 0.49 USDC left. Nothing was charged.\nNext: .*--budget/,
+      );
+      expect((await host.call('quote', { agent_id: market.agentId })).reasons[0]).to.include('0.24 USDC left');
+      // A repeat costs nothing more.
+      expect(await host.call('run_agent', job({ idempotency_key: 'first' }))).to.deep.equal(first);
+    });
+  });
+
+  it('asks a person above the threshold, and refuses where the host cannot ask', async () => {
+    const QUERY = '?approve_above_usdc=0.2';
+    await free(async () => {
+      for (const era of ['legacy', 'modern'] as const) {
+        const without = await http(QUERY, { era });
+        expect((await without.call('quote', { agent_id: market.agentId })).needs_approval).to.equal(true);
+        expect(await without.refused('run_agent', job())).to.match(
+          /Calls above 0.2 USDC need the user's approval.*Nothing was charged.\nNext: Ask the user to .*approve_above/,
+        );
+      }
+      for (const answers of ['decline', 'unticked'] as const)
+        expect(await (await http(QUERY, { answers })).refused('run_agent', job())).to.match(/The user declined/);
+    });
+    const old = await stdio(['--approve-above', '0.2'], { era: 'legacy', answers: 'approve' });
+    for (const host of [old, await http(QUERY, { answers: 'approve' })]) {
+      const before = await paid();
+      expect(await host.call('run_agent', job())).to.include({ status: 'completed' });
+      expect(before - (await paid())).to.equal(PRICE);
+      expect(host.questions).to.deep.equal([`Pay 0.25 USDC to the agent test-agent (${market.agentId})?`]);
+    }
+  });
+
+  it('offers chosen agents as tools of their own, with their input schemas, and no others', async () => {
+    for (const host of [await stdio(['--agents', market.agentId]), await http(`?agents=${market.agentId}`)]) {
+      const { tools } = await host.client.listTools();
+      const [own] = tools;
+      expect(tools.map(({ name }) => name)).to.not.include.members(['run_agent', 'search_agents']);
+      expect(own).to.include({ name: 'run_test_agent' });
+      expect(own!.inputSchema.properties).to.deep.include({ parameters: { type: 'object', properties: {} } });
+      expect(own!.inputSchema.required).to.deep.equal(['task', 'max_cost_usdc']);
+      const { agent_id: _, ...args } = job({ parameters: {} });
+      expect(await host.call('run_test_agent', args)).to.include({ status: 'completed', agent_id: market.agentId });
+    }
+    const { status, body } = await mcp(`?agents=${market.callers[0]!.wallet.publicKey}`);
+    expect([status, body.error.details.issues[0].path]).to.deep.equal([400, 'agents']);
+  });
+
+  it('never reports an unknown outcome as failed: the call is repeated with its key, and paid once', async () => {
+    let isCut = true;
+    const market2 = createMarket({
+      ...buyer(),
+      rpcUrl: null,
+      // The way back is cut: the relay gets each request, and no answer arrives.
+      async fetch(input, init) {
+        const answer = await fetch(input, init);
+        if (isCut && String(input).endsWith('/execute')) throw new TypeError('fetch failed');
+        return answer;
+      },
+    });
+    const session = createSession({ budget: PRICE, approveAbove: PRICE });
+    const host = await here(market2, session);
+    const before = await paid();
+    const text = await host.refused('run_agent', job({ idempotency_key: 'cut' }));
+    expect(text).to.match(/outcome is not known[\s\S]*may have been paid[\s\S]*idempotency_key "cut"/);
+    expect(session.spent()).to.equal(PRICE);
+    isCut = false;
+    expect(await host.call('run_agent', job({ idempotency_key: 'cut' }))).to.include({ status: 'completed' });
+    expect(before - (await paid())).to.equal(PRICE);
+  });
+
+  it('opens a dispute only where a wallet is configured, and only once a person approves', async () => {
+    const { wallet } = market.callers[0]!;
+    const keypair = join(market.dataDir, 'buyer.json');
+    writeFileSync(keypair, JSON.stringify([...wallet.secretKey]), { mode: 0o600 });
+    const { execution_id } = await (await http()).call('run_agent', job());
+    const claim = { execution_id, evidence: 'I asked to count to three, and it did not.' };
+    const dispute = createDispute({ baseUrl: market.relay.url, rpcUrl: market.node.rpcUrl, keypair });
+    const without = await here(
+      createMarket({ ...buyer(), rpcUrl: null, dispute }),
+      createSession({ budget: null, approveAbove: 0n }),
+    );
+    expect(await without.refused('open_dispute', claim)).to.include('cannot ask');
+    expect((await market.record(execution_id))!.status).to.equal('completed');
+    const host = await stdio(['--keypair', keypair, '--rpc-url', market.node.rpcUrl], { answers: 'approve' });
+    const opened = await host.call('open_dispute', claim);
+    expect(opened.bond_lamports).to.be.above(0);
+    expect((await market.record(execution_id))!.status).to.equal('disputed');
+    expect(await host.refused('open_dispute', claim)).to.match(/disputed[\s\S]*Next: Call get_execution/);
+  });
+
+  /** One JSON-RPC request to /mcp. */
+  const mcp = (query = '', headers: Record<string, string> = {}, apiKey?: string, body: unknown = LIST) =>
+    request(market.relay.url, `/mcp${query}`, {
+      apiKey: apiKey ?? market.callers[0]!.apiKey,
+      body,
+      headers: { accept: 'application/json, text/event-stream', ...headers },
+    });
+  const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+  it('lets in only who has a key: no other page, no batch, no other method', async () => {
+    const bare = await request(market.relay.url, '/mcp', { body: LIST });
+    expect([bare.status, bare.body.error.code]).to.deep.equal([401, 'unauthorized']);
+    expect(bare.headers.get('www-authenticate')).to.equal('Bearer');
+    const read = await request(market.relay.url, '/mcp', { apiKey: market.callers[0]!.apiKey });
+    expect([read.status, read.headers.get('allow')]).to.deep.equal([405, 'POST']);
+    expect((await mcp('', { origin: 'https://elsewhere.example' })).status).to.equal(403);
+    const batch = await mcp('', {}, undefined, [LIST, LIST]);
+    expect([batch.status, batch.body.error.code]).to.deep.equal([400, 'invalid_request']);
+    for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1'])
+      expect((await mcp(query)).body.error.code, query).to.equal('invalid_request');
+  });
+
+  it("keeps a key's restrictions: its agents, its scopes and its addresses", async () => {
+    const wallet = keypairSigner(market.callers[0]!.wallet);
+    const made = await createKey(market.marketplace, { wallet, name: 'model', limits: market.limits });
+    const restrict = (restrictions: Parameters<typeof restrictKey>[1]['restrictions']) =>
+      restrictKey(market.marketplace, { wallet, keyId: made.key_id, restrictions });
+    const host = await http('', {}, made.api_key);
+    await free(async () => {
+      await restrict({ allowed_agents: [wallet.publicKey.toBase58()] });
+      expect(await host.refused('run_agent', job())).to.match(/agent_not_allowed[\s\S]*get_budget/);
+      expect((await host.call('quote', { agent_id: market.agentId })).can_pay).to.equal(false);
+      expect((await host.call('get_budget')).allowed_agents).to.deep.equal([wallet.publicKey.toBase58()]);
+      await restrict({ allowed_agents: null, scopes: ['read'] });
+      expect(await host.refused('run_agent', job())).to.match(/insufficient_scope[\s\S]*Next: Stop/);
+      await restrict({ scopes: ['execute', 'read'], allowed_ips: ['203.0.113.0/24'] });
+      expect((await mcp('', {}, made.api_key)).body.error.code).to.equal('address_not_allowed');
+      // The tools ask from the address of the caller: a key for it works through them.
+      await restrict({ allowed_ips: ['127.0.0.1'] });
+    });
+    expect(await host.call('run_agent', job())).to.include({ status: 'completed' });
+  });
+});

@@ -1,0 +1,62 @@
+/** GET /v1/key at the edge: what each limit leaves, whose period has ended, and what the gas balance pays. */
+import { expect } from 'chai';
+import { grantAccount } from '../../harness/edge/accounts.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH } from '../../harness/edge/rows.ts';
+
+describe('GET /v1/key', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+
+  async function ask(changes: Parameters<typeof grantAccount>[1], money: Partial<World['state']['money']> = {}) {
+    const key = await world.addKey();
+    world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key, changes));
+    const before = world.state.money;
+    world.state.money = { ...before, ...money };
+    const answer = await world.get('/v1/key', key.apiKey);
+    world.state.money = before;
+    return answer;
+  }
+
+  it('names the smallest of all limits as what a call may cost', async () => {
+    const payable = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json.payable_usdc;
+    expect(await payable({})).to.equal(10);
+    expect(await payable({ perExecutionMax: 1n })).to.equal(0.000001);
+    expect(await payable({ periodSpent: 9_999_999n })).to.equal(0.000001);
+    expect(await payable({ totalSpent: 99_000_000n })).to.equal(1);
+    expect(await payable({}, { balance: 3_000_000n })).to.equal(3);
+    expect(await payable({}, { allowance: 0n })).to.equal(0);
+    // Lowered below what was spent already.
+    expect(await payable({ totalMax: 1n, totalSpent: 2n })).to.equal(0);
+  });
+
+  it('counts nothing as spent once a new period has begun, and names the next one', async () => {
+    const ended = { periodStart: BigInt(EPOCH - 200), periodSeconds: 150, periodSpent: 9_000_000n, periodLamports: 5n };
+    const { json } = await ask(ended);
+    expect(json).to.include({ period_spent_usdc: 0, period_remaining_usdc: 10 });
+    expect(json.gas.period_lamports).to.equal(0);
+    expect(json.renews_at).to.equal(new Date((EPOCH + 100) * 1000).toISOString());
+  });
+
+  it('says if the gas balance pays the fees of a call, down to the lamport', async () => {
+    const gas = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json.gas;
+    const least = 890_880n + 11_250n;
+    expect(await gas({}, { tank: least })).to.include({ next_call_lamports: 11_250, pays_next_call: true });
+    expect(await gas({}, { tank: least - 1n })).to.include({ pays_next_call: false });
+    expect(await gas({}, { tank: 11_250n })).to.include({ pays_next_call: true });
+    expect(await gas({ maxGasLamports: 10_000 }, { tank: least - 1n })).to.include({ next_call_lamports: 10_000 });
+    expect(await gas({ maxLamports: 20_000n, periodLamports: 8_751n })).to.include({ pays_next_call: false });
+    expect(await gas({ maxLamports: 20_000n, periodLamports: 8_750n })).to.include({ pays_next_call: true });
+  });
+
+  it('answers a key that may only execute, and refuses one whose grant ended on-chain before the index knew', async () => {
+    const key = await world.addKey();
+    await world.ledger.updateTable('api_keys').set({ scopes: 'execute' }).where('key_hash', '=', key.keyHash).execute();
+    expect((await world.get('/v1/key', key.apiKey)).json).to.deep.include({ scopes: ['execute'], name: 'laptop' });
+    const { status, json } = await ask({ revoked: true });
+    expect([status, json.error.code]).to.deep.equal([401, 'unauthorized']);
+  });
+});
