@@ -17,6 +17,7 @@ import type { ExecuteDeps } from './calls/execute.ts';
 import type { RecordsDeps } from './calls/records.ts';
 import type { ChainAccounts } from './chain/accounts.ts';
 import type { ResolvingDeps } from './disputes/resolving.ts';
+import type { Streams } from './events/streams.ts';
 import type { ReadyDeps } from './operation/health.ts';
 import type { Metrics } from './operation/metrics.ts';
 import type { Operator } from './operation/state.ts';
@@ -38,6 +39,8 @@ interface HttpDeps {
   sessions: Sessions;
   accounts: Pick<ChainAccounts, 'readChanges' | 'readTime' | 'clock'>;
   metrics: Pick<Metrics, 'render' | 'answered'>;
+  /** Opens event streams. */
+  streams: Pick<Streams, 'ofWallet' | 'ofExecution'>;
   /** The admin's view of this process. */
   operator: Operator;
   /** Public keys of all relays on the ledger that sign calls to creators. */

@@ -29,6 +29,7 @@ import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
 import type { RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
+import { createEvents, type RunningEvents } from './events/events.ts';
 import { type AuthorityWatch, createAuthorityWatch } from './execution/authorityWatch.ts';
 import { createEngine } from './execution/engine.ts';
 import { createExposure } from './execution/exposure.ts';
@@ -112,6 +113,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
+  const { ledger, views, writes } = files;
+  const events = createEvents({ ledger: ledger.db, views: views.db, writes, now: () => Date.now(), log });
   let baseUrl = '';
   const deps = assembleDeps(options, parts, {
     baseUrl: () => baseUrl,
@@ -122,6 +125,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     accounts,
     money,
     readKeyDirectory: keyDirectory.read,
+    streams: events.streams,
   });
   const server = createHttpServer(deps);
   const answered = watchAnswers(server);
@@ -160,11 +164,24 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     log,
   });
   ends.push(startProber(deps, agentHealth, config.degraded.probeSeconds));
+  events.start();
   log.info({ url: baseUrl }, 'relay is ready');
 
   function stop(): Promise<void> {
     isStopping = true;
-    const ending = { server, answered, stopping, leadership, endLease, endKeeping, keyUse, limits, ends, sweeper };
+    const ending = {
+      server,
+      answered,
+      stopping,
+      leadership,
+      endLease,
+      endKeeping,
+      keyUse,
+      limits,
+      ends,
+      sweeper,
+      events,
+    };
     return closeRelay({ config, parts, engine, ...ending });
   }
   return { url: baseUrl, engine, commits, stop };
@@ -188,6 +205,7 @@ interface Running {
   /** Ends the periodic tasks. */
   ends: (() => void)[];
   sweeper: Sweeper | null;
+  events: RunningEvents;
 }
 
 async function closeRelay(running: Running): Promise<void> {
@@ -205,7 +223,7 @@ async function closeRelay(running: Running): Promise<void> {
   await within(engine.idle(), limitMs * DRAIN_SHARE);
   stopping.abort(new Error('stopping'));
   await within(running.sweeper?.end() ?? Promise.resolve(), restMs);
-  await within(Promise.all([engine.stop(), running.endKeeping()]), restMs);
+  await within(Promise.all([engine.stop(), running.endKeeping(), running.events.end()]), restMs);
   await within(running.answered(), restMs);
   server.closeAllConnections();
   await running.leadership.leave();
@@ -328,7 +346,10 @@ async function assembleParts(options: RelayOptions, more: Later) {
   return { parts, marketplace, keyDirectory, objects, money };
 }
 
-type MoreDeps = Pick<RelayDeps, 'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory'> & {
+type MoreDeps = Pick<
+  RelayDeps,
+  'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
+> & {
   accounts: ReturnType<typeof createChainAccounts>;
   money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
 };
@@ -371,6 +392,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
       lamportsPerCall: metrics.lamportsPerCall,
     },
     readKeyDirectory: more.readKeyDirectory,
+    streams: more.streams,
     agentHealth: parts.agentHealth,
     callCreator: (call) => callCreator(parts.creators, { ...call, once: true }),
     now: () => Date.now(),

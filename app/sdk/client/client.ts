@@ -26,6 +26,7 @@ import {
   type StatementRole,
 } from '../wire/wire.ts';
 import { read, readJson, toError } from './answer.ts';
+import { createEventStreams } from './events.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
 
 export interface ClientOptions {
@@ -105,14 +106,9 @@ export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
-  const { repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const { apiKey, repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
 
-  async function call<T>(
-    schema: z.ZodType<T>,
-    path: string,
-    init: RequestInit = {},
-    token = options.apiKey,
-  ): Promise<T> {
+  async function call<T>(schema: z.ZodType<T>, path: string, init: RequestInit = {}, token = apiKey): Promise<T> {
     const headers = new Headers(init.headers);
     if (token) headers.set('authorization', `Bearer ${token}`);
     const response = await send(baseUrl + path, { ...init, headers });
@@ -178,6 +174,7 @@ export function createClient(options: ClientOptions) {
       ),
     getExecution: (executionId: string, options?: ReadOptions) =>
       get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
+    ...createEventStreams({ baseUrl, apiKey, send, patience }),
     /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
     getReceipt: (executionId: string, options?: ReadOptions) =>
       get(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`, options),

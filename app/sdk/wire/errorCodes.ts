@@ -227,7 +227,7 @@ export const ERRORS = {
     status: 429,
     details: Nothing,
     meaning:
-      'Too many requests came from this IP address without the API key of a wallet that has paid before, or an endpoint was tested too often.',
+      'Too many requests came from this IP address without the API key of a wallet that has paid before, an endpoint was tested too often, or the wallet has too many open event streams.',
     remedy: `Repeat the request after \`Retry-After\` seconds. ${NEVER_CHARGED}`,
   },
   execution_failed: {

@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
 import type { RelayDeps } from '../../deps.ts';
+import type { OpenStream } from '../../events/streams.ts';
 import type { Principal } from '../../execution/contract.ts';
 import type { Parts } from '../../json.ts';
 import type { Body } from '../../longBytes.ts';
@@ -28,7 +29,7 @@ export interface Answer {
   about: string;
   schema?: z.ZodType;
   /** Media type of an answer in bytes. */
-  bytes?: 'text/plain' | 'text/csv' | 'text/html' | 'application/json';
+  bytes?: 'text/plain' | 'text/csv' | 'text/html' | 'text/event-stream' | 'application/json';
   headers?: readonly ResponseHeader[];
   /** By display name. */
   examples?: Record<string, unknown>;
@@ -59,7 +60,7 @@ export type Caller<By extends Access = Access> = {
 export interface Route {
   method: 'get' | 'post' | 'delete';
   path: `/${string}`;
-  tag: 'Agents' | 'Executions' | 'Creators' | 'Service';
+  tag: 'Agents' | 'Executions' | 'Events' | 'Creators' | 'Service';
   summary: string;
   about: string;
   access: Access;
@@ -76,7 +77,7 @@ export interface Route {
   cache: (typeof CACHING)[keyof typeof CACHING];
   /** Exempt from the rate limit. */
   unlimited?: true;
-  handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply>;
+  handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply | StreamReply>;
 }
 
 /** The context of the routes. */
@@ -120,6 +121,11 @@ export interface WrittenReply {
   headers?: Record<string, string>;
 }
 
+/** An answer that is written piece by piece; null for an empty 204. */
+export interface StreamReply {
+  stream: OpenStream | null;
+}
+
 type ValueOf<OneAnswer> =
   | (OneAnswer extends { schema: infer Schema extends z.ZodType } ? z.input<Schema> : never)
   | (OneAnswer extends { bytes: string } ? Buffer : never);
@@ -139,7 +145,7 @@ export function route<const Answers extends Record<number, Answer>, const By ext
   entry: Omit<Route, 'access' | 'answers' | 'handle'> & {
     access: By;
     answers: Answers;
-    handle(context: RouteContext, call: Call<Caller<By>>): Promise<Reply<Answers> | WrittenReply>;
+    handle(context: RouteContext, call: Call<Caller<By>>): Promise<Reply<Answers> | WrittenReply | StreamReply>;
   },
 ): Route {
   return entry as unknown as Route;

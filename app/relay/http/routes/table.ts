@@ -5,12 +5,20 @@
 import type { ErrorCode } from '../../../sdk/wire/wire.ts';
 import { agentRoutes } from './agents.ts';
 import { creatorRoutes } from './creators.ts';
+import { eventRoutes } from './events.ts';
 import { executionRoutes } from './executions.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './service.ts';
 import { statementRoutes } from './statements.ts';
 
-const ROUTES = { ...agentRoutes, ...executionRoutes, ...statementRoutes, ...creatorRoutes, ...serviceRoutes };
+const ROUTES = {
+  ...agentRoutes,
+  ...executionRoutes,
+  ...eventRoutes,
+  ...statementRoutes,
+  ...creatorRoutes,
+  ...serviceRoutes,
+};
 
 export type RouteId = keyof typeof ROUTES;
 export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
