@@ -17,6 +17,7 @@ import type { ExecuteDeps } from './calls/execute.ts';
 import type { RecordsDeps } from './calls/records.ts';
 import type { ChainAccounts } from './chain/accounts.ts';
 import type { ResolvingDeps } from './disputes/resolving.ts';
+import type { EndpointsDeps } from './events/endpoints.ts';
 import type { Streams } from './events/streams.ts';
 import type { ReadyDeps } from './operation/health.ts';
 import type { Metrics } from './operation/metrics.ts';
@@ -49,6 +50,7 @@ interface HttpDeps {
 
 type AccessDeps = ReaderDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
+type EventsDeps = EndpointsDeps;
 type CallsDeps = ExecuteDeps & RecordsDeps & ResolvingDeps;
 
-export type RelayDeps = HttpDeps & AccessDeps & AgentsDeps & CallsDeps & ReadyDeps;
+export type RelayDeps = HttpDeps & AccessDeps & AgentsDeps & CallsDeps & EventsDeps & ReadyDeps;

@@ -58,6 +58,7 @@ import { createStorage, freeBytes, type Storage } from './operation/storage.ts';
 import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
 import { createReadText, createResultObjects, type ReadText } from './outbound/resultObjects.ts';
+import { createWebhookCalls, type WebhookCalls } from './outbound/webhook.ts';
 import { type Sweeper, startSweeper } from './sweeper/sweeper.ts';
 import { within } from './waiting.ts';
 
@@ -114,7 +115,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
   const { ledger, views, writes } = files;
-  const events = createEvents({ ledger: ledger.db, views: views.db, writes, now: () => Date.now(), log });
+  const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
+  const events = createEvents({ ledger: ledger.db, views: views.db, writes, calls, now: () => Date.now(), log });
   let baseUrl = '';
   const deps = assembleDeps(options, parts, {
     baseUrl: () => baseUrl,
@@ -181,6 +183,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       ends,
       sweeper,
       events,
+      calls,
     };
     return closeRelay({ config, parts, engine, ...ending });
   }
@@ -206,6 +209,7 @@ interface Running {
   ends: (() => void)[];
   sweeper: Sweeper | null;
   events: RunningEvents;
+  calls: WebhookCalls;
 }
 
 async function closeRelay(running: Running): Promise<void> {
@@ -229,7 +233,15 @@ async function closeRelay(running: Running): Promise<void> {
   await running.leadership.leave();
   await running.endLease();
   parts.chain.close();
-  await within(Promise.allSettled([running.keyUse.close(), parts.creators.destroy(), running.limits.end()]), restMs);
+  await within(
+    Promise.allSettled([
+      running.keyUse.close(),
+      parts.creators.destroy(),
+      running.calls.destroy(),
+      running.limits.end(),
+    ]),
+    restMs,
+  );
   await parts.files.close();
 }
 

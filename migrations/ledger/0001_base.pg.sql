@@ -536,6 +536,7 @@ CREATE TABLE webhook_deliveries (
   attempts BIGINT NOT NULL DEFAULT 0,
   due_ms BIGINT NOT NULL,
   is_sent BIGINT NOT NULL DEFAULT 0 CHECK (is_sent IN (0, 1)),
+  is_asked BIGINT NOT NULL DEFAULT 0 CHECK (is_asked IN (0, 1)),
   attempted_ms BIGINT,
   duration_ms BIGINT,
   http_status BIGINT,
@@ -546,6 +547,7 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_ms, id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (endpoint_id, execution_id, position)
   WHERE state = 'pending' AND execution_id IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, due_ms, id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries (endpoint_id, id);
 CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (created_ms);
 

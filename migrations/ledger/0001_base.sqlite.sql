@@ -668,6 +668,8 @@ CREATE TABLE webhook_deliveries (
   due_ms INTEGER NOT NULL,
   -- 1 while an attempt is made, or its relay died in it.
   is_sent INTEGER NOT NULL DEFAULT 0 CHECK (is_sent IN (0, 1)),
+  -- 1 if the wallet asked for it: a test, or an event once more. It is sent to a disabled endpoint too.
+  is_asked INTEGER NOT NULL DEFAULT 0 CHECK (is_asked IN (0, 1)),
   attempted_ms INTEGER,
   duration_ms INTEGER,
   -- Of the answer; null if none came, and then `error` says why.
@@ -680,6 +682,7 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_ms, id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (endpoint_id, execution_id, position)
   WHERE state = 'pending' AND execution_id IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, due_ms, id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries (endpoint_id, id);
 CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (created_ms);
 

@@ -5,7 +5,9 @@ import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isTemporary } from '../../database/temporary.ts';
 import { dropOldEvents } from '../ledger/events.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { WebhookCalls } from '../outbound/webhook.ts';
 import { followChain } from './chain.ts';
+import { createDeliveries } from './deliveries.ts';
 import { createFeed } from './feed.ts';
 import { createStreams, type Streams } from './streams.ts';
 
@@ -22,6 +24,8 @@ export interface EventsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   writes: Pick<GroupCommit, 'alone'>;
+  /** To the endpoints of webhooks. */
+  calls: Pick<WebhookCalls, 'post'>;
   /** Unix milliseconds. */
   now(): number;
   log: Logger;
@@ -39,11 +43,13 @@ export function createEvents(deps: EventsDeps): RunningEvents {
   const { ledger, log, now } = deps;
   const feed = createFeed(deps);
   const streams = createStreams({ ...deps, feed });
+  const deliveries = createDeliveries(deps);
   const follow = async () => {
     while (await followChain(deps));
   };
   const tasks: [everyMs: number, run: () => Promise<unknown>][] = [
     [TURN_MS, feed.turn],
+    [TURN_MS, deliveries.turn],
     [FOLLOW_MS, follow],
     [DROP_MS, () => dropOldEvents(ledger, now() - KEPT_MS)],
   ];
@@ -56,6 +62,7 @@ export function createEvents(deps: EventsDeps): RunningEvents {
     async end() {
       streams.end();
       await Promise.all(ends.map((end) => end()));
+      await deliveries.idle();
     },
   };
 }

@@ -62,8 +62,9 @@ export async function numberEvents(
         ORDER BY id LIMIT ${sql.lit(NUMBERED_AT_ONCE)}) AS fresh
       WHERE events.id = fresh.fresh_id`,
     // Type names hold no other type's name between two spaces.
-    sql`INSERT INTO webhook_deliveries (endpoint_id, position, execution_id, state, due_ms, created_ms)
-      SELECT w.endpoint_id, e.position, e.execution_id, 'pending', ${BigInt(nowMs)}, ${BigInt(nowMs)}
+    sql`INSERT INTO webhook_deliveries (endpoint_id, position, execution_id, state, is_asked, due_ms, created_ms)
+      SELECT w.endpoint_id, e.position, e.execution_id, 'pending', CASE WHEN e.endpoint_id IS NULL THEN 0 ELSE 1 END,
+        ${sql.raw(String(nowMs))}, ${sql.raw(String(nowMs))}
       FROM events AS e JOIN webhook_endpoints AS w ON w.wallet = e.wallet
       WHERE e.position > (SELECT position FROM event_feed)
         AND (w.endpoint_id = e.endpoint_id OR (e.endpoint_id IS NULL AND w.disabled_ms IS NULL

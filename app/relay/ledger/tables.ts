@@ -477,6 +477,7 @@ export interface WebhookDeliveriesTable {
   attempts: Generated<bigint>;
   due_ms: bigint;
   is_sent: Generated<bigint>;
+  is_asked: Generated<bigint>;
   attempted_ms: bigint | null;
   duration_ms: bigint | null;
   http_status: bigint | null;

@@ -126,6 +126,12 @@ export const ERRORS = {
     meaning: 'No execution has this execution_id, or it belongs to another wallet.',
     remedy: 'Use a key of the wallet that paid for the execution.',
   },
+  webhook_not_found: {
+    status: 404,
+    details: Nothing,
+    meaning: 'The wallet has no webhook endpoint or delivery with this id.',
+    remedy: 'List the endpoints with `webhooks.list`, and the deliveries of one with `webhooks.deliveries`.',
+  },
   not_found: {
     status: 404,
     details: Nothing,
@@ -190,6 +196,13 @@ export const ERRORS = {
     }),
     meaning: 'The content cannot be deleted yet: the execution runs, can still be disputed, or is disputed.',
     remedy: 'Delete it after `details.until`, or once the execution or its dispute has ended.',
+  },
+  webhook_limit_reached: {
+    status: 409,
+    details: z.strictObject({ max: z.int().min(0) }),
+    meaning: 'The wallet has as many webhook endpoints as it may have.',
+    remedy:
+      'Delete an endpoint that you no longer use. A wallet that has paid for a call, or has a listing, may have more.',
   },
   result_unavailable: {
     status: 410,
