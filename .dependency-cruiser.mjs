@@ -10,7 +10,7 @@ const LINES = [
   { 'app/relay/start': '^app/relay/start\\.ts$', 'app/relay/reconcile': '^app/relay/reconcile/' },
   { 'app/relay/config': '^app/relay/(config|log)\\.ts$', 'app/relay/http': '^app/relay/http/' },
   { 'app/relay/deps': '^app/relay/deps\\.ts$' },
-  { 'app/relay/disputes': '^app/relay/disputes/' },
+  { 'app/relay/disputes': '^app/relay/disputes/', 'app/relay/events': '^app/relay/events/' },
   {
     'app/relay/operation': '^app/relay/operation/',
     'app/relay/calls': '^app/relay/calls/',

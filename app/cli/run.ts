@@ -17,6 +17,7 @@ import { keysCommands } from './commands/keys.ts';
 import { listingCommands } from './commands/listing.ts';
 import { localCommands } from './commands/local.ts';
 import { statementCommands } from './commands/statement.ts';
+import { webhooksCommands } from './commands/webhooks.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -33,6 +34,7 @@ export function createProgram(): Command {
     .addCommand(agentsCommands())
     .addCommand(executionCommands())
     .addCommand(statementCommands())
+    .addCommand(webhooksCommands())
     .addCommand(disputeCommands())
     .addCommand(archiveCommands())
     .addCommand(adminCommands())

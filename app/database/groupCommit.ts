@@ -25,9 +25,15 @@ export interface GroupCommit {
   /**
    * The same for several writes, all or none, never at the same time as others that name one of these locks. SQLite has
    * one writer, so there nothing runs at the same time. `begin` is called when their turn comes, which may be much
-   * later. If it throws, they are rejected with its error and none of them runs.
+   * later. If it throws, they are rejected with its error and none of them runs. With `isDurable` they are on disk, like
+   * an intent.
    */
-  alone(locks: readonly string[], queries: readonly CompiledQuery[], begin?: () => void): Promise<Written[]>;
+  alone(
+    locks: readonly string[],
+    queries: readonly CompiledQuery[],
+    begin?: () => void,
+    isDurable?: boolean,
+  ): Promise<Written[]>;
   /** Resolves when no thread copies the log. Long work can wait for that, because the log grows while it is copied. */
   room(): Promise<void>;
   /** Durable transactions committed until now; each is one fsync. */
@@ -136,7 +142,7 @@ export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState(
   return {
     intend: async (query) => (await write([query], true))[0]!,
     note: async (query) => (await write([query], false))[0]!,
-    alone: (_locks, queries, begin) => write(queries, false, begin),
+    alone: (_locks, queries, begin, isDurable = false) => write(queries, isDurable, begin),
     async room() {
       const until = performance.now() + ROOM_WAIT_MS;
       while (Atomics.load(log, 0) !== 0 && performance.now() < until) await sleep(ROOM_LOOK_MS);

@@ -31,6 +31,7 @@ const CONNECT_MS = 5_000;
 /** A process that stands still with a lock loses it after this time, because other claims wait for it. */
 const HELD_MS = 5_000;
 const BEGIN_HOLDING = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${HELD_MS}`;
+const BEGIN_DURABLY = `${BEGIN_HOLDING}; SET LOCAL synchronous_commit = on`;
 /** Prepared texts per connection. */
 const MAX_NAMED = 400;
 
@@ -181,11 +182,11 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
     note: (query) => runOn(notes, query),
     // A process of PostgreSQL's own writes its log.
     room: async () => undefined,
-    async alone(locks, queries, begin) {
+    async alone(locks, queries, begin, isDurable = false) {
       const client = await locking.connect();
       let broken = false;
       try {
-        await client.query(BEGIN_HOLDING);
+        await client.query(isDurable ? BEGIN_DURABLY : BEGIN_HOLDING);
         for (const lock of locks) await client.query('SELECT pg_advisory_xact_lock($1)', [lockNumber(lock)]);
         begin?.();
         const written: Written[] = [];

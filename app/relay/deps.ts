@@ -18,6 +18,8 @@ import type { ExecuteDeps } from './calls/execute.ts';
 import type { RecordsDeps } from './calls/records.ts';
 import type { ChainAccounts } from './chain/accounts.ts';
 import type { ResolvingDeps } from './disputes/resolving.ts';
+import type { EndpointsDeps } from './events/endpoints.ts';
+import type { Streams } from './events/streams.ts';
 import type { ReadyDeps } from './operation/health.ts';
 import type { Metrics } from './operation/metrics.ts';
 import type { Operator } from './operation/state.ts';
@@ -39,6 +41,8 @@ interface HttpDeps {
   sessions: Sessions;
   accounts: Pick<ChainAccounts, 'readChanges' | 'readTime' | 'clock'>;
   metrics: Pick<Metrics, 'render' | 'answered'>;
+  /** Opens event streams. */
+  streams: Pick<Streams, 'ofWallet' | 'ofExecution'>;
   /** The admin's view of this process. */
   operator: Operator;
   /** Public keys of all relays on the ledger that sign calls to creators. */
@@ -47,6 +51,7 @@ interface HttpDeps {
 
 type AccessDeps = ReaderDeps & OwnKeyDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
+type EventsDeps = EndpointsDeps;
 type CallsDeps = ExecuteDeps & RecordsDeps & ResolvingDeps;
 
-export type RelayDeps = HttpDeps & AccessDeps & AgentsDeps & CallsDeps & ReadyDeps;
+export type RelayDeps = HttpDeps & AccessDeps & AgentsDeps & CallsDeps & EventsDeps & ReadyDeps;

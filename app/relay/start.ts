@@ -29,6 +29,7 @@ import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
 import type { RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
+import { createEvents, type RunningEvents } from './events/events.ts';
 import { type AuthorityWatch, createAuthorityWatch } from './execution/authorityWatch.ts';
 import { createEngine } from './execution/engine.ts';
 import { createExposure } from './execution/exposure.ts';
@@ -58,6 +59,7 @@ import { loadCallKeys } from './outbound/callKeys.ts';
 import { type CreatorPool, callCreator, createCreatorPool } from './outbound/dispatch.ts';
 import { createReadText, createResultObjects, type ReadText } from './outbound/resultObjects.ts';
 import { createPost } from './outbound/testPost.ts';
+import { createWebhookCalls, type WebhookCalls } from './outbound/webhook.ts';
 import { type Sweeper, startSweeper } from './sweeper/sweeper.ts';
 import { within } from './waiting.ts';
 
@@ -113,6 +115,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const accounts = createChainAccounts(chain, createEdgeBudget(config.edgeRpcPerSecond), stopping.signal);
 
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
+  const { ledger, views, writes } = files;
+  const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
+  const events = createEvents({ ledger: ledger.db, views: views.db, writes, calls, now: () => Date.now(), log });
   let baseUrl = '';
   const deps = assembleDeps(options, parts, {
     baseUrl: () => baseUrl,
@@ -123,6 +128,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     accounts,
     money,
     readKeyDirectory: keyDirectory.read,
+    streams: events.streams,
   });
   const server = createHttpServer(deps);
   const answered = watchAnswers(server);
@@ -161,11 +167,25 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     log,
   });
   ends.push(startProber(deps, agentHealth, config.degraded.probeSeconds));
+  events.start();
   log.info({ url: baseUrl }, 'relay is ready');
 
   function stop(): Promise<void> {
     isStopping = true;
-    const ending = { server, answered, stopping, leadership, endLease, endKeeping, keyUse, limits, ends, sweeper };
+    const ending = {
+      server,
+      answered,
+      stopping,
+      leadership,
+      endLease,
+      endKeeping,
+      keyUse,
+      limits,
+      ends,
+      sweeper,
+      events,
+      calls,
+    };
     return closeRelay({ config, parts, engine, ...ending });
   }
   return { url: baseUrl, engine, commits, stop };
@@ -189,6 +209,8 @@ interface Running {
   /** Ends the periodic tasks. */
   ends: (() => void)[];
   sweeper: Sweeper | null;
+  events: RunningEvents;
+  calls: WebhookCalls;
 }
 
 async function closeRelay(running: Running): Promise<void> {
@@ -206,13 +228,21 @@ async function closeRelay(running: Running): Promise<void> {
   await within(engine.idle(), limitMs * DRAIN_SHARE);
   stopping.abort(new Error('stopping'));
   await within(running.sweeper?.end() ?? Promise.resolve(), restMs);
-  await within(Promise.all([engine.stop(), running.endKeeping()]), restMs);
+  await within(Promise.all([engine.stop(), running.endKeeping(), running.events.end()]), restMs);
   await within(running.answered(), restMs);
   server.closeAllConnections();
   await running.leadership.leave();
   await running.endLease();
   parts.chain.close();
-  await within(Promise.allSettled([running.keyUse.close(), parts.creators.destroy(), running.limits.end()]), restMs);
+  await within(
+    Promise.allSettled([
+      running.keyUse.close(),
+      parts.creators.destroy(),
+      running.calls.destroy(),
+      running.limits.end(),
+    ]),
+    restMs,
+  );
   await parts.files.close();
 }
 
@@ -329,7 +359,10 @@ async function assembleParts(options: RelayOptions, more: Later) {
   return { parts, marketplace, keyDirectory, objects, money };
 }
 
-type MoreDeps = Pick<RelayDeps, 'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory'> & {
+type MoreDeps = Pick<
+  RelayDeps,
+  'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
+> & {
   accounts: ReturnType<typeof createChainAccounts>;
   money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
 };
@@ -372,6 +405,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
       lamportsPerCall: metrics.lamportsPerCall,
     },
     readKeyDirectory: more.readKeyDirectory,
+    streams: more.streams,
     agentHealth: parts.agentHealth,
     callCreator: (call) => callCreator(parts.creators, { ...call, once: true }),
     testTools: { sign: parts.creators.sign, post: createPost(parts.creators) },

@@ -569,3 +569,130 @@ CREATE TABLE agents_cursor (
   revision INTEGER NOT NULL,
   listing TEXT NOT NULL
 ) STRICT;
+
+-- The outbox: what webhooks and event streams report, a row for each event and wallet. It is written in the transaction of
+-- what it reports: triggers write the events of executions.
+CREATE TABLE events (
+  -- Of one execution, a later event has a larger id. The ids of several writers may become visible in another order.
+  id INTEGER PRIMARY KEY,
+  -- The order in which events are shown. Numbered after the event's transaction, by one relay at a time, so that no reader can
+  -- miss an event. Null until then.
+  position INTEGER UNIQUE,
+  wallet TEXT NOT NULL,
+  type TEXT NOT NULL,
+  -- The endpoint that alone receives it: of a test event. Null for the wallet's endpoints that want the type.
+  endpoint_id TEXT,
+  execution_id TEXT,
+  -- Of an event of an execution: its agent, what it costs in base units, and why it failed.
+  listing TEXT,
+  cost INTEGER,
+  error_code TEXT,
+  -- The details of all other events, as JSON.
+  data TEXT,
+  created_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX events_unnumbered ON events (id) WHERE position IS NULL;
+CREATE INDEX events_of_wallet ON events (wallet, position);
+CREATE INDEX events_of_execution ON events (execution_id, position) WHERE execution_id IS NOT NULL;
+CREATE INDEX events_by_age ON events (created_ms);
+
+-- One row: the last numbered event, and the slot up to which the index's events were followed.
+CREATE TABLE event_feed (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  position INTEGER NOT NULL,
+  -- Null before the first look: the history before it is not reported.
+  slot INTEGER
+) STRICT;
+INSERT INTO event_feed (id, position) VALUES (1, 0);
+
+-- An execution's event is written where its public status changes. `open_signed` is not reported: the money is not in the escrow.
+CREATE TRIGGER executions_begun AFTER INSERT ON executions WHEN new.state IN ('open_confirmed', 'parked') BEGIN
+  INSERT INTO events (wallet, type, execution_id, listing, cost, created_ms)
+  VALUES (new.wallet, CASE new.state WHEN 'parked' THEN 'execution.running' ELSE 'execution.pending' END, new.execution_id,
+    new.listing, new.price, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+END;
+CREATE TRIGGER executions_moved AFTER UPDATE OF state, refund_state ON executions
+WHEN CASE
+    WHEN new.state = 'open_confirmed' THEN 'execution.pending'
+    WHEN new.state = 'settled' THEN 'execution.completed'
+    WHEN new.state IN ('refunded', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'parked') THEN 'execution.running'
+  END
+  IS NOT CASE
+    WHEN old.state = 'open_confirmed' THEN 'execution.pending'
+    WHEN old.state = 'settled' THEN 'execution.completed'
+    WHEN old.state IN ('refunded', 'void') OR coalesce(old.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN old.state IN ('dispatched', 'verified', 'refunding', 'parked') THEN 'execution.running'
+  END
+  AND new.state NOT IN ('accepted', 'open_signed') BEGIN
+  INSERT INTO events (wallet, type, execution_id, listing, cost, error_code, created_ms)
+  SELECT new.wallet, type, new.execution_id, new.listing, CASE type WHEN 'execution.failed' THEN 0 ELSE new.price END,
+    CASE type WHEN 'execution.failed' THEN new.error_code END, CAST(unixepoch('subsec') * 1000 AS INTEGER)
+  FROM (SELECT CASE
+    WHEN new.state = 'open_confirmed' THEN 'execution.pending'
+    WHEN new.state = 'settled' THEN 'execution.completed'
+    WHEN new.state IN ('refunded', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'parked') THEN 'execution.running'
+  END AS type);
+END;
+
+-- Where a wallet receives its events over HTTP.
+CREATE TABLE webhook_endpoints (
+  endpoint_id TEXT PRIMARY KEY,
+  wallet TEXT NOT NULL,
+  url TEXT NOT NULL,
+  -- Separated by spaces; empty for all types.
+  event_types TEXT NOT NULL,
+  -- Base64. A rotated secret signs too until its end.
+  secret TEXT NOT NULL,
+  old_secret TEXT,
+  old_secret_until_ms INTEGER,
+  created_ms INTEGER NOT NULL,
+  -- Of the first attempt that failed since the last success; null while it works.
+  failing_since_ms INTEGER,
+  -- When it was switched off, and by whom: its wallet, or the relay after days of failures.
+  disabled_ms INTEGER,
+  disabled_by TEXT CHECK (disabled_by IN ('wallet', 'failures'))
+) STRICT;
+CREATE INDEX webhook_endpoints_by_wallet ON webhook_endpoints (wallet, created_ms);
+
+-- One event for one endpoint, and its last attempt.
+CREATE TABLE webhook_deliveries (
+  id INTEGER PRIMARY KEY,
+  endpoint_id TEXT NOT NULL,
+  -- Of the event.
+  position INTEGER NOT NULL,
+  execution_id TEXT,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  -- Of a pending one: when the next attempt is due. An attempt that begins moves it behind its own end, so that no other relay
+  -- begins one too; if its relay dies, another attempt follows then.
+  due_ms INTEGER NOT NULL,
+  -- 1 while an attempt is made, or its relay died in it.
+  is_sent INTEGER NOT NULL DEFAULT 0 CHECK (is_sent IN (0, 1)),
+  -- 1 if the wallet asked for it: a test, or an event once more. It is sent to a disabled endpoint too.
+  is_asked INTEGER NOT NULL DEFAULT 0 CHECK (is_asked IN (0, 1)),
+  attempted_ms INTEGER,
+  duration_ms INTEGER,
+  -- Of the answer; null if none came, and then `error` says why.
+  http_status INTEGER,
+  -- The beginning of its body, at most 1 KiB.
+  body BLOB,
+  error TEXT,
+  created_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (due_ms, id) WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (endpoint_id, execution_id, position)
+  WHERE state = 'pending' AND execution_id IS NOT NULL;
+CREATE INDEX webhook_deliveries_by_endpoint ON webhook_deliveries (endpoint_id, due_ms, id) WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_of_endpoint ON webhook_deliveries (endpoint_id, id);
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (created_ms);
+
+-- Warnings that were given and still hold, so that each is given once.
+CREATE TABLE warnings (
+  wallet TEXT NOT NULL,
+  type TEXT NOT NULL,
+  -- The key; '' for the wallet.
+  subject TEXT NOT NULL,
+  PRIMARY KEY (wallet, type, subject)
+) STRICT, WITHOUT ROWID;

@@ -213,7 +213,10 @@ describe('the admin', function () {
     it('appears in the queue, with the evidence as text and the receipt verified again', () =>
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=disputes&outcome=open');
-        await page.getByRole('banner').getByRole('link', { name: /^Admin\s*\d+ open$/ }).waitFor();
+        await page
+          .getByRole('banner')
+          .getByRole('link', { name: /^Admin\s*\d+ open$/ })
+          .waitFor();
         const row = page.locator(`a[href*="${cases.rejected}"]`);
         expect(await row.textContent()).to.match(/Evidence is here[\s\S]*0\.02 USDC[\s\S]*left/);
         await row.click();

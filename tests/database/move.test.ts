@@ -94,7 +94,7 @@ describe('migrate-to-postgres', function () {
     const executions = rowsOf(moved, 'ledger.executions');
     expect([executions.rows, executions.added]).to.deep.equal([EXECUTIONS, EXECUTIONS]);
     // The migrations begin these with a row.
-    const begun = ['chain.catalogue_revision', 'ledger.sweeper'];
+    const begun = ['chain.catalogue_revision', 'ledger.event_feed', 'ledger.sweeper'];
     for (const { table, rows, added, hash } of moved) {
       expect([table, added]).to.deep.equal([table, begun.includes(table) ? 0 : rows]);
       expect(hash).to.match(/^[0-9a-f]{64}$/);

@@ -24,14 +24,18 @@ type Shape = Record<string, string[]>;
 /** `(a, b DESC) WHERE c` of an index's text, as both databases write it. */
 function termsOf(text: string): string {
   const [, terms = ''] = /\bON (?:\w+\.)?\w+(?: USING btree)? ?(\(.*)$/s.exec(text) ?? [];
-  return terms
-    .replace(/CAST|::\w+(\[\])?|COLLATE "C"|\bNULLS (FIRST|LAST)\b/g, '')
-    .replace(/= ANY \(ARRAY\[(.*?)\]\)/g, 'IN ($1)')
-    .replace(/<> ALL \(ARRAY\[(.*?)\]\)/g, 'NOT IN ($1)')
-    .replace(/[()\s]+/g, ' ')
-    .replace(/ ,/g, ',')
-    .replace('COALESCE', 'coalesce')
-    .trim();
+  return (
+    terms
+      .replace(/CAST|::\w+(\[\])?|COLLATE "C"|\bNULLS (FIRST|LAST)\b/g, '')
+      // PostgreSQL quotes names that are its own words too.
+      .replaceAll('"', '')
+      .replace(/= ANY \(ARRAY\[(.*?)\]\)/g, 'IN ($1)')
+      .replace(/<> ALL \(ARRAY\[(.*?)\]\)/g, 'NOT IN ($1)')
+      .replace(/[()\s]+/g, ' ')
+      .replace(/ ,/g, ',')
+      .replace('COALESCE', 'coalesce')
+      .trim()
+  );
 }
 
 function shapeOfSqlite(folder: string): Shape {

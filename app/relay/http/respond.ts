@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import type { z } from 'zod';
 import { ERRORS } from '../../sdk/wire/wire.ts';
 import { type ApiError, errorBody } from '../errors.ts';
+import type { OpenStream } from '../events/streams.ts';
 import { type Parts, renderParts } from '../json.ts';
 import { type Body, lengthOf, PIECE_BYTES } from '../longBytes.ts';
 import { finishOutput } from './outputStream.ts';
@@ -36,6 +37,23 @@ export function send<Schema extends z.ZodType>(
 /** Sends raw bytes, such as a result: a stranger's text, which no browser may render as a page. */
 export function sendBytes(response: Response, status: number, body: Body, contentType: string): void {
   end(response, status, body, contentType);
+}
+
+/** Sends events as they come. A HEAD request gets the headers alone, and null an empty answer. */
+export function sendStream(response: Response, stream: OpenStream | null): void {
+  if (response.destroyed || response.headersSent) return;
+  response.setHeader('Cache-Control', NO_STORE);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  if (!stream) {
+    response.writeHead(204).end();
+    return;
+  }
+  // Proxies such as nginx would collect the events otherwise.
+  response.setHeader('X-Accel-Buffering', 'no');
+  response.setHeader('Last-Event-ID', stream.after);
+  response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+  if (response.req.method === 'HEAD') response.end();
+  else stream.write(response);
 }
 
 /** Sends an error with the status of its code, in the specification's body unless another is given. */

@@ -9,7 +9,7 @@ import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { finishOutput } from './outputStream.ts';
 import { readJsonBody } from './request.ts';
-import { send, sendBytes } from './respond.ts';
+import { send, sendBytes, sendStream } from './respond.ts';
 import {
   type Answer,
   type AnyReply,
@@ -17,6 +17,7 @@ import {
   type Caller,
   type Route,
   type RouteContext,
+  type StreamReply,
   type WrittenReply,
 } from './routes/route.ts';
 import { methodsOf, needsKey, ROUTE_IDS, routeOf } from './routes/table.ts';
@@ -89,7 +90,7 @@ async function handle(
   route: Route,
   request: Request,
   arrivedMs: number,
-): Promise<AnyReply | WrittenReply> {
+): Promise<AnyReply | WrittenReply | StreamReply> {
   const bytes = route.body ? await readJsonBody(request, route.body.maxBytes) : NO_BYTES;
   const caller = await findCaller(context.deps, route, request);
   if (caller) await limit.admitWallet(request, caller.wallet);
@@ -125,7 +126,11 @@ function setPolicy(response: Response, route: Route): void {
   if (!needsKey(route)) for (const [name, value] of Object.entries(CROSS_ORIGIN)) response.setHeader(name, value);
 }
 
-function answer(response: Response, route: Route, reply: AnyReply | WrittenReply): void {
+function answer(response: Response, route: Route, reply: AnyReply | WrittenReply | StreamReply): void {
+  if ('stream' in reply) {
+    sendStream(response, reply.stream);
+    return;
+  }
   if ('body' in reply && finishOutput(response, reply.status, reply.body, reply.headers)) return;
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   if ('body' in reply) {

@@ -27,6 +27,12 @@ const ROWS = 64;
  * builds again.
  */
 const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|agents|agents_cursor|agent_texts|agent_words(_\w+)?)$/;
+const EVENTS = `${SCHEMAS.ledger}.events`;
+/** Tables whose next row PostgreSQL numbers on its own. */
+const COUNTED = [
+  [EVENTS, 'id'],
+  [`${SCHEMAS.ledger}.webhook_deliveries`, 'id'],
+];
 /** Asks for the leases of others; no relay has this name. */
 const OURSELVES = 'migrate-to-postgres';
 
@@ -171,6 +177,8 @@ async function copyTable(
   { isUnused, report }: { isUnused: boolean; report: (table: string, rows: number) => void },
 ): Promise<MovedTable> {
   const table = `${schema}.${name}`;
+  // Triggers have just reported the copied executions once more.
+  if (isUnused && table === EVENTS) await to.executeQuery(CompiledQuery.raw(`DELETE FROM ${EVENTS}`));
   const before = await countOf(to, table);
   const hash = createHash('sha256');
   let rows = 0;
@@ -195,6 +203,10 @@ async function copyTable(
   }
   await write();
   report(table, rows);
+  for (const [one, column] of COUNTED) {
+    const text = `SELECT setval(pg_get_serial_sequence('${one}', '${column}'), coalesce(max(${column}), 0) + 1, false) FROM ${one}`;
+    if (table === one) await to.executeQuery(CompiledQuery.raw(text));
+  }
   const [count, wanted] = [await countOf(to, table), hash.digest('hex')];
   if (count !== rows || (await hashOf(to, table, columns, key)) !== wanted) {
     throw new Error(

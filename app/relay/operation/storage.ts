@@ -72,7 +72,7 @@ export function createStorage(options: {
       ...writes,
       intend: (query) => noticing(writes.intend(query)),
       note: (query) => noticing(writes.note(query)),
-      alone: (locks, queries, begin) => noticing(writes.alone(locks, queries, begin)),
+      alone: (...given) => noticing(writes.alone(...given)),
     }),
     start() {
       timer = setInterval(() => {

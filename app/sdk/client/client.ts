@@ -27,6 +27,7 @@ import {
   type StatementRole,
 } from '../wire/wire.ts';
 import { read } from './answer.ts';
+import { createEventStreams } from './events.ts';
 import { type HttpRequest, jsonOf, send, toQuery } from './http.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
 import type { OnDelta } from './streamed.ts';
@@ -116,10 +117,10 @@ export function createClient(options: ClientOptions) {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const fetcher = options.fetch ?? fetch;
   const patience = { ...PATIENCE, ...options.patience };
-  const { repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const { apiKey, repeatReads = true, readTimeoutMs = READ_TIMEOUT_MS } = options;
 
   /** Sends a request with the key, or with this token. */
-  function ask(path: string, { method = 'GET', headers = {}, ...init }: Init = {}, token = options.apiKey) {
+  function ask(path: string, { method = 'GET', headers = {}, ...init }: Init = {}, token = apiKey) {
     const sent = token ? { ...headers, authorization: `Bearer ${token}` } : headers;
     return send(fetcher, { timeoutMs: null, ...init, method, url: baseUrl + path, headers: sent });
   }
@@ -175,6 +176,7 @@ export function createClient(options: ClientOptions) {
     },
     getExecution: (executionId: string, options?: ReadOptions) =>
       get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
+    ...createEventStreams({ baseUrl, apiKey, fetcher, patience }),
     /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
     getReceipt: (executionId: string, options?: ReadOptions) =>
       get(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`, options),

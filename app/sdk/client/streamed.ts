@@ -23,7 +23,7 @@ export async function readStreamed(response: Response, onDelta: OnDelta): Promis
 }
 
 /** Browsers' streams are no async iterables yet. */
-async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body!.getReader();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;

@@ -21,3 +21,4 @@ export * from './settings.ts';
 export * from './signer.ts';
 export * from './tokenAccount.ts';
 export * from './upkeep.ts';
+export * from './webhooks.ts';

@@ -132,6 +132,12 @@ export const ERRORS = {
     meaning: 'No execution has this execution_id, or it belongs to another wallet.',
     remedy: 'Use a key of the wallet that paid for the execution.',
   },
+  webhook_not_found: {
+    status: 404,
+    details: Nothing,
+    meaning: 'The wallet has no webhook endpoint or delivery with this id.',
+    remedy: 'List the endpoints with `webhooks.list`, and the deliveries of one with `webhooks.deliveries`.',
+  },
   not_found: {
     status: 404,
     details: Nothing,
@@ -197,6 +203,13 @@ export const ERRORS = {
     meaning: 'The content cannot be deleted yet: the execution runs, can still be disputed, or is disputed.',
     remedy: 'Delete it after `details.until`, or once the execution or its dispute has ended.',
   },
+  webhook_limit_reached: {
+    status: 409,
+    details: z.strictObject({ max: z.int().min(0) }),
+    meaning: 'The wallet has as many webhook endpoints as it may have.',
+    remedy:
+      'Delete an endpoint that you no longer use. A wallet that has paid for a call, or has a listing, may have more.',
+  },
   result_unavailable: {
     status: 410,
     details: Nothing,
@@ -233,7 +246,7 @@ export const ERRORS = {
     status: 429,
     details: Nothing,
     meaning:
-      'Too many requests came from this IP address without the API key of a wallet that has paid before, or an endpoint was tested too often.',
+      'Too many requests came from this IP address without the API key of a wallet that has paid before, an endpoint was tested too often, or the wallet has too many open event streams.',
     remedy: `Repeat the request after \`Retry-After\` seconds. ${NEVER_CHARGED}`,
   },
   execution_failed: {

@@ -12,6 +12,8 @@ export function isEventStream(header: string | undefined | null): boolean {
 }
 
 export interface StreamEvent {
+  /** By which a stream is resumed, if it has ids. */
+  id?: string | undefined;
   name: string;
   data: string;
 }
@@ -19,7 +21,9 @@ export interface StreamEvent {
 /** The events in these bytes. Throws TypeError if they are not UTF-8. Leaving the loop ends the source. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent, void, undefined> {
   const events: StreamEvent[] = [];
-  const parser = createParser({ onEvent: ({ event = 'message', data }) => void events.push({ name: event, data }) });
+  const parser = createParser({
+    onEvent: ({ id, event = 'message', data }) => void events.push({ id, name: event, data }),
+  });
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of chunks) {
     parser.feed(decoder.decode(chunk, { stream: true }));

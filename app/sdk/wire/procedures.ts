@@ -1,5 +1,5 @@
 /**
- * The contract of /trpc, shared by CLI and dashboard: sessions, keys, listings, disputes, operation. The relay builds
+ * The contract of /trpc, shared by CLI and dashboard: sessions, keys, listings, disputes, webhooks, operation. The relay builds
  * its router from these schemas, and client/management.ts reads answers with them.
  */
 import type { z } from 'zod';
@@ -7,6 +7,7 @@ import { accessProcedures } from './accessProcedures.ts';
 import { disputeProcedures } from './disputeProcedures.ts';
 import { listingProcedures } from './listingProcedures.ts';
 import { operationProcedures } from './operationProcedures.ts';
+import { webhookProcedures } from './webhookProcedures.ts';
 
 export { KeySummary, SignInInput } from './accessProcedures.ts';
 export * from './disputeProcedures.ts';
@@ -22,12 +23,15 @@ export {
   PendingChanges,
 } from './operationProcedures.ts';
 
+export { WebhookDelivery, WebhookEndpoint } from './webhookProcedures.ts';
+
 /** Every procedure by its name. */
 export const PROCEDURES = {
   ...operationProcedures,
   ...accessProcedures,
   ...listingProcedures,
   ...disputeProcedures,
+  ...webhookProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof PROCEDURES;

@@ -17,6 +17,8 @@ import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { createListedAgents } from '../../../app/relay/agents/listed.ts';
 import { USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
+import { createFeed } from '../../../app/relay/events/feed.ts';
+import { createStreams, USUAL_STREAMS } from '../../../app/relay/events/streams.ts';
 import type { ExecuteOutcome, PaidCall, Principal } from '../../../app/relay/execution/contract.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
@@ -102,6 +104,11 @@ export async function startWorld(
     if (!state.chainAnswers) throw new Error('the node does not answer');
   };
 
+  const eventDeps = { ledger: ledger.db, views: views.db, writes, now: () => state.nowMs, log };
+  const feed = createFeed(eventDeps);
+  // Sent as often as a test looks, so that no test waits for it.
+  const streams = createStreams({ ...eventDeps, feed }, { ...USUAL_STREAMS, perWallet: 3, heartbeatMs: 50 });
+
   let url = '';
   const payers = createPayers(views.db);
   const deps: RelayDeps = {
@@ -164,6 +171,7 @@ export async function startWorld(
     },
     limits: ownLimits(),
     readKeyDirectory: async () => callKeys.directory,
+    streams,
     agentHealth: createAgentHealth(ledger, 10, 30),
     gate: { obstacles: () => state.obstacles, advice: () => state.advice },
     operator: {
@@ -208,6 +216,10 @@ export async function startWorld(
     state,
     index: index.db,
     ledger: ledger.db,
+    /** Numbers the new events and streams them; the relay does so on its own. */
+    feed,
+    openStreams: streams.count,
+    endStreams: streams.end,
     call,
     get: (path: string, key?: string) => call(path, key === undefined ? {} : { key }),
     /** POST with JSON, or with raw bytes and headers of the test's choice. */
@@ -224,6 +236,7 @@ export async function startWorld(
     /** The tables as they are open; a journal is made on them. */
     tables,
     async stop(): Promise<void> {
+      streams.end();
       server.closeAllConnections();
       server.close();
       await keyUse.close();

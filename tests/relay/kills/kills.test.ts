@@ -22,6 +22,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { administer, onPostgres, sharedPostgres } from '../../harness/postgres.ts';
+import { startWitness, type Witness } from './witness.ts';
 
 /**
  * From the restart, or from the kill where another relay runs, to the end of every execution, beyond the time that
@@ -84,12 +85,14 @@ function isEnded(body: End['body']): boolean {
 describe('kill -9', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
+  let witness: Witness;
   /** Executions whose creator was called and keeps silent until the relay is gone. */
   const held = new Set<string>();
 
   before(async () => {
     // Blockhashes live 150 slots: longer than a restart takes on a busy machine. Expiry has its own tests.
     market = await startMarketplace({ slotTimeMs: 150 });
+    witness = await startWitness(market);
     await market.relay.kill();
     market.setBehaviour((body, _response, reply) => {
       if (body.task.includes('creator:during') && !held.has(body.task)) return void held.add(body.task);
@@ -99,7 +102,10 @@ describe('kill -9', function () {
       else reply(failedAnswer(body.execution_id));
     });
   });
-  after(() => market.stop());
+  after(async () => {
+    witness.stop();
+    await market.stop();
+  });
 
   const apiKey = () => market.callers[0]!.apiKey;
 
@@ -173,6 +179,22 @@ describe('kill -9', function () {
     expect(await transactionsOf(id)).to.deep.equal([]);
   }
 
+  const eventsOf = (point: string, ending: Ending) => {
+    if (NOTHING_SENT.includes(point)) return ['failed'];
+    return ['pending', 'running', ending === 'completed' ? 'completed' : 'failed'];
+  };
+
+  /** A delivery that was under way at the kill is taken over once its time is over. */
+  async function untilTold(ending: Ending, tasks: string[], ends: Map<string, End>): Promise<void> {
+    const wanted = POINTS[ending].map((point, n) => ({
+      id: ends.get(tasks[n]!)!.id,
+      end: eventsOf(point, ending).at(-1)!,
+    }));
+    await until('every end is reported', async () =>
+      wanted.every(({ id, end }) => id === null || witness.heardOf(id).includes(end)),
+    );
+  }
+
   for (const mode of ['started again', 'taken over'] as const) {
     for (const ending of ['completed', 'failed', 'timeout'] as const) {
       describe(`${ending}, ${mode}`, () => {
@@ -199,7 +221,16 @@ describe('kill -9', function () {
           const started = Date.now();
           await Promise.all(tasks.map((_, n) => execute(relay, `completed, ordinary ${n}`)));
           ordinaryMs = Date.now() - started;
+          await untilTold(ending, tasks, ends);
           await relay.kill();
+        });
+
+        it('reports every event of each execution to its webhook, in order', () => {
+          for (const point of POINTS[ending]) {
+            const { id } = ends.get(taskOf(point))!;
+            if (id !== null) expect(witness.heardOf(id), point).to.deep.equal(eventsOf(point, ending));
+          }
+          expect(witness.faults).to.deep.equal([]);
         });
 
         for (const point of POINTS[ending]) {

@@ -33,6 +33,7 @@ interface Sample {
   needsKey: boolean;
   takesIdempotencyKey: boolean;
   answersJson: boolean;
+  answersEvents: boolean;
   isPaidCall: boolean;
 }
 
@@ -68,6 +69,7 @@ function sampleOf(baseUrl: string, path: string, method: string, operation: Oper
     needsKey: security.length > 0,
     takesIdempotencyKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
     answersJson: responses[200]?.content?.['application/json'] !== undefined,
+    answersEvents: responses[200]?.content?.['text/event-stream'] !== undefined,
     isPaidCall: '408' in responses,
   };
 }
@@ -82,9 +84,9 @@ function urlOf({ baseUrl, path, query }: Sample): string {
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function curl(sample: Sample): string {
-  const { method, needsKey, takesIdempotencyKey, body } = sample;
+  const { method, needsKey, takesIdempotencyKey, answersEvents, body } = sample;
   return [
-    `curl -s ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${quote(urlOf(sample))}`,
+    `curl -s${answersEvents ? 'N' : ''} ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${quote(urlOf(sample))}`,
     ...(needsKey ? [`-H "Authorization: Bearer $${KEY_VARIABLE}"`] : []),
     ...(takesIdempotencyKey ? [`-H "Idempotency-Key: $(node -p 'crypto.randomUUID()')"`] : []),
     ...(body === undefined
@@ -100,7 +102,7 @@ const literal = (value: unknown, by = ''): string =>
     .replaceAll('\n', `\n${by}`);
 
 /** A call of the SDK's client, which repeats paid calls safely by itself. */
-function clientCall({ id, baseUrl, pathValues, query, body, needsKey }: Sample): string {
+function clientCall({ id, baseUrl, pathValues, query, body, needsKey, answersEvents }: Sample): string {
   const key = needsKey ? `, apiKey: process.env.${KEY_VARIABLE}` : '';
   const begin = `import { createClient } from '@agent-marketplace/sdk/client';
 
@@ -114,7 +116,9 @@ console.log(await client.postMetadata(new TextEncoder().encode(description)));`;
   }
   const input = body ?? (Object.keys(query).length > 0 ? query : undefined);
   const values = [...pathValues, ...(input === undefined ? [] : [input])].map((value) => literal(value));
-  return `${begin}console.log(await client.${methodOf(id)}(${values.join(', ')}));`;
+  const made = `client.${methodOf(id)}(${values.join(', ')})`;
+  if (answersEvents) return `${begin}for await (const event of ${made}) console.log(event);`;
+  return `${begin}console.log(await ${made});`;
 }
 
 function fetchCall(sample: Sample): string {
@@ -134,6 +138,9 @@ if (!response.ok) throw new Error(await response.text());
 console.log(await response.${answersJson ? 'json' : 'text'}());`;
 }
 
+const PRINT_LINES = `for line in response.iter_lines(decode_unicode=True):
+    print(line)`;
+
 const WORDS: Record<string, string> = { true: 'True', false: 'False', null: 'None' };
 
 /** A value as Python: JSON except for three words, which may also be in texts. */
@@ -143,7 +150,8 @@ const pythonLiteral = (value: unknown): string =>
     .replaceAll('\n', '\n    ');
 
 function python(sample: Sample): string {
-  const { method, baseUrl, path, query, body, needsKey, takesIdempotencyKey, answersJson, isPaidCall } = sample;
+  const { method, baseUrl, path, query, body, needsKey, takesIdempotencyKey, answersJson, answersEvents, isPaidCall } =
+    sample;
   const headers = [
     ...(needsKey ? [`"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"`] : []),
     ...(takesIdempotencyKey ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
@@ -154,6 +162,7 @@ function python(sample: Sample): string {
     ...(Object.keys(query).length > 0 ? [`params=${pythonLiteral(query)}`] : []),
     ...(body === undefined ? [] : [`json=${pythonLiteral(body)}`]),
     ...(isPaidCall ? [`timeout=${PAID_CALL_SECONDS}`] : []),
+    ...(answersEvents ? ['stream=True'] : []),
   ];
   const imports = [...(needsKey ? ['import os'] : []), ...(takesIdempotencyKey ? ['import uuid'] : [])];
   return `${[...imports, ...(imports.length > 0 ? [''] : []), 'import requests', ''].join('\n')}
@@ -162,5 +171,5 @@ response = requests.${method.toLowerCase()}(
 )
 if not response.ok:
     raise SystemExit(response.text)
-print(${answersJson ? 'response.json()' : 'response.text'})`;
+${answersEvents ? PRINT_LINES : `print(${answersJson ? 'response.json()' : 'response.text'})`}`;
 }

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { ERRORS } from '../../../sdk/wire/wire.ts';
+import { COMPLETED_EVENT } from '../routes/events.ts';
 import { type Answer, CACHING, type ResponseHeader, type Route } from '../routes/route.ts';
 import { errorsOf, ROUTE_IDS, type RouteId, routeOf } from '../routes/table.ts';
 import { errorExample, procedureErrorExample } from './examples.ts';
@@ -26,6 +27,8 @@ export interface OpenApi {
   servers: { url: string; description: string }[];
   tags: { name: Route['tag']; description: string }[];
   paths: Record<string, Record<string, Operation>>;
+  /** Requests that this service makes to callers and creators. */
+  webhooks: Record<string, Json>;
   components: { schemas: Schemas; headers: Schemas; securitySchemes: Schemas };
 }
 
@@ -69,9 +72,37 @@ const HEADERS: Record<string, { description: string; schema: Json }> = {
 const TAGS: OpenApi['tags'] = [
   { name: 'Agents', description: 'The agents that you can call, with their prices.' },
   { name: 'Executions', description: 'Paid calls and their records.' },
+  { name: 'Events', description: 'What happens to executions, disputes, listings and keys, as it happens.' },
   { name: 'Creators', description: 'For creators, who list agents.' },
   { name: 'Service', description: 'The service itself.' },
 ];
+
+const WEBHOOK_HEADERS = {
+  'webhook-id': 'The `id` of the event. An event may come twice.',
+  'webhook-timestamp': 'When this attempt was made, unix seconds.',
+  'webhook-signature': 'By the Standard Webhooks specification; two while a rotated secret is still accepted.',
+};
+const WEBHOOK: Json = {
+  operationId: 'receiveEvent',
+  tags: ['Events'],
+  summary: 'Receive an event',
+  description:
+    'Sent to each of your endpoints that wants the type. Any 2xx status within 10 seconds confirms it; everything else is repeated for 24 hours.',
+  parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => {
+    return { name, in: 'header', required: true, description, schema: { type: 'string' } };
+  }),
+  requestBody: {
+    required: true,
+    description: 'The event.',
+    content: {
+      'application/json': {
+        schema: { $ref: '#/components/schemas/MarketplaceEvent' },
+        examples: { completed: { value: COMPLETED_EVENT } },
+      },
+    },
+  },
+  responses: { 204: { description: 'Received.' } },
+};
 
 /** Makes the document of a deployment. */
 export function createDocument(deployment: { baseUrl: string; environment: 'live' | 'test' }): OpenApi {
@@ -112,6 +143,7 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
     servers: [{ url: baseUrl, description: environment === 'live' ? 'Mainnet, real USDC' : 'Test, no real USDC' }],
     tags: TAGS,
     paths,
+    webhooks: { event: { post: WEBHOOK } },
     components: {
       schemas: componentSchemas(),
       headers: HEADERS,

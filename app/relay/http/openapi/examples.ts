@@ -41,6 +41,8 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     message: 'A request that uses or sets a session cookie must come from a page of this service',
     details: { expected: 'https://marketplace.example.com' },
   },
+  webhook_not_found: { message: 'This wallet has no webhook endpoint with this endpoint_id', details: null },
+  webhook_limit_reached: { message: 'This wallet may have 10 webhook endpoints. Delete one.', details: { max: 10 } },
   agent_not_found: { message: 'No agent has this agent_id', details: null },
   execution_not_found: { message: 'No execution of this wallet has this execution_id', details: null },
   not_found: { message: 'No result has this URL', details: null },

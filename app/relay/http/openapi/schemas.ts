@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { ERROR_CODES, RequestIssue } from '../../../sdk/wire/errorCodes.ts';
+import { MarketplaceEvent } from '../../../sdk/wire/events.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import * as wire from '../../../sdk/wire/wire.ts';
 import { errorBodyOf } from '../../../sdk/wire/wire.ts';
@@ -16,9 +17,14 @@ export type Schemas = Record<string, Json>;
 
 const isSchema = (entry: [string, unknown]): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType;
 /** The schemas by their export names. */
-const NAMED = Object.entries<unknown>({ ...wire, Receipt, ConfigAnswer, ChangesAnswer, ProcedureError }).filter(
-  isSchema,
-);
+const NAMED = Object.entries<unknown>({
+  ...wire,
+  Receipt,
+  MarketplaceEvent,
+  ConfigAnswer,
+  ChangesAnswer,
+  ProcedureError,
+}).filter(isSchema);
 const bodies = ROUTE_IDS.map((id) => routeOf(id).body?.schema);
 /** Schemas of requests and of answers: one schema may differ between the two. */
 const REQUESTS = Object.fromEntries(NAMED.filter(([, schema]) => bodies.includes(schema)));

@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
 import type { RelayDeps } from '../../deps.ts';
+import type { OpenStream } from '../../events/streams.ts';
 import type { Principal } from '../../execution/contract.ts';
 import type { Parts } from '../../json.ts';
 import type { Body } from '../../longBytes.ts';
@@ -60,7 +61,7 @@ export type Caller<By extends Access = Access> = {
 export interface Route {
   method: 'get' | 'post' | 'delete';
   path: `/${string}`;
-  tag: 'Agents' | 'Executions' | 'Creators' | 'Service';
+  tag: 'Agents' | 'Executions' | 'Events' | 'Creators' | 'Service';
   summary: string;
   about: string;
   access: Access;
@@ -77,7 +78,7 @@ export interface Route {
   cache: (typeof CACHING)[keyof typeof CACHING];
   /** Exempt from the rate limit. */
   unlimited?: true;
-  handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply>;
+  handle(context: RouteContext, call: Call<Caller>): Promise<AnyReply | WrittenReply | StreamReply>;
 }
 
 /** The context of the routes. */
@@ -121,6 +122,11 @@ export interface WrittenReply {
   headers?: Record<string, string>;
 }
 
+/** An answer that is written piece by piece; null for an empty 204. */
+export interface StreamReply {
+  stream: OpenStream | null;
+}
+
 type ValueOf<OneAnswer> =
   | (OneAnswer extends { schema: infer Schema extends z.ZodType } ? z.input<Schema> : never)
   | (OneAnswer extends { bytes: string } ? Buffer : never);
@@ -140,7 +146,7 @@ export function route<const Answers extends Record<number, Answer>, const By ext
   entry: Omit<Route, 'access' | 'answers' | 'handle'> & {
     access: By;
     answers: Answers;
-    handle(context: RouteContext, call: Call<Caller<By>>): Promise<Reply<Answers> | WrittenReply>;
+    handle(context: RouteContext, call: Call<Caller<By>>): Promise<Reply<Answers> | WrittenReply | StreamReply>;
   },
 ): Route {
   return entry as unknown as Route;

@@ -5,6 +5,7 @@
 import type { ErrorCode } from '../../../sdk/wire/wire.ts';
 import { agentRoutes } from './agents.ts';
 import { creatorRoutes } from './creators.ts';
+import { eventRoutes } from './events.ts';
 import { executionRoutes } from './executions.ts';
 import { keyRoutes } from './keys.ts';
 import type { Route } from './route.ts';
@@ -15,6 +16,7 @@ const ROUTES = {
   ...agentRoutes,
   ...executionRoutes,
   ...keyRoutes,
+  ...eventRoutes,
   ...statementRoutes,
   ...creatorRoutes,
   ...serviceRoutes,

@@ -1,0 +1,148 @@
+/** `webhooks`: where a wallet receives its events, and what was sent there. */
+import { Command, InvalidArgumentError } from 'commander';
+import { EVENT_TYPES, type EventType } from '../../sdk/wire/events.ts';
+import type { CommonOptions } from '../config.ts';
+import { printResult, printTable, report } from '../output.ts';
+import { readWallet, serviceOf, toCount, withWallet } from './options.ts';
+
+const SHOWN_BY = 'as `webhooks list` shows it';
+const SECRET_NOTICE = 'Keep the secret: it is not shown again. Your server verifies each webhook with it.';
+
+export function webhooksCommands(): Command {
+  const group = new Command('webhooks').description(
+    'send the events of a wallet to your server, and see what was sent',
+  );
+  addList(group);
+  addCreate(group);
+  addUpdate(group);
+  addOfEndpoint(group, 'delete', 'remove an endpoint and its log of deliveries', 'webhooks.delete');
+  addOfEndpoint(
+    group,
+    'rotate',
+    'replace the secret of an endpoint; the old one signs too for 24 hours',
+    'webhooks.rotate',
+  );
+  addOfEndpoint(group, 'test', 'send the event webhook.test to an endpoint', 'webhooks.test');
+  addDeliveries(group);
+  addRedeliver(group);
+  return group;
+}
+
+function toEvents(text: string): EventType[] {
+  const types = text.split(',').map((type) => type.trim());
+  const unknown = types.find((type) => !EVENT_TYPES.includes(type as EventType));
+  if (unknown === undefined) return types as EventType[];
+  throw new InvalidArgumentError(`${JSON.stringify(unknown)} is no event. The events are ${EVENT_TYPES.join(', ')}.`);
+}
+
+function addList(group: Command): void {
+  withWallet(group.command('list'))
+    .description("show the wallet's endpoints")
+    .action(async (options: CommonOptions) => {
+      const { listWebhooks } = await import('../../sdk/wallet/webhooks.ts');
+      const rows = await listWebhooks(serviceOf(options), await readWallet(options));
+      printTable(rows, ['endpoint_id', 'url', 'event_types', 'status', 'failing_since', 'created_at'], options.json);
+    });
+}
+
+function addCreate(group: Command): void {
+  withWallet(group.command('create'))
+    .description('add an endpoint; prints its secret once')
+    .argument('<url>', 'https URL of your server; on a local network also http')
+    .option('--events <types>', 'only these types, separated by commas (default: all)', toEvents)
+    .action(async (url: string, options: CommonOptions & { events?: EventType[] }) => {
+      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
+      const input = { url, ...(options.events && { event_types: options.events }) };
+      const wallet = await readWallet(options);
+      const { endpoint, secret } = await manageWebhook(serviceOf(options), wallet, 'webhooks.create', input);
+      report(SECRET_NOTICE);
+      printResult({ ...endpoint, secret }, options.json);
+    });
+}
+
+function addUpdate(group: Command): void {
+  withWallet(group.command('update'))
+    .description('change an endpoint, or switch it off or on')
+    .argument('<endpoint_id>', SHOWN_BY)
+    .option('--url <url>', 'another URL')
+    .option('--events <types>', 'only these types, separated by commas; "all" for all', (text) =>
+      text === 'all' ? [] : toEvents(text),
+    )
+    .option('--off', 'send nothing from now on')
+    .option('--on', 'send events again, from now on')
+    .action(
+      async (
+        endpoint_id: string,
+        options: CommonOptions & { url?: string; events?: EventType[]; off?: true; on?: true },
+      ) => {
+        const { Refusal } = await import('../../sdk/wallet/refusal.ts');
+        const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
+        const { url, events, off, on } = options;
+        if (off && on) throw new Refusal('Give --on or --off, not both.');
+        const changes = {
+          ...(url && { url }),
+          ...(events && { event_types: events }),
+          ...((on || off) && { enabled: !!on }),
+        };
+        if (Object.keys(changes).length === 0) throw new Refusal('Name what to change; --help lists it.');
+        const input = { endpoint_id, ...changes };
+        printResult(
+          await manageWebhook(serviceOf(options), await readWallet(options), 'webhooks.update', input),
+          options.json,
+        );
+      },
+    );
+}
+
+function addOfEndpoint(
+  group: Command,
+  name: string,
+  about: string,
+  procedure: 'webhooks.delete' | 'webhooks.rotate' | 'webhooks.test',
+): void {
+  withWallet(group.command(name))
+    .description(about)
+    .argument('<endpoint_id>', SHOWN_BY)
+    .action(async (endpoint_id: string, options: CommonOptions) => {
+      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
+      const answer = await manageWebhook(serviceOf(options), await readWallet(options), procedure, { endpoint_id });
+      if (!('secret' in answer)) return printResult(answer, options.json);
+      report(SECRET_NOTICE);
+      printResult({ ...answer.endpoint, secret: answer.secret }, options.json);
+    });
+}
+
+function addDeliveries(group: Command): void {
+  withWallet(group.command('deliveries'))
+    .description('show what was sent to an endpoint, newest first, with the status of each answer')
+    .argument('<endpoint_id>', SHOWN_BY)
+    .option('--limit <n>', 'how many', toCount(100), 20)
+    .action(async (endpoint_id: string, options: CommonOptions & { limit: number }) => {
+      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
+      const input = { endpoint_id, limit: options.limit };
+      const wallet = await readWallet(options);
+      const { deliveries } = await manageWebhook(serviceOf(options), wallet, 'webhooks.deliveries', input);
+      const columns = [
+        'delivery_id',
+        'event_id',
+        'event_type',
+        'status',
+        'attempts',
+        'http_status',
+        'error',
+        'attempted_at',
+      ];
+      printTable(deliveries, columns as (keyof (typeof deliveries)[number])[], options.json);
+    });
+}
+
+function addRedeliver(group: Command): void {
+  withWallet(group.command('redeliver'))
+    .description('send the event of a delivery once more')
+    .argument('<delivery_id>', 'as `webhooks deliveries` shows it')
+    .action(async (delivery_id: string, options: CommonOptions) => {
+      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
+      const wallet = await readWallet(options);
+      printResult(await manageWebhook(serviceOf(options), wallet, 'webhooks.redeliver', { delivery_id }), options.json);
+    });
+}

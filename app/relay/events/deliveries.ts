@@ -1,0 +1,181 @@
+/**
+ * Sends events to webhook endpoints by the Standard Webhooks specification. Every relay does so: it takes a delivery for
+ * as long as one attempt lasts. If it dies meanwhile, another attempt follows then, so each event comes at least once.
+ */
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import { Webhook } from 'standardwebhooks';
+import type { GroupCommit } from '../../database/groupCommit.ts';
+import type { LedgerTables } from '../ledger/tables.ts';
+import {
+  type DeliveryRow,
+  type EndpointRow,
+  noteAttempt,
+  readDueEndpoints,
+  readEventAt,
+  switchOff,
+  takeDeliveries,
+  updateEndpoint,
+} from '../ledger/webhooks.ts';
+import type { WebhookAnswer, WebhookCalls } from '../outbound/webhook.ts';
+import { eventIdOf, renderEvent } from './rendering.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+export interface DeliverySettings {
+  /** Pauses after each failed attempt, ms. After the last one the delivery has failed. */
+  pausesMs: readonly number[];
+  /** Time for one attempt. */
+  timeoutMs: number;
+  /** Attempts of one endpoint at a time. */
+  perEndpoint: number;
+  /** Attempts of this relay at a time. */
+  total: number;
+  /** An endpoint that fails for so long is switched off. */
+  failingMs: number;
+}
+
+/** The last attempt is about 24 hours after the first. */
+export const USUAL_DELIVERIES: DeliverySettings = {
+  pausesMs: [
+    5 * SECOND_MS,
+    MINUTE_MS,
+    5 * MINUTE_MS,
+    30 * MINUTE_MS,
+    2 * HOUR_MS,
+    5 * HOUR_MS,
+    8 * HOUR_MS,
+    8 * HOUR_MS,
+  ],
+  timeoutMs: 10 * SECOND_MS,
+  perEndpoint: 4,
+  total: 64,
+  failingMs: 3 * 24 * HOUR_MS,
+};
+/** Beyond the timeout, for writing the outcome. */
+const MARGIN_MS = 5 * SECOND_MS;
+/** Pauses vary by this share, so that an endpoint that returns is not called for all events at once. */
+const JITTER = 0.1;
+
+export interface DeliveryDeps {
+  ledger: Kysely<LedgerTables>;
+  writes: Pick<GroupCommit, 'alone'>;
+  calls: Pick<WebhookCalls, 'post'>;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}
+
+export interface Deliveries {
+  /** Begins every attempt that is due, within the limits. */
+  turn(): Promise<void>;
+  /** Resolves when no attempt is under way. */
+  idle(): Promise<void>;
+}
+
+export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES): Deliveries {
+  const { ledger, now, log } = deps;
+  const attempts = new Set<Promise<void>>();
+
+  function begin(endpoint: EndpointRow, delivery: DeliveryRow): void {
+    const attempt = deliver(deps, settings, endpoint, delivery)
+      // The outcome could not be written: the delivery is due again after its time.
+      .catch((error) => log.warn({ error, endpoint: endpoint.endpoint_id }, 'the outcome of a webhook is unknown'))
+      .finally(() => attempts.delete(attempt));
+    attempts.add(attempt);
+  }
+
+  return {
+    async turn() {
+      const free = settings.total - attempts.size;
+      if (free <= 0) return;
+      for (const endpoint of await readDueEndpoints(ledger, now(), free)) {
+        const most = Math.min(settings.perEndpoint, settings.total - attempts.size);
+        if (most <= 0) return;
+        const untilMs = now() + settings.timeoutMs + MARGIN_MS;
+        const taken = await takeDeliveries(ledger, endpoint, { nowMs: now(), untilMs, most });
+        for (const delivery of taken) begin(endpoint, delivery);
+      }
+    },
+    async idle() {
+      while (attempts.size > 0) await Promise.all(attempts);
+    },
+  };
+}
+
+async function deliver(
+  deps: DeliveryDeps,
+  settings: DeliverySettings,
+  endpoint: EndpointRow,
+  delivery: DeliveryRow,
+): Promise<void> {
+  const { ledger, now } = deps;
+  const begunMs = now();
+  const begun = performance.now();
+  const answer = await send(deps, settings, endpoint, delivery);
+  const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300;
+  const pauseMs = isDelivered ? undefined : settings.pausesMs[Number(delivery.attempts) - 1];
+  const dueMs = now() + Math.round((pauseMs ?? 0) * (1 + JITTER * Math.random()));
+  const { status, body, error } = answer;
+  await noteAttempt(ledger, delivery, {
+    state: isDelivered ? 'delivered' : pauseMs === undefined ? 'failed' : 'pending',
+    due_ms: BigInt(dueMs),
+    http_status: status === null ? null : BigInt(status),
+    body,
+    error: isDelivered ? null : (error ?? `the answer has the status ${status}`),
+    duration_ms: BigInt(Math.round(performance.now() - begun)),
+  });
+  if (isDelivered) {
+    if (endpoint.failing_since_ms !== null)
+      await updateEndpoint(ledger, endpoint.endpoint_id, { failing_since_ms: null });
+  } else await noteFailure(deps, settings, endpoint, begunMs);
+}
+
+async function send(
+  { ledger, calls, now }: DeliveryDeps,
+  { timeoutMs }: DeliverySettings,
+  endpoint: EndpointRow,
+  { position }: DeliveryRow,
+): Promise<WebhookAnswer> {
+  const row = await readEventAt(ledger, position);
+  if (!row) return { status: null, body: null, error: 'the event is no longer kept' };
+  const body = JSON.stringify(renderEvent(row));
+  return calls.post(endpoint.url, headersOf(endpoint, eventIdOf(position), body, now()), body, timeoutMs);
+}
+
+/** The headers that prove that this service sent the event; two signatures while the old secret counts. */
+function headersOf(endpoint: EndpointRow, id: string, body: string, nowMs: number): Record<string, string> {
+  const { secret, old_secret, old_secret_until_ms } = endpoint;
+  const secrets = [secret, ...(old_secret && Number(old_secret_until_ms) > nowMs ? [old_secret] : [])];
+  const at = new Date(nowMs);
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'agent-marketplace-webhooks',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(nowMs / 1_000)),
+    'webhook-signature': secrets.map((one) => new Webhook(one).sign(id, at, body)).join(' '),
+  };
+}
+
+/** Switches an endpoint off that has failed for days, and tells its wallet. */
+async function noteFailure(
+  { ledger, writes, now }: DeliveryDeps,
+  { failingMs }: DeliverySettings,
+  { endpoint_id, wallet, url, failing_since_ms, disabled_ms }: EndpointRow,
+  begunMs: number,
+): Promise<void> {
+  if (disabled_ms !== null) return;
+  if (failing_since_ms === null) {
+    await ledger
+      .updateTable('webhook_endpoints')
+      .set({ failing_since_ms: BigInt(begunMs) })
+      .where('endpoint_id', '=', endpoint_id)
+      .where('failing_since_ms', 'is', null)
+      .execute();
+    return;
+  }
+  if (now() - Number(failing_since_ms) < failingMs) return;
+  await writes.alone([`webhook ${endpoint_id}`], switchOff(ledger, { endpoint_id, wallet, url }, now()));
+}

@@ -1,0 +1,199 @@
+/** What a wallet does with its webhooks. All functions throw ApiError; an endpoint of another wallet is not found. */
+import { randomBytes } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { RateLimiterRes } from 'rate-limiter-flexible';
+import type { EventType } from '../../sdk/wire/events.ts';
+import type { WebhookDelivery, WebhookEndpoint } from '../../sdk/wire/procedures.ts';
+import { toTimeOfMs } from '../../sdk/wire/time.ts';
+import { ApiError } from '../errors.ts';
+import { eventOf } from '../ledger/events.ts';
+import type { Limits } from '../ledger/limits.ts';
+import type { Payers } from '../ledger/payers.ts';
+import type { LedgerTables } from '../ledger/tables.ts';
+import * as table from '../ledger/webhooks.ts';
+import { findEndpointFault } from '../outbound/egress.ts';
+import { invalidField } from '../parse.ts';
+import { eventIdOf } from './rendering.ts';
+
+/** Endpoints of a wallet that has paid or has a listing. */
+export const MAX_ENDPOINTS = 10;
+/** Of any other wallet, which costs nothing to make. */
+const MAX_OF_STRANGERS = 1;
+const SECRET_BYTES = 24;
+/** How long the secret before a rotation still signs. */
+const OVERLAP_MS = 24 * 60 * 60_000;
+/** Tests and repeats of a wallet that are sent within ten minutes. */
+const ASKED = { points: 30, duration: 600 };
+
+export interface EndpointsDeps {
+  ledger: Kysely<LedgerTables>;
+  config: {
+    /** Allows http and private addresses: for a local network only. */
+    allowPrivateEndpoints: boolean;
+  };
+  payers: Pick<Payers, 'isKnown'>;
+  limits: Limits;
+  /** Unix milliseconds. */
+  now(): number;
+}
+
+interface Asked {
+  url?: string | undefined;
+  event_types?: EventType[] | undefined;
+}
+
+export function createEndpoints({ ledger, config, payers, limits, now }: EndpointsDeps) {
+  const asked = limits.counter('webhooks', ASKED);
+
+  async function require(wallet: string, endpointId: string): Promise<table.EndpointRow> {
+    const row = await table.readEndpoint(ledger, wallet, endpointId);
+    if (row) return row;
+    throw new ApiError('webhook_not_found', 'This wallet has no webhook endpoint with this endpoint_id');
+  }
+
+  async function requireDelivery(wallet: string, id: bigint): Promise<table.ListedDelivery> {
+    const row = await table.readDelivery(ledger, wallet, id);
+    if (row) return row;
+    throw new ApiError('webhook_not_found', 'This wallet has no delivery with this delivery_id');
+  }
+
+  function requireUrl(url: string | undefined): void {
+    const fault = url === undefined || config.allowPrivateEndpoints ? null : findEndpointFault(url);
+    if (fault) throw invalidField('url', fault, url);
+  }
+
+  async function consume(wallet: string): Promise<void> {
+    try {
+      await asked.consume(wallet);
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
+      const message = `More than ${ASKED.points} tests and repeats of webhooks in 10 minutes. Retry in ${retryAfterSeconds} s.`;
+      throw new ApiError('rate_limited', message, { retryAfterSeconds });
+    }
+  }
+
+  async function change(wallet: string, endpointId: string, changes: Parameters<typeof table.updateEndpoint>[2]) {
+    await table.updateEndpoint(ledger, endpointId, changes);
+    return render(await require(wallet, endpointId), now());
+  }
+
+  return {
+    async list(wallet: string) {
+      return { endpoints: (await table.readEndpoints(ledger, wallet)).map((row) => render(row, now())) };
+    },
+    async create(wallet: string, { url, event_types = [] }: Asked & { url: string }) {
+      requireUrl(url);
+      const most = (await payers.isKnown(wallet)) ? MAX_ENDPOINTS : MAX_OF_STRANGERS;
+      const secret = newSecret();
+      const row: table.EndpointRow = {
+        endpoint_id: `we_${randomBytes(12).toString('hex')}`,
+        wallet,
+        url,
+        event_types: event_types.join(' '),
+        secret,
+        old_secret: null,
+        old_secret_until_ms: null,
+        created_ms: BigInt(now()),
+        failing_since_ms: null,
+        disabled_ms: null,
+        disabled_by: null,
+      };
+      if (await table.insertEndpoint(ledger, row, most)) return { endpoint: render(row, now()), secret: shown(secret) };
+      const more =
+        most === MAX_ENDPOINTS ? '' : ` A wallet that has paid for a call or has a listing may have ${MAX_ENDPOINTS}.`;
+      throw new ApiError(
+        'webhook_limit_reached',
+        `This wallet may have ${most} webhook endpoints. Delete one.${more}`,
+        {
+          details: { max: most },
+        },
+      );
+    },
+    async update(wallet: string, input: Asked & { endpoint_id: string; enabled?: boolean | undefined }) {
+      const { endpoint_id, url, event_types, enabled } = input;
+      requireUrl(url);
+      const row = await require(wallet, endpoint_id);
+      const on = { disabled_ms: null, disabled_by: null, failing_since_ms: null };
+      const off = { disabled_ms: row.disabled_ms ?? BigInt(now()), disabled_by: 'wallet' as const };
+      const changes = {
+        ...(url !== undefined && { url }),
+        ...(event_types !== undefined && { event_types: event_types.join(' ') }),
+        ...(enabled === true && on),
+        ...(enabled === false && off),
+      };
+      return Object.keys(changes).length === 0 ? render(row, now()) : change(wallet, endpoint_id, changes);
+    },
+    async delete(wallet: string, endpointId: string) {
+      await require(wallet, endpointId);
+      await table.deleteEndpoint(ledger, endpointId);
+      return { endpoint_id: endpointId };
+    },
+    async rotate(wallet: string, endpointId: string) {
+      const row = await require(wallet, endpointId);
+      const secret = newSecret();
+      const old_secret_until_ms = BigInt(now() + OVERLAP_MS);
+      const changes = { secret, old_secret: row.secret, old_secret_until_ms };
+      return { endpoint: await change(wallet, endpointId, changes), secret: shown(secret) };
+    },
+    async test(wallet: string, endpointId: string) {
+      await require(wallet, endpointId);
+      await consume(wallet);
+      const data = JSON.stringify({ endpoint_id: endpointId });
+      await ledger.executeQuery(
+        eventOf(ledger, { wallet, type: 'webhook.test', data, endpoint_id: endpointId }, now()),
+      );
+      return { endpoint_id: endpointId };
+    },
+    async deliveries(wallet: string, input: { endpoint_id: string; limit: number; offset: number }) {
+      const { endpoint_id, limit, offset } = input;
+      await require(wallet, endpoint_id);
+      const { rows, total } = await table.readDeliveries(ledger, endpoint_id, input);
+      return { deliveries: rows.map(renderDelivery), total, limit, offset };
+    },
+    async redeliver(wallet: string, deliveryId: string) {
+      const row = await requireDelivery(wallet, BigInt(deliveryId.slice(DELIVERY.length)));
+      await consume(wallet);
+      return renderDelivery(await requireDelivery(wallet, await table.repeatDelivery(ledger, row, now())));
+    },
+  };
+}
+
+const DELIVERY = 'dlv_';
+const newSecret = () => randomBytes(SECRET_BYTES).toString('base64');
+const shown = (secret: string) => `whsec_${secret}`;
+const timeOf = (ms: bigint | null) => (ms === null ? null : toTimeOfMs(ms));
+
+function render(row: table.EndpointRow, nowMs: number): WebhookEndpoint {
+  const { disabled_ms, failing_since_ms, old_secret_until_ms: until } = row;
+  return {
+    endpoint_id: row.endpoint_id,
+    url: row.url,
+    event_types: (row.event_types === '' ? [] : row.event_types.split(' ')) as EventType[],
+    status: disabled_ms !== null ? 'disabled' : failing_since_ms !== null ? 'failing' : 'active',
+    failing_since: timeOf(failing_since_ms),
+    disabled_at: timeOf(disabled_ms),
+    disabled_by: row.disabled_by,
+    old_secret_until: until !== null && Number(until) > nowMs ? toTimeOfMs(until) : null,
+    created_at: toTimeOfMs(row.created_ms),
+  };
+}
+
+function renderDelivery(row: table.ListedDelivery): WebhookDelivery {
+  return {
+    delivery_id: `${DELIVERY}${row.id}`,
+    endpoint_id: row.endpoint_id,
+    event_id: eventIdOf(row.position),
+    event_type: row.type as EventType,
+    execution_id: row.execution_id,
+    status: row.state,
+    attempts: Number(row.attempts),
+    next_attempt_at: row.state === 'pending' ? toTimeOfMs(row.due_ms) : null,
+    attempted_at: timeOf(row.attempted_ms),
+    duration_ms: row.duration_ms === null ? null : Number(row.duration_ms),
+    http_status: row.http_status === null ? null : Number(row.http_status),
+    body: row.body?.toString('utf8') ?? null,
+    error: row.error,
+    created_at: toTimeOfMs(row.created_ms),
+  };
+}

@@ -1,0 +1,90 @@
+/** What reports events: their order, the open streams, what the chain says, and webhooks. */
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { GroupCommit } from '../../database/groupCommit.ts';
+import { isTemporary } from '../../database/temporary.ts';
+import { dropOldEvents } from '../ledger/events.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { WebhookCalls } from '../outbound/webhook.ts';
+import { followChain } from './chain.ts';
+import { createDeliveries } from './deliveries.ts';
+import { createFeed } from './feed.ts';
+import { createStreams, type Streams } from './streams.ts';
+
+/** How late an event may be on its way from the ledger to a stream. */
+const TURN_MS = 250;
+/** Interval of the look at the index: final slots come about twice a second. */
+const FOLLOW_MS = 2_000;
+/** How long events and deliveries are kept. */
+const KEPT_MS = 30 * 24 * 60 * 60_000;
+const DROP_MS = 60 * 60_000;
+
+export interface EventsDeps {
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  writes: Pick<GroupCommit, 'alone'>;
+  /** To the endpoints of webhooks. */
+  calls: Pick<WebhookCalls, 'post'>;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}
+
+export interface RunningEvents {
+  streams: Streams;
+  /** Begins to take turns. */
+  start(): void;
+  /** Ends the streams, and resolves when nothing is written any more. */
+  end(): Promise<void>;
+}
+
+export function createEvents(deps: EventsDeps): RunningEvents {
+  const { ledger, log, now } = deps;
+  const feed = createFeed(deps);
+  const streams = createStreams({ ...deps, feed });
+  const deliveries = createDeliveries(deps);
+  const follow = async () => {
+    while (await followChain(deps));
+  };
+  const tasks: [everyMs: number, run: () => Promise<unknown>][] = [
+    [TURN_MS, feed.turn],
+    [TURN_MS, deliveries.turn],
+    [FOLLOW_MS, follow],
+    [DROP_MS, () => dropOldEvents(ledger, now() - KEPT_MS)],
+  ];
+  let ends: (() => Promise<void>)[] = [];
+  return {
+    streams,
+    start() {
+      ends = tasks.map(([everyMs, run]) => repeat(everyMs, run, log));
+    },
+    async end() {
+      streams.end();
+      await Promise.all(ends.map((end) => end()));
+      await deliveries.idle();
+    },
+  };
+}
+
+/** Runs it again and again. The returned function resolves when the current run has finished. */
+export function repeat(everyMs: number, run: () => Promise<unknown>, log: Logger): () => Promise<void> {
+  let isEnded = false;
+  let present: Promise<unknown> = Promise.resolve();
+  let timer = setTimeout(next, everyMs);
+  function next(): void {
+    present = run()
+      .catch((error) => {
+        const level = isTemporary(error) ? 'warn' : 'error';
+        log[level]({ error }, 'events are late');
+      })
+      .then(() => {
+        if (!isEnded) timer = setTimeout(next, everyMs);
+      });
+  }
+  return async () => {
+    isEnded = true;
+    clearTimeout(timer);
+    await present;
+  };
+}

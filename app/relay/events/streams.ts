@@ -1,0 +1,240 @@
+/**
+ * Server-Sent Events of a wallet or of one execution. A stream begins behind the event that its reader names, reads the
+ * ledger up to now, and then gets each new event from the feed.
+ */
+import { once } from 'node:events';
+import type { Response } from 'express';
+import type { Kysely } from 'kysely';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { MarketplaceEvent } from '../../sdk/wire/events.ts';
+import { isEnd } from '../../sdk/wire/events.ts';
+import { readViews } from '../calls/executionViews.ts';
+import { ApiError } from '../errors.ts';
+import { type EventRow, readEvents, readEventsOf, readFeed } from '../ledger/events.ts';
+import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { invalid } from '../parse.ts';
+import type { Feed, Listener } from './feed.ts';
+import { eventIdOf, positionOf, renderEvent } from './rendering.ts';
+
+/** Events read at once behind the named one. */
+const PAGE = 100;
+const RETRY_SECONDS = 30;
+
+export interface StreamSettings {
+  /** Open streams of one wallet at one relay. */
+  perWallet: number;
+  /** Open streams at one relay. */
+  total: number;
+  /** Interval of the comments that show proxies and readers that the stream lives. */
+  heartbeatMs: number;
+  /** Then the stream ends and its reader resumes it, so that an ended key or session is noticed. */
+  longestMs: number;
+  /** A reader that leaves this many bytes untaken is disconnected, and resumes where it was. */
+  untakenBytes: number;
+}
+
+export const USUAL_STREAMS: StreamSettings = {
+  perWallet: 20,
+  total: 1_000,
+  heartbeatMs: 15_000,
+  longestMs: 10 * 60_000,
+  untakenBytes: 256 * 1024,
+};
+
+export interface StreamDeps {
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+  feed: Pick<Feed, 'listen' | 'leave'>;
+}
+
+export interface Streams {
+  /** The wallet's events from now on, or after `lastEventId`. */
+  ofWallet(wallet: string, lastEventId: string | undefined): Promise<OpenStream>;
+  /**
+   * The events of one execution from its first on, or after `lastEventId`. Null if it has ended and no event is left.
+   * Throws ApiError 404 for another wallet's execution, as for none.
+   */
+  ofExecution(wallet: string, executionId: string, lastEventId: string | undefined): Promise<OpenStream | null>;
+  /** Open streams now. */
+  count(): number;
+  /** Ends all streams; their readers resume at another relay. */
+  end(): void;
+}
+
+export interface OpenStream {
+  /** Id of the event that it begins behind. A reader that loses it before the first event resumes there. */
+  after: string;
+  /** Writes the events until the reader leaves or nothing more can come. */
+  write(response: Response): void;
+}
+
+/** Opens streams within the limits. All functions throw ApiError. */
+export function createStreams({ ledger, views, feed }: StreamDeps, settings = USUAL_STREAMS): Streams {
+  const open = new Map<Response, string>();
+
+  function requireRoom(wallet: string): void {
+    const own = [...open.values()].filter((other) => other === wallet).length;
+    if (own < settings.perWallet && open.size < settings.total) return;
+    const what =
+      own < settings.perWallet
+        ? 'This service has too many open event streams.'
+        : `This wallet has ${own} open event streams, the most that it may have. Close one.`;
+    throw new ApiError('rate_limited', `${what} Retry in ${RETRY_SECONDS} s.`, { retryAfterSeconds: RETRY_SECONDS });
+  }
+
+  function streamOf(wallet: string, executionId: string | null, after: bigint): OpenStream {
+    return {
+      after: eventIdOf(after),
+      write(response) {
+        open.set(response, wallet);
+        write(response, { wallet, executionId, after, settings, ledger, feed }).catch(() => response.destroy());
+        response.once('close', () => open.delete(response));
+      },
+    };
+  }
+
+  return {
+    async ofWallet(wallet, lastEventId) {
+      const after = readPosition(lastEventId) ?? (await readFeed(ledger)).position;
+      requireRoom(wallet);
+      return streamOf(wallet, null, after);
+    },
+    async ofExecution(wallet, executionId, lastEventId) {
+      const after = readPosition(lastEventId) ?? 0n;
+      const [view] = await readViews(views, [parseUuid(executionId) ? executionId : '']);
+      if (view?.wallet !== wallet)
+        throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
+      // Its last event may be numbered a moment after the record shows the end.
+      const isOver = view.status !== 'pending' && view.status !== 'running';
+      if (isOver && (await isToldWhole(ledger, wallet, executionId, after))) return null;
+      requireRoom(wallet);
+      return streamOf(wallet, executionId, after);
+    },
+    count: () => open.size,
+    end() {
+      for (const response of open.keys()) response.end();
+    },
+  };
+}
+
+/** Throws ApiError 400 if it is not an event's id. */
+function readPosition(lastEventId: string | undefined): bigint | null {
+  if (lastEventId === undefined || lastEventId === '') return null;
+  const position = positionOf(lastEventId);
+  if (position !== null) return position;
+  const expected = 'must be the id of an event, such as evt_42';
+  throw invalid(`The header "Last-Event-ID" ${expected}`, {
+    in: 'header',
+    path: 'Last-Event-ID',
+    expected,
+    got: JSON.stringify(lastEventId.slice(0, 60)),
+  });
+}
+
+/** True if an ended execution has no event after this position, and none without a position. */
+async function isToldWhole(
+  ledger: Kysely<LedgerTables>,
+  wallet: string,
+  executionId: string,
+  after: bigint,
+): Promise<boolean> {
+  const left = await ledger
+    .selectFrom('events')
+    .select('id')
+    .where('execution_id', '=', executionId)
+    .where('wallet', '=', wallet)
+    .where(({ or, eb }) => or([eb('position', 'is', null), eb('position', '>', after)]))
+    .limit(1)
+    .execute();
+  return left.length === 0;
+}
+
+interface Stream extends Pick<StreamDeps, 'ledger' | 'feed'> {
+  wallet: string;
+  executionId: string | null;
+  after: bigint;
+  settings: StreamSettings;
+}
+
+async function write(response: Response, stream: Stream): Promise<void> {
+  const { wallet, executionId, settings, ledger, feed } = stream;
+  let cursor = stream.after;
+  /** What the feed has passed on while older events were read; null once that has been done. */
+  let early: EventRow[] | null = [];
+  // Each event is small. A write that the connection does not take is counted by `writableLength`.
+  const put = (text: string) => {
+    if (response.writableLength > settings.untakenBytes) response.destroy();
+    else response.write(text);
+  };
+
+  /** Returns true if the stream ends here. */
+  function tell(rows: readonly EventRow[]): boolean {
+    for (const row of rows) {
+      if (row.position <= cursor || (executionId !== null && row.execution_id !== executionId)) continue;
+      cursor = row.position;
+      const event = renderEvent(row);
+      put(textOf(event));
+      if (executionId === null || !isEnd(event)) continue;
+      response.end();
+      return true;
+    }
+    return false;
+  }
+
+  /** Reads what the ledger has behind the cursor, page by page, as fast as the reader takes it. */
+  async function catchUp(): Promise<void> {
+    for (let page = PAGE; page === PAGE && !response.writableEnded && !response.destroyed; ) {
+      const rows = executionId
+        ? await readEventsOf(ledger, { wallet, executionId }, cursor, PAGE)
+        : await readEvents(ledger, [wallet], cursor, PAGE);
+      page = rows.length;
+      for (const row of rows) {
+        if (tell([row])) return;
+        if (response.writableNeedDrain) await drained(response);
+      }
+    }
+  }
+
+  const listener: Listener = {
+    wallet,
+    joined(position) {
+      const caughtUp = position > cursor ? catchUp() : Promise.resolve();
+      caughtUp.then(
+        () => {
+          const rows = early ?? [];
+          early = null;
+          if (!response.writableEnded) tell(rows);
+        },
+        () => response.destroy(),
+      );
+    },
+    take(rows) {
+      if (early) early.push(...rows);
+      else if (!response.writableEnded) tell(rows);
+    },
+  };
+  const heartbeat = setInterval(() => {
+    if (!response.writableNeedDrain) put(': alive\n\n');
+  }, settings.heartbeatMs);
+  const limit = setTimeout(() => response.end(), settings.longestMs);
+  response.once('close', () => {
+    clearInterval(heartbeat);
+    clearTimeout(limit);
+    feed.leave(listener);
+  });
+  put(`retry: 1000\nid: ${eventIdOf(cursor)}\n\n`);
+  await catchUp();
+  if (!response.writableEnded && !response.destroyed) feed.listen(listener);
+}
+
+async function drained(response: Response): Promise<void> {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() =>
+    leaving.abort(),
+  );
+}
+
+const textOf = (event: MarketplaceEvent): string =>
+  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

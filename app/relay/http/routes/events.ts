@@ -1,0 +1,77 @@
+/** Routes of event streams. */
+import { z } from 'zod';
+import type { EventData, EventType, MarketplaceEvent } from '../../../sdk/wire/events.ts';
+import { requireNoQuery } from '../../parse.ts';
+import { CACHING, route } from './route.ts';
+import { AGENT_ID, EXECUTION_ID, EXECUTION_PARAM } from './samples.ts';
+
+const LAST_EVENT_ID = {
+  'Last-Event-ID': {
+    about:
+      'The `id` of the last event that you have, such as `evt_42`: the stream continues after it. Browsers send it on their own.',
+    schema: z.string().regex(/^evt_(0|[1-9][0-9]{0,15})$/),
+  },
+};
+
+/** An example of an event, as it is streamed and sent to webhooks. */
+export function sampleOf<Type extends EventType>(type: Type, data: EventData<Type>, id = 42): MarketplaceEvent {
+  return { id: `evt_${id}`, type, timestamp: '2026-11-25T09:24:11.000Z', data } as MarketplaceEvent;
+}
+
+export const COMPLETED_EVENT = sampleOf('execution.completed', {
+  execution_id: EXECUTION_ID,
+  agent_id: AGENT_ID,
+  status: 'completed',
+  cost_usdc: 0.25,
+  error_code: null,
+});
+
+const STREAM = {
+  about:
+    'The stream: for each event its `id`, its type as `event`, and its JSON as `data`. Every 15 seconds a comment shows that it lives. It ends after 10 minutes at the latest; reconnect with `Last-Event-ID`.',
+  bytes: 'text/event-stream' as const,
+  examples: {
+    completed: `id: ${COMPLETED_EVENT.id}\nevent: ${COMPLETED_EVENT.type}\ndata: ${JSON.stringify(COMPLETED_EVENT)}\n\n`,
+  },
+};
+
+export const eventRoutes = {
+  streamExecutionEvents: route({
+    method: 'get',
+    path: '/v1/executions/{execution_id}/events',
+    tag: 'Events',
+    summary: 'Follow one execution',
+    about:
+      'Server-Sent Events of an execution from its first on: `execution.pending`, `execution.running`, and `execution.completed` or `execution.failed`, after which the stream ends. An event may come twice; its `id` tells.',
+    access: 'read',
+    params: { execution_id: EXECUTION_PARAM },
+    headers: LAST_EVENT_ID,
+    answers: { 200: STREAM, 204: { about: 'The execution has ended, and you have its last event.' } },
+    errors: ['execution_not_found'],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request, param }) {
+      requireNoQuery(request.url);
+      const id = request.headers['last-event-id'] as string | undefined;
+      return { stream: await deps.streams.ofExecution(caller.wallet, param('execution_id'), id) };
+    },
+  }),
+
+  streamEvents: route({
+    method: 'get',
+    path: '/v1/events',
+    tag: 'Events',
+    summary: 'Follow all events of a wallet',
+    about:
+      'Server-Sent Events of all executions, disputes, listings and keys of the wallet, from now on or after `Last-Event-ID`. Events are kept for 30 days. To get them without a connection, use webhooks.',
+    access: 'read',
+    headers: LAST_EVENT_ID,
+    answers: { 200: STREAM },
+    errors: [],
+    cache: CACHING.never,
+    async handle({ deps }, { caller, request }) {
+      requireNoQuery(request.url);
+      const id = request.headers['last-event-id'] as string | undefined;
+      return { stream: await deps.streams.ofWallet(caller.wallet, id) };
+    },
+  }),
+};

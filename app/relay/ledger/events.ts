@@ -1,0 +1,168 @@
+/**
+ * The outbox: what webhooks and event streams report. Triggers write the events of executions in the transaction of
+ * their move; all others are written here. An event is shown once it has a position. One relay at a time gives
+ * positions, in the order of the ids, so a reader that remembers the last position misses nothing.
+ */
+import { type CompiledQuery, type Kysely, sql } from 'kysely';
+import type { GroupCommit } from '../../database/groupCommit.ts';
+import { textsOf } from '../../database/portable.ts';
+import type { EventsTable, LedgerTables } from './tables.ts';
+
+type Ledger = Kysely<LedgerTables>;
+export type EventRow = Omit<EventsTable, 'id' | 'position' | 'endpoint_id'> & { position: bigint };
+/** An event that is no execution's. */
+export type OtherEvent = Pick<EventsTable, 'wallet' | 'type'> & {
+  data: string;
+  endpoint_id?: string;
+  execution_id?: string;
+};
+
+/** Events that get their position at once. */
+const NUMBERED_AT_ONCE = 500;
+/** Whoever numbers, or moves the slot, is alone. */
+const LOCK = 'events';
+const COLUMNS = [
+  'position',
+  'wallet',
+  'type',
+  'execution_id',
+  'listing',
+  'cost',
+  'error_code',
+  'data',
+  'created_ms',
+] as const;
+
+/** The statement that writes an event; with `slot`, only if the feed has not passed it. */
+export function eventOf(ledger: Ledger, event: OtherEvent, nowMs: number, slot?: bigint | null): CompiledQuery {
+  const { wallet, type, data, endpoint_id = null, execution_id = null } = event;
+  const values = sql`${wallet}, ${type}, ${data}, ${endpoint_id}, ${execution_id}, ${BigInt(nowMs)}`;
+  const columns = sql.raw('wallet, type, data, endpoint_id, execution_id, created_ms');
+  if (slot === undefined) return sql`INSERT INTO events (${columns}) VALUES (${values})`.compile(ledger);
+  return sql`INSERT INTO events (${columns}) SELECT
+    CAST(${wallet} AS TEXT), CAST(${type} AS TEXT), CAST(${data} AS TEXT), CAST(${endpoint_id} AS TEXT),
+    CAST(${execution_id} AS TEXT), CAST(${BigInt(nowMs)} AS BIGINT)
+    FROM event_feed WHERE slot = ${slot}`.compile(ledger);
+}
+
+export const readFeed = (ledger: Ledger) =>
+  ledger.selectFrom('event_feed').select(['position', 'slot']).executeTakeFirstOrThrow();
+
+/** Gives positions to new events, and each to the endpoints that want it. Returns false if there is none. */
+export async function numberEvents(
+  ledger: Ledger,
+  writes: Pick<GroupCommit, 'alone'>,
+  nowMs: number,
+): Promise<boolean> {
+  const { rows } = await sql`SELECT id FROM events WHERE position IS NULL LIMIT ${sql.lit(1)}`.execute(ledger);
+  if (rows.length === 0) return false;
+  const queries = [
+    sql`UPDATE events SET position = (SELECT position FROM event_feed) + fresh.rank
+      FROM (SELECT id AS fresh_id, row_number() OVER (ORDER BY id) AS rank FROM events WHERE position IS NULL
+        ORDER BY id LIMIT ${sql.lit(NUMBERED_AT_ONCE)}) AS fresh
+      WHERE events.id = fresh.fresh_id`,
+    // Type names hold no other type's name between two spaces.
+    sql`INSERT INTO webhook_deliveries (endpoint_id, position, execution_id, state, is_asked, due_ms, created_ms)
+      SELECT w.endpoint_id, e.position, e.execution_id, 'pending', CASE WHEN e.endpoint_id IS NULL THEN 0 ELSE 1 END,
+        ${sql.raw(String(nowMs))}, ${sql.raw(String(nowMs))}
+      FROM events AS e JOIN webhook_endpoints AS w ON w.wallet = e.wallet
+      WHERE e.position > (SELECT position FROM event_feed)
+        AND (w.endpoint_id = e.endpoint_id OR (e.endpoint_id IS NULL AND w.disabled_ms IS NULL
+          AND (w.event_types = '' OR ' ' || w.event_types || ' ' LIKE '% ' || e.type || ' %')))
+      ORDER BY e.position, w.endpoint_id`,
+    sql`UPDATE event_feed SET position = (SELECT max(position) FROM events)
+      WHERE position < (SELECT max(position) FROM events)`,
+  ];
+  // A position that somebody saw must never be given again, not even after a power cut.
+  await writes.alone(
+    [LOCK],
+    queries.map((query) => query.compile(ledger)),
+    undefined,
+    true,
+  );
+  return true;
+}
+
+/** Writes events of the chain, and moves the slot up to which it was followed. Another relay may have done so already. */
+export async function writeFollowed(
+  ledger: Ledger,
+  writes: Pick<GroupCommit, 'alone'>,
+  events: readonly OtherEvent[],
+  slots: { from: bigint | null; to: bigint },
+  nowMs: number,
+): Promise<void> {
+  const { from, to } = slots;
+  const move = ledger
+    .updateTable('event_feed')
+    .set({ slot: to })
+    .where('slot', from === null ? 'is' : '=', from);
+  await writes.alone(
+    [LOCK],
+    [...events.map((event) => eventOf(ledger, event, nowMs, from)), move.compile()],
+    undefined,
+    true,
+  );
+}
+
+/** Events of these wallets after a position, in order. */
+export function readEvents(
+  ledger: Ledger,
+  wallets: readonly string[],
+  after: bigint,
+  limit: number,
+): Promise<EventRow[]> {
+  return shown(ledger)
+    .where('wallet', 'in', textsOf(ledger, wallets))
+    .where('position', '>', after)
+    .limit(limit)
+    .execute() as Promise<EventRow[]>;
+}
+
+/** The same of one execution of the wallet. */
+export function readEventsOf(
+  ledger: Ledger,
+  { wallet, executionId }: { wallet: string; executionId: string },
+  after: bigint,
+  limit: number,
+): Promise<EventRow[]> {
+  return shown(ledger)
+    .where('execution_id', '=', executionId)
+    .where('wallet', '=', wallet)
+    .where('position', '>', after)
+    .limit(limit)
+    .execute() as Promise<EventRow[]>;
+}
+
+/** A test event is for its endpoint alone. */
+const shown = (ledger: Ledger) =>
+  ledger.selectFrom('events').select(COLUMNS).where('endpoint_id', 'is', null).orderBy('position');
+
+/** Deletes events and deliveries from before this moment. */
+export async function dropOldEvents(ledger: Ledger, beforeMs: number): Promise<void> {
+  await ledger.deleteFrom('webhook_deliveries').where('created_ms', '<', BigInt(beforeMs)).execute();
+  await ledger
+    .deleteFrom('events')
+    .where('created_ms', '<', BigInt(beforeMs))
+    .where('position', 'is not', null)
+    .execute();
+}
+
+/** True if this warning is new: it was not given since it was last taken back. */
+export async function raiseWarning(ledger: Ledger, wallet: string, type: string, subject: string): Promise<boolean> {
+  const raised = await ledger
+    .insertInto('warnings')
+    .values({ wallet, type, subject })
+    .onConflict((conflict) => conflict.columns(['wallet', 'type', 'subject']).doNothing())
+    .returning('wallet')
+    .execute();
+  return raised.length > 0;
+}
+
+export async function takeBackWarning(ledger: Ledger, wallet: string, type: string, subject: string): Promise<void> {
+  await ledger
+    .deleteFrom('warnings')
+    .where('wallet', '=', wallet)
+    .where('type', '=', type)
+    .where('subject', '=', subject)
+    .execute();
+}

@@ -1,0 +1,198 @@
+/** The tables of webhooks: endpoints, and one row for each event that an endpoint gets. */
+import { type CompiledQuery, type Kysely, type Selectable, sql } from 'kysely';
+import { aloneOn } from '../../database/portable.ts';
+import type { EventRow } from './events.ts';
+import type { LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
+
+type Ledger = Kysely<LedgerTables>;
+export type EndpointRow = WebhookEndpointsTable;
+export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
+
+export const readEndpoints = (ledger: Ledger, wallet: string): Promise<EndpointRow[]> =>
+  ledger
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('wallet', '=', wallet)
+    .orderBy('created_ms')
+    .orderBy('endpoint_id')
+    .execute();
+
+/** The wallet's endpoint of this id. */
+export const readEndpoint = (ledger: Ledger, wallet: string, endpointId: string): Promise<EndpointRow | undefined> =>
+  ledger
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('endpoint_id', '=', endpointId)
+    .where('wallet', '=', wallet)
+    .executeTakeFirst();
+
+/** Returns false if the wallet has `most` endpoints already. */
+export function insertEndpoint(ledger: Ledger, row: EndpointRow, most: number): Promise<boolean> {
+  return aloneOn(ledger, `webhooks ${row.wallet}`, async (alone) => {
+    const own = sql<number>`(SELECT count(*) FROM webhook_endpoints WHERE wallet = ${row.wallet})`;
+    const columns = Object.keys(row) as (keyof EndpointRow)[];
+    const { rows } = await sql`
+      INSERT INTO webhook_endpoints (${sql.join(columns.map((column) => sql.ref(column)))})
+      SELECT ${sql.join(columns.map((column) => sql`CAST(${row[column]} AS ${sql.raw(/_ms$/.test(column) ? 'BIGINT' : 'TEXT')})`))}
+      WHERE ${own} < ${most} RETURNING endpoint_id`.execute(alone);
+    return rows.length === 1;
+  });
+}
+
+export async function updateEndpoint(
+  ledger: Ledger,
+  endpointId: string,
+  changes: Partial<Omit<EndpointRow, 'endpoint_id' | 'wallet'>>,
+): Promise<void> {
+  await ledger.updateTable('webhook_endpoints').set(changes).where('endpoint_id', '=', endpointId).execute();
+}
+
+export async function deleteEndpoint(ledger: Ledger, endpointId: string): Promise<void> {
+  await ledger.deleteFrom('webhook_endpoints').where('endpoint_id', '=', endpointId).execute();
+  await ledger.deleteFrom('webhook_deliveries').where('endpoint_id', '=', endpointId).execute();
+}
+
+/** A delivery with the type of its event. */
+export type ListedDelivery = DeliveryRow & { type: string };
+
+const listed = (ledger: Ledger) =>
+  ledger
+    .selectFrom('webhook_deliveries')
+    .innerJoin('events', 'events.position', 'webhook_deliveries.position')
+    .selectAll('webhook_deliveries')
+    .select('events.type');
+
+/** A page of an endpoint's deliveries, newest first, and their number. */
+export async function readDeliveries(
+  ledger: Ledger,
+  endpointId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ rows: ListedDelivery[]; total: number }> {
+  const rows = await listed(ledger)
+    .where('webhook_deliveries.endpoint_id', '=', endpointId)
+    .orderBy('webhook_deliveries.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const { total } = await ledger
+    .selectFrom('webhook_deliveries')
+    .select(({ fn }) => fn.countAll<bigint>().as('total'))
+    .where('endpoint_id', '=', endpointId)
+    .executeTakeFirstOrThrow();
+  return { rows, total: Number(total) };
+}
+
+/** The delivery of this id, if it is of an endpoint of the wallet. */
+export const readDelivery = (ledger: Ledger, wallet: string, id: bigint): Promise<ListedDelivery | undefined> =>
+  listed(ledger)
+    .innerJoin('webhook_endpoints', 'webhook_endpoints.endpoint_id', 'webhook_deliveries.endpoint_id')
+    .where('webhook_deliveries.id', '=', id)
+    .where('webhook_endpoints.wallet', '=', wallet)
+    .executeTakeFirst();
+
+/** Sends the event of a delivery once more. Returns the new delivery's id. */
+export async function repeatDelivery(ledger: Ledger, of: DeliveryRow, nowMs: number): Promise<bigint> {
+  const now = BigInt(nowMs);
+  const { endpoint_id, position, execution_id } = of;
+  const { id } = await ledger
+    .insertInto('webhook_deliveries')
+    .values({
+      endpoint_id,
+      position,
+      execution_id,
+      state: 'pending',
+      is_asked: 1n,
+      due_ms: now,
+      created_ms: now,
+    } as never)
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Endpoints with a delivery that is due, in any order. */
+export async function readDueEndpoints(ledger: Ledger, nowMs: number, limit: number): Promise<EndpointRow[]> {
+  const now = BigInt(nowMs);
+  const { rows: due } = await sql`SELECT 1 AS due FROM webhook_deliveries
+    WHERE state = 'pending' AND due_ms <= ${now} LIMIT ${sql.lit(1)}`.execute(ledger);
+  if (due.length === 0) return [];
+  const { rows } = await sql<EndpointRow>`SELECT * FROM webhook_endpoints AS w
+    WHERE EXISTS (SELECT 1 FROM webhook_deliveries AS d WHERE d.endpoint_id = w.endpoint_id AND d.state = 'pending'
+      AND d.due_ms <= ${now} AND (w.disabled_ms IS NULL OR d.is_asked = 1))
+    ORDER BY random() LIMIT ${limit}`.execute(ledger);
+  return rows;
+}
+
+/**
+ * Takes deliveries of an endpoint that are due until `untilMs`, so that no other relay sends them meanwhile, and not
+ * more than `most` at a time. An event of an execution waits for the earlier ones of that execution.
+ */
+export async function takeDeliveries(
+  ledger: Ledger,
+  { endpoint_id, disabled_ms }: EndpointRow,
+  { nowMs, untilMs, most }: { nowMs: number; untilMs: number; most: number },
+): Promise<DeliveryRow[]> {
+  const now = BigInt(nowMs);
+  const { rows } = await sql<DeliveryRow>`
+    UPDATE webhook_deliveries SET due_ms = ${BigInt(untilMs)}, is_sent = 1, attempts = attempts + 1, attempted_ms = ${now}
+    WHERE state = 'pending' AND due_ms <= ${now} AND id IN (
+      SELECT d.id FROM webhook_deliveries AS d
+      WHERE d.endpoint_id = ${endpoint_id} AND d.state = 'pending' AND d.due_ms <= ${now}
+        ${disabled_ms === null ? sql`` : sql`AND d.is_asked = 1`}
+        AND NOT EXISTS (SELECT 1 FROM webhook_deliveries AS e WHERE e.endpoint_id = d.endpoint_id
+          AND e.execution_id = d.execution_id AND e.execution_id IS NOT NULL AND e.state = 'pending'
+          AND e.position < d.position)
+      ORDER BY d.due_ms, d.id
+      LIMIT (SELECT CASE WHEN count(*) < ${most} THEN ${most} - count(*) ELSE 0 END FROM webhook_deliveries
+        WHERE endpoint_id = ${endpoint_id} AND state = 'pending' AND is_sent = 1 AND due_ms > ${now}))
+    RETURNING *`.execute(ledger);
+  return rows;
+}
+
+export const readEventAt = (ledger: Ledger, position: bigint): Promise<EventRow | undefined> =>
+  ledger
+    .selectFrom('events')
+    .select(['position', 'wallet', 'type', 'execution_id', 'listing', 'cost', 'error_code', 'data', 'created_ms'])
+    .where('position', '=', position)
+    .executeTakeFirst() as Promise<EventRow | undefined>;
+
+export type Attempted = Pick<DeliveryRow, 'state' | 'due_ms' | 'http_status' | 'body' | 'error' | 'duration_ms'>;
+
+/** Notes the outcome of an attempt. Later events of the same execution wait for a failed one. */
+export async function noteAttempt(ledger: Ledger, of: DeliveryRow, outcome: Attempted): Promise<void> {
+  await ledger
+    .updateTable('webhook_deliveries')
+    .set({ ...outcome, is_sent: 0n })
+    .where('id', '=', of.id)
+    .where('state', '=', 'pending')
+    .where('attempts', '=', of.attempts)
+    .execute();
+  if (outcome.state !== 'pending' || of.execution_id === null) return;
+  await ledger
+    .updateTable('webhook_deliveries')
+    .set({ due_ms: outcome.due_ms })
+    .where('endpoint_id', '=', of.endpoint_id)
+    .where('execution_id', '=', of.execution_id)
+    .where('state', '=', 'pending')
+    .where('position', '>', of.position)
+    .where('due_ms', '<', outcome.due_ms)
+    .execute();
+}
+
+/** The statements that switch an endpoint off and report it, unless it is off. */
+export function switchOff(
+  ledger: Ledger,
+  { endpoint_id, wallet, url }: Pick<EndpointRow, 'endpoint_id' | 'wallet' | 'url'>,
+  nowMs: number,
+): CompiledQuery[] {
+  const data = JSON.stringify({ endpoint_id, url });
+  const report = sql`INSERT INTO events (wallet, type, data, created_ms)
+    SELECT wallet, 'webhook.disabled', CAST(${data} AS TEXT), CAST(${BigInt(nowMs)} AS BIGINT)
+    FROM webhook_endpoints WHERE endpoint_id = ${endpoint_id} AND wallet = ${wallet} AND disabled_ms IS NULL`;
+  const off = ledger
+    .updateTable('webhook_endpoints')
+    .set({ disabled_ms: BigInt(nowMs), disabled_by: 'failures' })
+    .where('endpoint_id', '=', endpoint_id)
+    .where('disabled_ms', 'is', null);
+  return [report.compile(ledger), off.compile()];
+}

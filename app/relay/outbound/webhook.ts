@@ -1,0 +1,66 @@
+/** Makes the HTTP request of a webhook, and returns what came back. */
+import { Agent, request } from 'undici';
+import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
+
+/** Kept of an answer for the log. */
+const BODY_BYTES = 1_024;
+/** Connections to one server. */
+const CONNECTIONS = 8;
+
+export interface WebhookAnswer {
+  /** Null if no answer came; `error` says why. */
+  status: number | null;
+  body: Buffer | null;
+  error: string | null;
+}
+
+export interface WebhookCalls {
+  post(url: string, headers: Record<string, string>, body: string, timeoutMs: number): Promise<WebhookAnswer>;
+  destroy(): Promise<void>;
+}
+
+/** `allowPrivate`, for a local network, allows http and every address. Redirects are not followed. */
+export function createWebhookCalls(options: { allowPrivate: boolean; resolve?: Resolve }): WebhookCalls {
+  const agent = new Agent({
+    connect: createConnector(options),
+    connections: CONNECTIONS,
+    pipelining: 1,
+    keepAliveTimeout: 10_000,
+    maxHeaderSize: 16 * 1024,
+  });
+  return {
+    async post(url, headers, body, timeoutMs) {
+      const signal = AbortSignal.timeout(timeoutMs);
+      try {
+        const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body, signal });
+        answer.body.on('error', () => undefined);
+        return { status: answer.statusCode, body: await readBeginning(answer.body), error: null };
+      } catch (error) {
+        return { status: null, body: null, error: describe(error, timeoutMs, signal.aborted) };
+      }
+    },
+    destroy: () => agent.destroy(),
+  };
+}
+
+/** A long or endless body is cut and its connection closed. */
+async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      if (Buffer.concat(chunks).length > BODY_BYTES) break;
+    }
+  } catch {
+    // What came is kept.
+  }
+  body.destroy();
+  return Buffer.concat(chunks).subarray(0, BODY_BYTES);
+}
+
+function describe(error: unknown, timeoutMs: number, isLate: boolean): string {
+  if (isLate) return `no answer within ${timeoutMs / 1_000} s`;
+  if (error instanceof ForbiddenEndpoint) return `the endpoint cannot be called: ${error.message}`;
+  const { code, name } = error as NodeJS.ErrnoException;
+  return `no connection: ${code ?? name}`;
+}

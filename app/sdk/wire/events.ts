@@ -1,0 +1,105 @@
+/**
+ * The events of webhooks and event streams: what happened to a wallet's executions, disputes, listings, keys and gas
+ * balance. A webhook's body and a stream's `data` are the same JSON.
+ */
+import * as z from 'zod';
+import { DISPUTE_OUTCOMES, EXECUTION_STATUSES } from './choices.ts';
+import { Address, Count, ExecutionId, Lamports, Time, Usdc } from './fields.ts';
+
+/** Every event has an id of this form. A later event has a larger number. */
+export const EventId = z.string().regex(/^evt_[1-9][0-9]{0,15}$/, 'must be the id of an event, such as evt_42');
+
+const ExecutionData = z.strictObject({
+  execution_id: ExecutionId,
+  agent_id: z.string(),
+  status: z.enum(EXECUTION_STATUSES),
+  /** The price; 0 if the execution failed. */
+  cost_usdc: Usdc,
+  /** Why it failed; null for other events, and if only the chain knows it. */
+  error_code: z.string().nullable(),
+});
+
+const DisputeData = z.strictObject({
+  execution_id: ExecutionId,
+  agent_id: z.string(),
+  /** Whether the wallet bought the execution or created the agent. */
+  role: z.enum(['caller', 'creator']),
+  outcome: z.enum(DISPUTE_OUTCOMES),
+  /** What the caller gets back. */
+  amount_to_caller_usdc: Usdc,
+});
+
+/** The `data` of each type of event. */
+export const EVENT_DATA = {
+  'execution.pending': ExecutionData,
+  'execution.running': ExecutionData,
+  'execution.completed': ExecutionData,
+  'execution.failed': ExecutionData,
+  'dispute.opened': DisputeData,
+  'dispute.resolved': DisputeData,
+  'agent.paused': z.strictObject({ agent_id: z.string() }),
+  'agent.signing_key_changed': z.strictObject({ agent_id: z.string(), signing_key: Address }),
+  'agent.collateral_low': z.strictObject({
+    agent_id: z.string(),
+    /** What is left of the collateral. */
+    collateral_usdc: Usdc,
+  }),
+  'key.cap_near': z.strictObject({
+    key_id: z.string(),
+    limit: z.enum(['period', 'total']),
+    spent_usdc: Usdc,
+    max_usdc: Usdc,
+  }),
+  'gas.low': z.strictObject({ gas_lamports: Lamports, calls_left: Count }),
+  'webhook.disabled': z.strictObject({ endpoint_id: z.string(), url: z.string() }),
+  'webhook.test': z.strictObject({ endpoint_id: z.string() }),
+} as const satisfies Record<string, z.ZodType>;
+
+export type EventType = keyof typeof EVENT_DATA;
+export const EVENT_TYPES = Object.keys(EVENT_DATA) as [EventType, ...EventType[]];
+export type EventData<Type extends EventType> = z.infer<(typeof EVENT_DATA)[Type]>;
+
+/** When each type is sent, for people. */
+export const EVENT_MEANINGS: Record<EventType, string> = {
+  'execution.pending': 'The price is in the escrow, and the agent will be called.',
+  'execution.running': 'The agent is called, or its answer is being settled or refunded.',
+  'execution.completed': 'The answer was paid for. Read the execution for its result.',
+  'execution.failed': 'Nothing was paid, or the price was refunded in full.',
+  'dispute.opened': 'A caller disputes an execution, of this wallet or of its agent.',
+  'dispute.resolved': 'The dispute has ended.',
+  'agent.paused': 'An agent of this wallet takes no new executions.',
+  'agent.signing_key_changed': 'An agent of this wallet signs its results with another key.',
+  'agent.collateral_low':
+    'A dispute took collateral from an agent, which is now paused. Top it up before you resume the agent.',
+  'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
+  'gas.low': 'The gas balance pays for fewer than 10 more calls.',
+  'webhook.disabled': 'An endpoint failed for days and was switched off.',
+  'webhook.test': 'You asked for a test.',
+};
+
+/** One event: the body of a webhook, and the `data` of a stream. */
+export const MarketplaceEvent = z.strictObject({
+  id: EventId,
+  type: z.enum(EVENT_TYPES),
+  /** When it happened. */
+  timestamp: Time,
+  data: z.union([
+    ExecutionData,
+    DisputeData,
+    EVENT_DATA['agent.signing_key_changed'],
+    EVENT_DATA['agent.collateral_low'],
+    EVENT_DATA['key.cap_near'],
+    EVENT_DATA['gas.low'],
+    EVENT_DATA['webhook.disabled'],
+    EVENT_DATA['webhook.test'],
+    EVENT_DATA['agent.paused'],
+  ]),
+});
+/** An event with the `data` of its type. */
+export type MarketplaceEvent = {
+  [Type in EventType]: { id: string; type: Type; timestamp: string; data: EventData<Type> };
+}[EventType];
+
+/** True if the execution of this event has ended, and its stream with it. */
+export const isEnd = ({ type }: Pick<MarketplaceEvent, 'type'>): boolean =>
+  type === 'execution.completed' || type === 'execution.failed';

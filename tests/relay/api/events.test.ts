@@ -1,0 +1,388 @@
+/** Event streams: their order, resuming, limits, and whose events they show. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { followChain } from '../../../app/relay/events/chain.ts';
+import { createFeed } from '../../../app/relay/events/feed.ts';
+import { dropOldEvents } from '../../../app/relay/ledger/events.ts';
+import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
+import { createClient } from '../../../app/sdk/client/client.ts';
+import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
+import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
+
+/** The whole text of a stream that ends on its own, or what came until `count` events are there. */
+async function readStream(world: World, path: string, key: string, options: { after?: string; count?: number } = {}) {
+  const leaving = new AbortController();
+  const headers: Record<string, string> = { authorization: `Bearer ${key}` };
+  if (options.after) headers['last-event-id'] = options.after;
+  const response = await fetch(world.url + path, { headers, signal: leaving.signal });
+  expect(response.status).to.equal(200);
+  expect(response.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
+  expect(response.headers.get('cache-control')).to.equal('no-store');
+  let text = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    await world.feed.turn();
+    if (options.count !== undefined && eventsOf(text).length >= options.count) break;
+  }
+  leaving.abort();
+  return text;
+}
+
+function eventsOf(text: string): MarketplaceEvent[] {
+  return text
+    .split('\n\n')
+    .slice(0, -1)
+    .filter((part) => part.includes('data: '))
+    .map((part) => {
+      const [id, type, data] = ['id', 'event', 'data'].map((name) => new RegExp(`^${name}: (.*)$`, 'm').exec(part)![1]);
+      const event = EventSchema.parse(JSON.parse(data!)) as MarketplaceEvent;
+      expect([event.id, event.type]).to.deep.equal([id, type]);
+      return event;
+    });
+}
+
+const typesOf = (text: string) => eventsOf(text).map(({ type }) => type);
+
+describe('event streams', () => {
+  let world: World;
+  let wallet: string;
+  let key: string;
+  let listing: string;
+
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.stop());
+  beforeEach(async () => {
+    wallet = newAddress();
+    key = (await world.addKey({ wallet })).apiKey;
+    listing = await world.addListing();
+  });
+
+  const begin = () => world.addJournal({ wallet, listing, state: 'accepted', opened_at: null });
+  async function move(id: string, ...states: ExecutionState[]) {
+    for (const state of states)
+      await world.ledger.updateTable('executions').set({ state }).where('execution_id', '=', id).execute();
+  }
+
+  it('streams an execution from its first event to its end, and then ends', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'open_confirmed');
+    const reading = readStream(world, `/v1/executions/${id}/events`, key);
+    await move(id, 'dispatched', 'verified');
+    await world.feed.turn();
+    await move(id, 'settled');
+    const text = await reading;
+    expect(typesOf(text)).to.deep.equal(['execution.pending', 'execution.running', 'execution.completed']);
+    const [, , end] = eventsOf(text);
+    expect(end!.data).to.deep.equal({
+      execution_id: id,
+      agent_id: listing,
+      status: 'completed',
+      cost_usdc: 0.25,
+      error_code: null,
+    });
+    expect(text).to.match(/^retry: 1000\nid: evt_0\n\n/);
+  });
+
+  it('shows every 15 seconds that a stream lives, here every 50 ms', async () => {
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${key}` };
+    const { body } = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
+    let text = '';
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes(': alive\n\n: alive\n\n')) break;
+    }
+    leaving.abort();
+    expect(text).to.match(/^retry: 1000\nid: evt_\d+\n\n: alive/);
+  });
+
+  it('resumes after the event that the reader names, and tells one that has all of them to stop', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled');
+    await world.feed.turn();
+    const path = `/v1/executions/${id}/events`;
+    const [first, second, last] = eventsOf(await readStream(world, path, key));
+    expect(typesOf(await readStream(world, path, key, { after: first!.id }))).to.deep.equal([second!.type, last!.type]);
+    const done = await world.call(path, { key, headers: { 'last-event-id': last!.id } });
+    expect([done.status, done.text]).to.deep.equal([204, '']);
+  });
+
+  it('reports a refund once, with its reason and no cost, also while it waits for the account of the caller', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'open_confirmed', 'dispatched');
+    const waits = {
+      state: 'refunding',
+      refund_state: 'claimable',
+      is_waiting: 1n,
+      error_code: 'execution_failed',
+    } as const;
+    await world.ledger
+      .updateTable('executions')
+      .set({ state: 'refunding', refund_state: 'pending' })
+      .where('execution_id', '=', id)
+      .execute();
+    await world.ledger.updateTable('executions').set(waits).where('execution_id', '=', id).execute();
+    await world.ledger.updateTable('executions').set({ is_waiting: 0n }).where('execution_id', '=', id).execute();
+    await world.ledger
+      .updateTable('executions')
+      .set({ state: 'refunded', refund_state: 'done' })
+      .where('execution_id', '=', id)
+      .execute();
+    const events = eventsOf(await readStream(world, `/v1/executions/${id}/events`, key));
+    expect(events.map(({ type }) => type)).to.deep.equal([
+      'execution.pending',
+      'execution.running',
+      'execution.failed',
+    ]);
+    expect(events[2]!.data).to.include({ status: 'failed', cost_usdc: 0, error_code: 'execution_failed' });
+  });
+
+  it('reports an end that the chain took back as running, and the new end', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled', 'verified', 'settled');
+    const rows = await world.ledger
+      .selectFrom('events')
+      .select('type')
+      .where('execution_id', '=', id)
+      .orderBy('id')
+      .execute();
+    expect(rows.map(({ type }) => type.slice(10))).to.deep.equal([
+      'pending',
+      'running',
+      'completed',
+      'running',
+      'completed',
+    ]);
+  });
+
+  it('reports a call that was never paid as failed, and nothing before', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'void');
+    expect(typesOf(await readStream(world, `/v1/executions/${id}/events`, key))).to.deep.equal(['execution.failed']);
+  });
+
+  it('streams the events of the wallet from now on, and of no other wallet', async () => {
+    const before = await begin();
+    await move(before, 'open_signed', 'open_confirmed');
+    await world.feed.turn();
+    const reading = readStream(world, '/v1/events', key, { count: 2 });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const foreign = await world.addJournal({ wallet: newAddress(), listing, state: 'open_signed' });
+    const own = await begin();
+    await move(foreign, 'open_confirmed', 'dispatched');
+    await move(own, 'open_signed', 'open_confirmed', 'dispatched');
+    const events = eventsOf(await reading);
+    expect(events.map(({ data }) => (data as { execution_id: string }).execution_id)).to.deep.equal([own, own]);
+    const refused = await world.get(`/v1/executions/${foreign}/events`, key);
+    expect([refused.status, refused.json.error.code]).to.deep.equal([404, 'execution_not_found']);
+  });
+
+  it('is followed by the client over ended connections, without a gap and without a repeat', async () => {
+    const client = createClient({ baseUrl: world.url, apiKey: key });
+    const ids = [await begin(), await begin()];
+    const turning = setInterval(() => void world.feed.turn(), 20);
+    const leaving = new AbortController();
+    const all: string[] = [];
+    const following = (async () => {
+      for await (const { type } of client.streamEvents({ signal: leaving.signal })) if (all.push(type) === 6) return;
+    })();
+    while (world.openStreams() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    // Before its first event, and between two.
+    world.endStreams();
+    await move(ids[0]!, 'open_signed', 'open_confirmed', 'dispatched');
+    while (all.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    world.endStreams();
+    await move(ids[1]!, 'open_signed', 'open_confirmed', 'dispatched', 'settled');
+    await move(ids[0]!, 'settled');
+    await following;
+    const whole = ['execution.pending', 'execution.running', 'execution.completed'];
+    expect(all).to.deep.equal([...whole.slice(0, 2), ...whole, 'execution.completed']);
+    const own: string[] = [];
+    for await (const { type } of client.streamExecutionEvents(ids[1]!)) own.push(type);
+    expect(own).to.deep.equal(whole);
+    for await (const { id } of client.streamExecutionEvents(ids[1]!, { after: 'evt_999999' })) own.push(id);
+    expect(own.length).to.equal(3);
+    clearInterval(turning);
+  });
+
+  it('refuses a Last-Event-ID that is none', async () => {
+    const { status, json } = await world.call('/v1/events', { key, headers: { 'last-event-id': '42' } });
+    expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
+    expect(json.error.details.issues[0]).to.include({ in: 'header', path: 'Last-Event-ID', got: '"42"' });
+  });
+
+  it('answers HEAD without a stream', async () => {
+    const { status, headers, text } = await world.call('/v1/events', { key, method: 'HEAD' });
+    expect([status, headers.get('content-type'), text]).to.deep.equal([200, 'text/event-stream; charset=utf-8', '']);
+  });
+
+  it('refuses a stream beyond the limit of the wallet, until one is closed', async () => {
+    const leaving = [1, 2, 3].map(() => new AbortController());
+    const open = (signal?: AbortSignal) =>
+      fetch(`${world.url}/v1/events`, { headers: { authorization: `Bearer ${key}` }, ...(signal && { signal }) });
+    for (const { signal } of leaving) expect((await open(signal)).status).to.equal(200);
+    const refused = await open();
+    expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '30']);
+    const { error } = (await refused.json()) as { error: { code: string; message: string } };
+    expect(error.code).to.equal('rate_limited');
+    expect(error.message).to.equal(
+      'This wallet has 3 open event streams, the most that it may have. Close one. Retry in 30 s.',
+    );
+    leaving[0]!.abort();
+    for (let status = 429; status !== 200; ) {
+      const again = new AbortController();
+      ({ status } = await open(again.signal));
+      again.abort();
+    }
+    for (const one of leaving) one.abort();
+  });
+
+  it('disconnects a reader that takes nothing, which then resumes', async () => {
+    const socket = connect(world.port, '127.0.0.1');
+    socket.write(`GET /v1/events HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString()).to.match(/^HTTP\/1.1 200/);
+    socket.pause();
+    let isGone = false;
+    socket.once('close', () => {
+      isGone = true;
+    });
+    const data = JSON.stringify({ endpoint_id: 'we_1', url: 'x'.repeat(500_000) });
+    for (let sent = 0; sent < 40 && !isGone; sent += 1) {
+      await world.ledger
+        .insertInto('events')
+        .values({ wallet, type: 'webhook.disabled', data, created_ms: 1n } as never)
+        .execute();
+      await world.feed.turn();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    socket.resume();
+    if (!isGone) await once(socket, 'close');
+    const texts = await readStream(world, '/v1/events', key, { after: 'evt_1', count: 40 });
+    const seen = eventsOf(texts).map(({ id }) => Number(id.slice(4)));
+    expect(seen.length).to.be.greaterThan(10);
+    expect(seen).to.deep.equal([...seen].sort((a, b) => a - b));
+  });
+
+  it('gives each event one position, in the order of each execution, however many relays number them', async () => {
+    const { db, writes, close } = world.tables.openAgain();
+    const other = createFeed({ ledger: db, writes, now: () => world.state.nowMs });
+    const ids = await Promise.all(Array.from({ length: 12 }, begin));
+    const moving = ids.map((id) => move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled'));
+    let isMoved = false;
+    const moved = Promise.all(moving).then(() => {
+      isMoved = true;
+    });
+    while (!isMoved) {
+      await Promise.all([world.feed.turn(), other.turn()]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await moved;
+    await Promise.all([world.feed.turn(), other.turn()]);
+    const rows = await world.ledger
+      .selectFrom('events')
+      .select(['execution_id', 'type', 'position'])
+      .where('wallet', '=', wallet)
+      .orderBy('position')
+      .execute();
+    expect(rows.length).to.equal(36);
+    expect(new Set(rows.map(({ position }) => position)).size).to.equal(36);
+    for (const id of ids) {
+      const types = rows.filter(({ execution_id }) => execution_id === id).map(({ type }) => type);
+      expect(types).to.deep.equal(['execution.pending', 'execution.running', 'execution.completed']);
+    }
+    await close();
+  });
+
+  it('tells both parties of a dispute, and the creator of its listings, once the chain cannot take it back', async () => {
+    const creator = newAddress();
+    const own = await world.addListing({ creator });
+    const execution_id = newExecutionId();
+    await world.addRecord({ caller: wallet, listing: own, execution_id });
+    const executionId = execution_id.replaceAll('-', '');
+    const slots = { ...world.tables };
+    const deps = { ledger: world.ledger, views: slots.views.db, writes: slots.writes, now: () => world.state.nowMs };
+    const settle = (finalized_slot: bigint) =>
+      world.index
+        .insertInto('progress')
+        .values({ id: 1n, slot: 500n, checked_at: 0n, finalized_slot })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ finalized_slot }))
+        .execute();
+    const happen = (slot: bigint, name: string, data: object) =>
+      world.index
+        .insertInto('events')
+        .values({
+          signature: newAddress(),
+          event_index: 0n,
+          slot,
+          name,
+          data: JSON.stringify({ listing: own, ...data }),
+        })
+        .execute();
+    await happen(90n, 'ListingStatusChanged', { status: 1 });
+    await settle(100n);
+    await followChain(deps);
+    await happen(101n, 'DisputeOpened', { executionId });
+    await happen(102n, 'SigningKeyRotated', { signingKey: listing });
+    await happen(103n, 'DisputeResolved', {
+      executionId,
+      upheld: true,
+      amountToCaller: '250000',
+      deposited: '5000000',
+      slashed: '3000000',
+      listingStatus: 1,
+    });
+    await happen(104n, 'ListingStatusChanged', { status: 0 });
+    await settle(102n);
+    expect(await followChain(deps)).to.equal(false);
+    const told = async (to: string) =>
+      (
+        await world.ledger
+          .selectFrom('events')
+          .select(['type', 'data'])
+          .where('wallet', '=', to)
+          .orderBy('id')
+          .execute()
+      ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
+    const dispute = { type: 'dispute.opened', execution_id, agent_id: own, outcome: 'open', amount_to_caller_usdc: 0 };
+    expect(await told(wallet)).to.deep.equal([{ ...dispute, role: 'caller' }]);
+    await settle(110n);
+    await Promise.all([followChain(deps), followChain(deps)]);
+    const end = { ...dispute, type: 'dispute.resolved', outcome: 'upheld', amount_to_caller_usdc: 0.25 };
+    expect(await told(wallet)).to.deep.equal([
+      { ...dispute, role: 'caller' },
+      { ...end, role: 'caller' },
+    ]);
+    expect(await told(creator)).to.deep.equal([
+      { ...dispute, role: 'creator' },
+      { type: 'agent.signing_key_changed', agent_id: own, signing_key: listing },
+      { ...end, role: 'creator' },
+      { type: 'agent.collateral_low', agent_id: own, collateral_usdc: 2 },
+      { type: 'agent.paused', agent_id: own },
+    ]);
+    await world.feed.turn();
+    const seen = eventsOf(await readStream(world, '/v1/events', key, { after: 'evt_0', count: 2 }));
+    expect(seen.map(({ type }) => type)).to.deep.equal(['dispute.opened', 'dispute.resolved']);
+  });
+
+  it('forgets events after their time, and never gives a position twice', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'open_confirmed');
+    await world.feed.turn();
+    const { position: before } = await world.ledger
+      .selectFrom('event_feed')
+      .select('position')
+      .executeTakeFirstOrThrow();
+    await dropOldEvents(world.ledger, Date.now() + 1_000);
+    expect(await world.ledger.selectFrom('events').select('id').execute()).to.deep.equal([]);
+    await move(id, 'dispatched');
+    await world.feed.turn();
+    const [event] = await world.ledger.selectFrom('events').select('position').execute();
+    expect(event!.position).to.equal(before + 1n);
+  });
+});

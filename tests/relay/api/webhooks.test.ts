@@ -1,0 +1,392 @@
+/** Webhooks: endpoints and their secrets, deliveries to a real server, retries, the log, and when one is switched off. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { createDeliveries, USUAL_DELIVERIES } from '../../../app/relay/events/deliveries.ts';
+import { createWebhookCalls } from '../../../app/relay/outbound/webhook.ts';
+import type { createManagementClient } from '../../../app/sdk/client/management.ts';
+import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
+import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
+import { refusal, sessionsOf } from './sessions.ts';
+
+interface Received {
+  headers: Record<string, string>;
+  body: string;
+  event: MarketplaceEvent;
+}
+
+/** A receiver of webhooks; `answer` says what it does with each. */
+async function startReceiver() {
+  const received: Received[] = [];
+  const receiver = {
+    received,
+    url: '',
+    answer: (_event: MarketplaceEvent): { status: number; body?: string; headers?: Record<string, string> } | null => {
+      return { status: 204 };
+    },
+    typesSeen: () => received.map(({ event }) => event.type),
+    stop: (): void => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  const server: Server = createServer(async (request: IncomingMessage, response) => {
+    const body = await text(request);
+    const event = JSON.parse(body) as MarketplaceEvent;
+    received.push({ headers: request.headers as Record<string, string>, body, event });
+    const answer = receiver.answer(event);
+    // Null: it never answers.
+    if (answer) response.writeHead(answer.status, answer.headers).end(answer.body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return receiver;
+}
+
+type Management = ReturnType<typeof createManagementClient>;
+const HOUR_MS = 3_600_000;
+const SECRET = /^whsec_[A-Za-z0-9+/]{32}$/;
+
+describe('webhooks', () => {
+  let world: World;
+  let receiver: Awaited<ReturnType<typeof startReceiver>>;
+  let keypair: Keypair;
+  let wallet: string;
+  let management: Management;
+  const calls = createWebhookCalls({ allowPrivate: true });
+  const people = sessionsOf(() => world);
+
+  before(async () => {
+    world = await startWorld();
+  });
+  after(async () => {
+    await calls.destroy();
+    await world.stop();
+  });
+  beforeEach(async () => {
+    world.state.nowMs = EPOCH * 1_000;
+    receiver = await startReceiver();
+    keypair = Keypair.generate();
+    wallet = keypair.publicKey.toBase58();
+    await world.addRecord({ caller: wallet, listing: await world.addListing() });
+    // A session ends where a test moves the clock.
+    let session = { at: 0, management: null as Management | null };
+    const call = async (...asked: Parameters<Management['call']>) => {
+      const at = world.state.nowMs;
+      if (!session.management || session.at !== at) session = { at, management: await people.signIn(keypair) };
+      return session.management!.call(...asked);
+    };
+    management = { call: call as Management['call'] };
+  });
+  afterEach(async () => {
+    receiver.stop();
+    await world.ledger.deleteFrom('webhook_endpoints').execute();
+    await world.ledger.deleteFrom('webhook_deliveries').execute();
+  });
+
+  const sender = (changes: Partial<typeof USUAL_DELIVERIES> = {}, over: Partial<typeof calls> = {}) =>
+    createDeliveries(
+      {
+        ledger: world.ledger,
+        writes: world.tables.writes,
+        calls: { ...calls, ...over },
+        now: () => world.state.nowMs,
+        log: world.deps.log,
+      },
+      { ...USUAL_DELIVERIES, ...changes },
+    );
+  /** What a relay does within a moment: all that is due. */
+  async function send(deliveries = sender()): Promise<void> {
+    await world.feed.turn();
+    for (let before = -1; before < receiver.received.length; ) {
+      before = receiver.received.length;
+      await deliveries.turn();
+      await deliveries.idle();
+    }
+  }
+  const create = (event_types?: MarketplaceEvent['type'][], url = receiver.url) =>
+    management.call('webhooks.create', { url, ...(event_types && { event_types }) });
+  const log = async (endpoint_id: string) =>
+    (await management.call('webhooks.deliveries', { endpoint_id, limit: 100, offset: 0 })).deliveries;
+  /** An execution that goes through these states. */
+  async function execute(...states: ('dispatched' | 'settled')[]): Promise<string> {
+    const id = await world.addJournal({ wallet, listing: newAddress(), state: 'open_confirmed' });
+    for (const state of states)
+      await world.ledger.updateTable('executions').set({ state }).where('execution_id', '=', id).execute();
+    return id;
+  }
+  const verified = ({ headers, body }: Received, secret: string) => new Webhook(secret).verify(body, headers);
+
+  it('sends each event once, in its order, signed by the Standard Webhooks specification', async () => {
+    const { endpoint, secret } = await create();
+    expect(secret).to.match(SECRET);
+    expect(JSON.stringify(await management.call('webhooks.list'))).not.to.include(secret.slice(6));
+    // The library of the specification refuses a signature of another time.
+    world.state.nowMs = Date.now();
+    const id = await execute('dispatched', 'settled');
+    await send();
+    expect(receiver.typesSeen()).to.deep.equal(['execution.pending', 'execution.running', 'execution.completed']);
+    for (const one of receiver.received) {
+      expect(verified(one, secret)).to.deep.equal(one.event);
+      expect(one.headers['webhook-id']).to.equal(one.event.id);
+      expect(one.headers['content-type']).to.equal('application/json');
+    }
+    expect(() => verified({ ...receiver.received[0]!, body: '{}' }, secret)).to.throw('No matching signature found');
+    expect(receiver.received[2]!.event.data).to.include({ execution_id: id, status: 'completed', cost_usdc: 0.25 });
+    const [last] = await log(endpoint.endpoint_id);
+    expect(last).to.deep.include({
+      event_type: 'execution.completed',
+      execution_id: id,
+      status: 'delivered',
+      attempts: 1,
+    });
+    expect(last).to.deep.include({ http_status: 204, body: '', error: null, next_attempt_at: null });
+    await send();
+    expect(receiver.received.length).to.equal(3);
+  });
+
+  it('sends only the types that the endpoint wants, and no event of another wallet', async () => {
+    await create(['execution.completed', 'dispute.opened']);
+    await execute('dispatched', 'settled');
+    await world.addJournal({ wallet: newAddress(), listing: newAddress(), state: 'open_confirmed' });
+    await send();
+    expect(receiver.typesSeen()).to.deep.equal(['execution.completed']);
+    await refusal(
+      management.call('webhooks.create', { url: receiver.url, event_types: ['execution.over' as never] }),
+    ).then(({ code }) => expect(code).to.equal('invalid_request'));
+  });
+
+  it('signs with both secrets for 24 hours after a rotation, and then with the new one alone', async () => {
+    world.state.nowMs = Date.now() - 24 * HOUR_MS;
+    const { endpoint, secret } = await create();
+    const rotated = await management.call('webhooks.rotate', { endpoint_id: endpoint.endpoint_id });
+    expect(rotated.secret).to.match(SECRET).and.not.to.equal(secret);
+    expect(rotated.endpoint.old_secret_until).to.equal(new Date(world.state.nowMs + 24 * HOUR_MS).toISOString());
+    await execute();
+    world.state.nowMs = Number(Date.parse(rotated.endpoint.old_secret_until!)) - 1;
+    await send();
+    for (const one of [secret, rotated.secret]) expect(verified(receiver.received[0]!, one)).to.be.an('object');
+    world.state.nowMs += 1;
+    await execute();
+    await send();
+    expect(verified(receiver.received[1]!, rotated.secret)).to.be.an('object');
+    expect(() => verified(receiver.received[1]!, secret)).to.throw('No matching signature found');
+    expect((await management.call('webhooks.list')).endpoints[0]!.old_secret_until).to.equal(null);
+  });
+
+  it('tries a failed delivery again with longer and longer pauses for about 24 hours, in the order of the execution', async () => {
+    const { endpoint } = await create();
+    receiver.answer = () => ({ status: 500, body: 'x'.repeat(2_000) });
+    await execute('dispatched');
+    const begun = world.state.nowMs;
+    const tries: number[] = [];
+    for (let count = 0; count < 8; count += 1) {
+      await send();
+      tries.push(world.state.nowMs - begun);
+      expect(receiver.received.length).to.equal(count + 1);
+      const pending = (await log(endpoint.endpoint_id)).at(-1)!;
+      expect(pending).to.deep.include({
+        status: 'pending',
+        attempts: count + 1,
+        http_status: 500,
+        body: 'x'.repeat(1_024),
+      });
+      expect(pending.error).to.equal('the answer has the status 500');
+      world.state.nowMs = Date.parse(pending.next_attempt_at!) - 1;
+      await send();
+      expect(receiver.received.length).to.equal(count + 1);
+      world.state.nowMs += 1;
+    }
+    expect(tries.map((ms) => Math.floor(ms / 60_000))).to.satisfy((minutes: number[]) => minutes.at(-1)! >= 930);
+    receiver.answer = () => ({ status: 200, body: 'ok' });
+    await send();
+    expect(world.state.nowMs - begun).to.be.within(23 * HOUR_MS, 27 * HOUR_MS);
+    expect(receiver.typesSeen().slice(-2)).to.deep.equal(['execution.pending', 'execution.running']);
+    expect(new Set(receiver.received.slice(0, 9).map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
+    expect((await management.call('webhooks.list')).endpoints[0]).to.include({ status: 'active', failing_since: null });
+  });
+
+  it('gives up after the last attempt, and sends the event once more when it is asked to', async () => {
+    const { endpoint } = await create();
+    receiver.answer = () => ({ status: 302, headers: { location: receiver.url } });
+    const deliveries = sender({ pausesMs: [1_000] });
+    await execute();
+    await send(deliveries);
+    world.state.nowMs += 2_000;
+    await send(deliveries);
+    const [failed] = await log(endpoint.endpoint_id);
+    expect(failed).to.include({ status: 'failed', attempts: 2, http_status: 302, next_attempt_at: null });
+    expect(receiver.received.length).to.equal(2);
+    receiver.answer = () => ({ status: 200 });
+    const again = await management.call('webhooks.redeliver', { delivery_id: failed!.delivery_id });
+    expect(again).to.include({ status: 'pending', attempts: 0, event_id: failed!.event_id });
+    await send(deliveries);
+    expect(receiver.received.map(({ event }) => event.id)).to.deep.equal(Array(3).fill(failed!.event_id));
+    expect((await log(endpoint.endpoint_id)).map(({ status }) => status)).to.deep.equal(['delivered', 'failed']);
+  });
+
+  it('says why no answer came: none in time, no server, or an address that it must not call', async () => {
+    const { endpoint } = await create();
+    const reason = async (deliveries: ReturnType<typeof sender>) => {
+      await execute();
+      await send(deliveries);
+      return (await log(endpoint.endpoint_id))[0]!.error;
+    };
+    receiver.answer = () => null;
+    expect(await reason(sender({ timeoutMs: 50 }))).to.equal('no answer within 0.05 s');
+    const strict = createWebhookCalls({ allowPrivate: false });
+    expect(await reason(sender({}, strict))).to.equal(
+      'the endpoint cannot be called: its endpoint must be an https URL',
+    );
+    await strict.destroy();
+    receiver.stop();
+    expect(await reason(sender())).to.match(/^no connection: (ECONNREFUSED|UND_ERR_SOCKET)$/);
+  });
+
+  it('sends a test, also to an endpoint that is switched off', async () => {
+    const { endpoint } = await create(['execution.failed']);
+    const { endpoint_id } = endpoint;
+    expect(await management.call('webhooks.update', { endpoint_id, enabled: false })).to.include({
+      status: 'disabled',
+      disabled_by: 'wallet',
+    });
+    await execute('dispatched');
+    await management.call('webhooks.test', { endpoint_id });
+    await send();
+    expect(receiver.received.map(({ event }) => [event.type, event.data])).to.deep.equal([
+      ['webhook.test', { endpoint_id }],
+    ]);
+    expect(await management.call('webhooks.update', { endpoint_id, enabled: true, event_types: [] })).to.include({
+      status: 'active',
+      disabled_by: null,
+      disabled_at: null,
+    });
+    await execute();
+    await send();
+    expect(receiver.typesSeen().slice(1)).to.deep.equal(['execution.pending']);
+  });
+
+  it('switches an endpoint off that failed for three days, and reports it to the others once', async () => {
+    const { endpoint } = await create(['execution.pending']);
+    const other = await startReceiver();
+    await create(['webhook.disabled'], other.url);
+    receiver.answer = () => ({ status: 503 });
+    await execute();
+    await send();
+    const shown = async () => {
+      const { endpoints } = await management.call('webhooks.list');
+      return endpoints.find(({ endpoint_id }) => endpoint_id === endpoint.endpoint_id);
+    };
+    expect(await shown()).to.include({ status: 'failing' });
+    world.state.nowMs += 72 * HOUR_MS;
+    await Promise.all([execute(), execute(), execute()]);
+    await send();
+    await send();
+    expect(await shown()).to.include({
+      status: 'disabled',
+      disabled_by: 'failures',
+      disabled_at: new Date(world.state.nowMs).toISOString(),
+    });
+    expect(other.received.map(({ event }) => [event.type, event.data])).to.deep.equal([
+      ['webhook.disabled', { endpoint_id: endpoint.endpoint_id, url: receiver.url }],
+    ]);
+    const before = receiver.received.length;
+    await execute();
+    await send();
+    expect(receiver.received.length).to.equal(before);
+    other.stop();
+  });
+
+  it('sends at most four at a time to one endpoint, whatever else waits', async () => {
+    await create();
+    let [now, most] = [0, 0];
+    const counting = {
+      async post() {
+        now += 1;
+        most = Math.max(most, now);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        now -= 1;
+        return { status: 200, body: null, error: null };
+      },
+    };
+    await Promise.all(Array.from({ length: 12 }, () => execute()));
+    await world.feed.turn();
+    const two = [sender({}, counting), sender({}, counting)];
+    const left = async () =>
+      (await world.ledger.selectFrom('webhook_deliveries').select('id').where('state', '=', 'pending').execute())
+        .length;
+    while ((await left()) > 0) {
+      for (const one of two) await one.turn();
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await Promise.all(two.map((one) => one.idle()));
+    expect(most).to.equal(4);
+  });
+
+  it('sends a delivery again whose relay died in the attempt', async () => {
+    await create();
+    const id = await execute();
+    await world.feed.turn();
+    const dying = sender({}, { post: () => new Promise(() => undefined) });
+    await dying.turn();
+    await send();
+    expect(receiver.received.length).to.equal(0);
+    world.state.nowMs += 15_000;
+    await send();
+    expect(receiver.received.map(({ event }) => event.data)).to.deep.include.members([
+      {
+        execution_id: id,
+        agent_id: (receiver.received[0]!.event.data as { agent_id: string }).agent_id,
+        status: 'pending',
+        cost_usdc: 0.25,
+        error_code: null,
+      },
+    ]);
+  });
+
+  it('rejects: an endpoint too many, another wallet’s, a bad URL, and too many tests', async () => {
+    const codeOf = async (call: Promise<unknown>) => (await refusal(call)).code;
+    const { endpoint } = await create();
+    const { endpoint_id } = endpoint;
+    for (let count = 1; count < 10; count += 1) await create();
+    const full = await refusal(create());
+    expect([full.status, full.code, full.details]).to.deep.equal([409, 'webhook_limit_reached', { max: 10 }]);
+    const stranger = await people.signIn(Keypair.generate());
+    await stranger.call('webhooks.create', { url: receiver.url });
+    expect((await refusal(stranger.call('webhooks.create', { url: receiver.url }))).details).to.deep.equal({ max: 1 });
+    for (const name of ['webhooks.delete', 'webhooks.rotate', 'webhooks.test', 'webhooks.update'] as const)
+      expect(await codeOf(stranger.call(name, { endpoint_id })), name).to.equal('webhook_not_found');
+    expect(await codeOf(stranger.call('webhooks.deliveries', { endpoint_id }))).to.equal('webhook_not_found');
+    await management.call('webhooks.test', { endpoint_id });
+    await send();
+    const [{ delivery_id } = { delivery_id: '' }] = await log(endpoint_id);
+    expect(await codeOf(stranger.call('webhooks.redeliver', { delivery_id }))).to.equal('webhook_not_found');
+    for (const url of ['ftp://a.example/', 'https://user:word@a.example/', 'no url'])
+      expect(await codeOf(create([], url)), url).to.equal('invalid_request');
+    world.deps.config.allowPrivateEndpoints = false;
+    for (const url of ['http://a.example/', 'https://127.0.0.1/', 'https://a.example:80/'])
+      expect(await codeOf(create([], url)), url).to.equal('invalid_request');
+    world.deps.config.allowPrivateEndpoints = true;
+    for (let count = 1; count < 30; count += 1) await management.call('webhooks.test', { endpoint_id });
+    const tired = await refusal(management.call('webhooks.test', { endpoint_id }));
+    expect([tired.status, tired.code, tired.retryAfterSeconds]).to.deep.equal([429, 'rate_limited', 600]);
+  });
+
+  it('deletes an endpoint with its log', async () => {
+    const { endpoint } = await create();
+    const { endpoint_id } = endpoint;
+    await execute();
+    await send();
+    expect(await management.call('webhooks.delete', { endpoint_id })).to.deep.equal({ endpoint_id });
+    await execute();
+    await send();
+    expect(receiver.received.length).to.equal(1);
+    expect(await world.ledger.selectFrom('webhook_deliveries').select('id').execute()).to.deep.equal([]);
+  });
+});
