@@ -9,7 +9,10 @@ import { expect } from 'chai';
 import { anchorsOf, type Block, blocksOf, linksOf, pagePaths, proseOf, ROOT, readPage } from './markdown.ts';
 
 /** Pages whose blocks are all run by one test, which reads them itself. */
-const RUN_WHOLE: Record<string, string> = { 'app/sdk/README.md': 'tests/sdk/package.test.ts' };
+const RUN_WHOLE: Record<string, string> = {
+  'app/client/README.md': 'tests/clients/typescriptPackage.test.ts',
+  'app/sdk/README.md': 'tests/sdk/package.test.ts',
+};
 /** What no machine can run. */
 const DRAWING = 'text';
 /** Where a short path of a page may begin. */
