@@ -25,6 +25,7 @@ const INSTRUCTIONS = [
   'refund_execution',
   'hand_over_refund',
 ];
+const LEAF_DOMAIN = 'ARCHIVE_LEAF_DOMAIN';
 const ACCOUNTS = ['AgentListing', 'ExecutionRecord', 'Archive'];
 
 /** The IDL without everything else, which would be half of the package, and its constants as plain values. */
@@ -36,15 +37,19 @@ const shortIdl: Plugin = {
   },
 };
 
+/** Only those that the modules with the checks name. */
 function plainConstants(): string {
-  const plain = Object.entries(constants).map(
-    ([name, value]) => `${name}: ${value}${typeof value === 'bigint' ? 'n' : ''}`,
-  );
-  const bytes = idl.constants.filter(({ value }) => value.startsWith('['));
+  const receipt = join(SDK, 'receipt');
+  const checks = readdirSync(receipt).map((file) => readFileSync(join(receipt, file), 'utf8'));
+  const sources = [...checks, readFileSync(join(SDK, 'program', 'archiveTree.ts'), 'utf8')].join('\n');
+  const plain = Object.entries(constants)
+    .filter(([name]) => sources.includes(`constants.${name}`))
+    .map(([name, value]) => `${name}: ${value}${typeof value === 'bigint' ? 'n' : ''}`);
+  const bytes = idl.constants.filter(({ name }) => name === LEAF_DOMAIN || sources.includes(`'${name}'`));
   return `export const constants = { ${plain.join()} };
 const BYTES = { ${bytes.map(({ name, value }) => `${name}: ${value}`).join()} };
 export const constantBytes = (name) => Uint8Array.from(BYTES[name]);
-export const ARCHIVE_LEAF_DOMAIN = constantBytes('ARCHIVE_LEAF_DOMAIN');`;
+export const ${LEAF_DOMAIN} = constantBytes('${LEAF_DOMAIN}');`;
 }
 
 function shorten(): string {

@@ -68,6 +68,12 @@ export const SUITES: Suite[] = [
   { name: 'api', about: 'the API over real tables', folder: 'relay/api' },
   { name: 'journey', about: 'everything together, as a newcomer meets it', folder: 'journey' },
   { name: 'sdk', about: 'what everybody imports', folder: 'sdk' },
+  {
+    name: 'clients',
+    about: 'the clients for callers, by one table of behaviours, on a real marketplace',
+    folder: 'clients',
+    files: ['typescript', 'webhooks'],
+  },
   { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs' },
   {
     name: 'sweeper',
@@ -163,6 +169,13 @@ export const SUITES: Suite[] = [
     folder: 'indexer',
     files: ['apply', 'process', 'pruned', 'rebuild', 'schedules', 'story', 'verify'],
     env: { ...POSTGRES, SCHEDULES: '100' },
+    long: true,
+  },
+  {
+    name: 'clients-packages',
+    about: 'the packages of the clients: installed, bundled, typed, and their READMEs run',
+    folder: 'clients',
+    files: ['typescriptPackage'],
     long: true,
   },
   { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database', long: true },

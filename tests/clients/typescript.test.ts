@@ -2,6 +2,7 @@
 import { AgentMarketplace, MarketplaceError, type Options } from '../../app/sdk/client/caller.ts';
 import type { TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Entry, type Outcome, type Program, startScene } from './behaviours.ts';
+import { takesOptions } from './options.ts';
 
 const run: Program = (entries) => Promise.all(entries.map(outcomeOf));
 
@@ -83,4 +84,5 @@ describe('clients/typescript', function () {
   after(() => market?.stop());
 
   behavesAsTheTableSays('typescript', () => market, run);
+  takesOptions(() => market);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 /** Folders whose pages are read, beside the root's own. */
-const FOLDERS = ['docs', 'examples', 'app/sdk', 'app/mcp', 'clients/python', '.'];
+const FOLDERS = ['docs', 'examples', 'app/client', 'app/sdk', 'app/mcp', 'clients/python', '.'];
 
 export interface Block {
   page: string;

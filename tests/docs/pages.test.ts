@@ -10,6 +10,7 @@ import { anchorsOf, type Block, blocksOf, linksOf, pagePaths, proseOf, ROOT, rea
 
 /** Pages whose blocks are all run by one test, which reads them itself. */
 const RUN_WHOLE: Record<string, string> = {
+  'app/client/README.md': 'tests/clients/typescriptPackage.test.ts',
   'app/sdk/README.md': 'tests/sdk/package.test.ts',
   'clients/python/README.md': 'tests/clients/python.test.ts',
 };

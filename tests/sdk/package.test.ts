@@ -205,7 +205,7 @@ createClient(1);
     const packages = new Set(inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []));
     expect([...packages].sort()).to.deep.equal([
       '@agent-marketplace/sdk',
-      '@noble/curves',
+      '@noble/ed25519',
       '@noble/hashes',
       'base-x',
       'bs58',

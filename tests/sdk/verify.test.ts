@@ -178,6 +178,14 @@ describe('sdk/verify', () => {
       expect(shape?.compared.map(({ what }) => what)).to.deep.equal(fields);
       expect(new Set(rest.map(({ state }) => state))).to.deep.equal(new Set(['not_checked']));
     }
+    const { task, ...short } = { ...RECEIPT, caller: undefined, fee_bps: 'ten', price_usdc: 0.1234567, more: 1 };
+    const [shape] = await verify(short);
+    expect(shape?.compared.map(({ what, expected }) => `${what}: ${expected}`)).to.deep.equal([
+      'caller: there',
+      'price_usdc: must be an amount of USDC, a number with at most 6 decimal places',
+      'fee_bps: of type number',
+      'receipt: no other fields',
+    ]);
   });
 
   it('knows nothing of an execution by its id without a node, and refuses an invalid id', async () => {

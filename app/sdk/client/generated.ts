@@ -1607,30 +1607,13 @@ export interface operations {
     };
 }
 
-/** The fields that an answer always has. */
+/** Fields that tell an answer from other JSON; not all, because an older marketplace has fewer. */
 export const FIELDS = {
   "AgentFull": [
     "agent_id",
     "name",
     "tagline",
-    "tags",
-    "price_per_call_usdc",
-    "total_executions",
-    "success_rate",
-    "avg_execution_time_ms",
-    "creator",
-    "status",
-    "health",
-    "description",
-    "input_schema",
-    "output_schema",
-    "timeout_seconds",
-    "min_timeout_seconds",
-    "max_result_bytes",
-    "successful_executions",
-    "dispute_count",
-    "on_chain_listing",
-    "created_at"
+    "tags"
   ],
   "AgentPage": [
     "agents",
@@ -1642,9 +1625,7 @@ export const FIELDS = {
     "agent_id",
     "from",
     "to",
-    "days",
-    "total",
-    "refunds"
+    "days"
   ],
   "ContentDeleted": [
     "execution_id",
@@ -1654,9 +1635,7 @@ export const FIELDS = {
     "wallet",
     "role",
     "from",
-    "to",
-    "days",
-    "total"
+    "to"
   ],
   "ExecuteAccepted": [
     "execution_id",
@@ -1666,49 +1645,19 @@ export const FIELDS = {
     "execution_id",
     "status",
     "result",
-    "result_hash",
-    "cost_usdc",
-    "tokens_used",
-    "execution_time_ms",
-    "on_chain_record",
-    "ipfs_url"
+    "result_hash"
   ],
   "ExecutionArchive": [
     "archive",
     "archive_index",
     "tree",
-    "leaf_index",
-    "record",
-    "fields",
-    "leaf",
-    "proof",
-    "root",
-    "transaction"
+    "leaf_index"
   ],
   "ExecutionFull": [
     "execution_id",
     "agent_id",
     "agent_name",
-    "status",
-    "cost_usdc",
-    "initiated_at",
-    "completed_at",
-    "on_chain_record",
-    "result",
-    "result_hash",
-    "creator_amount_usdc",
-    "platform_amount_usdc",
-    "tokens_used",
-    "execution_time_ms",
-    "ipfs_url",
-    "signature",
-    "execution_signature",
-    "steps",
-    "error",
-    "refund",
-    "dispute",
-    "archive",
-    "content_deleted_at"
+    "status"
   ],
   "ExecutionPage": [
     "executions",
@@ -1720,21 +1669,7 @@ export const FIELDS = {
     "version",
     "program_id",
     "genesis_hash",
-    "execution_id",
-    "record",
-    "agent_id",
-    "caller",
-    "signing_key",
-    "request_hash",
-    "result_hash",
-    "signature",
-    "execution_signature",
-    "price_usdc",
-    "fee_bps",
-    "opened_at",
-    "settled_at",
-    "transactions",
-    "archive"
+    "execution_id"
   ],
   "SpendStatement": [
     "wallet",

@@ -95,7 +95,10 @@ export function toError(response: Response, body: unknown): MarketplaceError {
 /** The filters as a query with its question mark; empty without any. Lists are joined by commas. */
 export function toQuery(filters: object): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters)) if (value != null) query.set(name, String(value));
+  for (const [name, value] of Object.entries(filters)) {
+    const isNone = value == null || (Array.isArray(value) && value.length === 0);
+    if (!isNone) query.set(name, String(value));
+  }
   const text = query.toString();
   return text === '' ? '' : `?${text}`;
 }

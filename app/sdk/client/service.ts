@@ -111,14 +111,14 @@ export function createService(options: Options) {
 
     ask,
 
-    /** The JSON of an answer. Throws UnexpectedAnswerError if it lacks fields that the API promises. */
+    /** The JSON of an answer. Throws UnexpectedAnswerError if it is another one. */
     async read<T>(name: keyof typeof FIELDS, request: ApiRequest): Promise<T> {
       return readAs<T>(name, await ask(request));
     },
   };
 }
 
-/** The answer's JSON, with all fields of this name in the document. Fields of a newer marketplace are kept. */
+/** The answer's JSON, if it is of this schema by its first fields. Fields of a newer marketplace are kept. */
 export function readAs<T>(name: keyof typeof FIELDS, answer: HttpAnswer): T {
   const value = jsonOf(answer) as object | null;
   const missing = FIELDS[name].find((field) => typeof value !== 'object' || value === null || !(field in value));

@@ -36,8 +36,14 @@ const TransactionAnswer = z.object({
   }),
 });
 
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const AccountAnswer = z.object({
-  value: z.nullable(z.object({ owner: z.string(), data: z.tuple([z.base64(), z.literal('base64')]) })),
+  value: z.nullable(
+    z.object({
+      owner: z.string(),
+      data: z.array(z.string()).check(z.refine(([text = '', encoding]) => encoding === 'base64' && BASE64.test(text))),
+    }),
+  ),
 });
 
 export interface NodeAccount {
@@ -114,7 +120,7 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
     async account(address: string): Promise<NodeAccount | null> {
       const options = { encoding: 'base64', commitment: 'confirmed' };
       const { value } = await ask('getAccountInfo', [address, options], AccountAnswer);
-      return value && { owner: value.owner, data: fromBase64(value.data[0]) };
+      return value && { owner: value.owner, data: fromBase64(value.data[0] ?? '') };
     },
 
     /** A transaction; null if the node's history lacks it. */

@@ -59,7 +59,7 @@ const NO_NETWORK = 'No node was given, so the chain was not read.';
 export async function verifyReceipt(receipt: unknown, options: VerifyOptions): Promise<Check[]> {
   const { checks, add } = collect(options);
   const shape = startCheck('shape', 'receipt');
-  const { data: claim, error } = ReceiptShape.safeParse(receipt);
+  const { data: claim, error } = ReceiptShape.safeParse(receipt, { error: explain });
   if (!claim) {
     for (const { path, message } of error.issues) shape.equal(path.join('.') || 'receipt', 'malformed', message);
     add(shape.end());
@@ -84,6 +84,16 @@ export async function verifyExecution(executionId: string, options: VerifyOption
   await verify({ program_id: PROGRAM, execution_id: executionId, record: recordAddress(id) }, { ...options, add });
   return checks;
 }
+
+/** What a malformed field must be. zod's small edition has no texts of its own. */
+const explain = ({ code, expected, input }: { code: string; expected?: unknown; input?: unknown }): string => {
+  if (code === 'unrecognized_keys') return 'no other fields';
+  return input === undefined
+    ? 'there'
+    : code === 'invalid_type'
+      ? `of type ${expected}`
+      : 'of the format in the documentation';
+};
 
 function collect({ onCheck }: VerifyOptions) {
   const checks: Check[] = [];

@@ -43,7 +43,7 @@ export const ReceiptShape = z.strictObject({
   request_hash: Hash,
   /** The request: absent if the service does not know it, or if its caller deleted it. The holder may remove it. */
   task: z.optional(z.string()),
-  parameters: z.optional(z.record(z.string(), z.unknown())),
+  parameters: z.optional(z.looseObject({}).check(z.refine((value) => !Array.isArray(value), 'must be an object'))),
   /** Absent if its caller deleted it: then only its hash and signature can be checked. */
   result: z.optional(z.string()),
   result_hash: matching(/^sha256:[0-9a-f]{64}$/),

@@ -235,9 +235,9 @@ describe('sdk/client', () => {
   it('reports a foreign server and a server that does not answer', async () => {
     const proxy = async () => new Response('<h1>Bad gateway</h1>', { status: 502 });
     const error = await refusal(createClient({ baseUrl: world.url, repeatReads: false, fetch: proxy }).listAgents());
-    expect(error).to.include({ status: 502, code: 'unknown' });
+    expect(error).to.include({ status: 502, code: 'unexpected_answer' });
     const managed = await refusal(createManagementClient({ baseUrl: world.url, fetch: proxy }).call('config.get'));
-    expect(managed).to.include({ status: 502, code: 'unknown' });
+    expect(managed).to.include({ status: 502, code: 'unexpected_answer' });
     // As Caddy does for a name that it does not know.
     const elsewhere = { baseUrl: world.url, fetch: async () => new Response('', { status: 200 }) };
     for (const call of [
@@ -246,7 +246,7 @@ describe('sdk/client', () => {
       createManagementClient(elsewhere).call('config.get'),
     ]) {
       const refused = await refusal(call);
-      expect(refused).to.include({ name: 'MarketplaceError', status: 200, code: 'unknown' });
+      expect(refused).to.include({ name: 'UnexpectedAnswerError', status: 200, code: 'unexpected_answer' });
       expect(refused.message).to.include('answered with status 200 and no JSON. Is it the address of a marketplace?');
     }
     const nobody = createClient({ baseUrl: 'http://127.0.0.1:1', repeatReads: false });

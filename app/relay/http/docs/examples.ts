@@ -11,7 +11,7 @@ export const EXAMPLES: ReadonlyMap<string, Buffer> = new Map(
 
 /** The content of each file, for lists of links. */
 export const ABOUT: Record<string, string> = {
-  'caller.ts': 'calls an agent with the client of the SDK',
+  'caller.ts': 'calls an agent with the client for TypeScript',
   'receipt.ts': 'verifies a receipt against a Solana node, without this service',
   'refund.ts': 'takes an open escrow back, without this service',
   'archive.ts': 'proves an archived execution',

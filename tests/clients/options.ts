@@ -1,0 +1,207 @@
+/** What a program can set in the TypeScript client, and what it sees of faults, on a real marketplace. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import {
+  AgentMarketplace,
+  ConflictError,
+  hasCode,
+  isProven,
+  type Options,
+  VERSION,
+  verifyExecution,
+  verifyReceipt,
+} from '../../app/sdk/client/caller.ts';
+import { generateTypes } from '../../scripts/clientTypes.ts';
+import { PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** Describes them; `market` comes from `startScene`. */
+export function takesOptions(market: () => TestMarketplace): void {
+  describe('options and faults', () => {
+    const key = () => market().callers[0]!.apiKey;
+    const client = (options: Options = {}) =>
+      new AgentMarketplace({ baseUrl: market().relay.url, apiKey: key(), ...options });
+    const spent = async (call: () => Promise<unknown>): Promise<bigint> => {
+      const before = (await market().balances()).callers[0]!;
+      await call();
+      return before - (await market().balances()).callers[0]!;
+    };
+    const refusal = (call: Promise<unknown>): Promise<Error> =>
+      call.then(
+        () => expect.fail('expected a refusal'),
+        (error: Error) => error,
+      );
+
+    /** A server of the test's own, and what it was sent. */
+    async function serve(listener: RequestListener) {
+      const requests: IncomingMessage[] = [];
+      const server = createServer((request, response) => {
+        requests.push(request);
+        listener(request, response);
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const close = () => {
+        server.closeAllConnections();
+        server.close();
+      };
+      return { url, requests, close };
+    }
+
+    it('verifies what it paid for against a node, and finds a changed result', async () => {
+      const paid = await client().agents.run(market().agentId, { task: 'prove it' });
+      const { ok, checks, receipt } = await client().executions.verify(paid.execution_id, {
+        rpcUrl: market().node.rpcUrl,
+      });
+      expect(checks.filter(({ state }) => state === 'failed')).to.deep.equal([]);
+      expect(ok).to.equal(true);
+      expect(receipt).to.include({ task: 'prove it', result: paid.result });
+      const forged = await verifyReceipt({ ...receipt, result: 'more' }, { rpcUrl: market().node.rpcUrl });
+      expect(isProven(forged)).to.equal(false);
+      expect(forged.filter(({ state }) => state === 'failed').map(({ name }) => name)).to.deep.equal(['result_hash']);
+    });
+
+    it('proves nothing without a node, and says which checks were not made', async () => {
+      const paid = await client().agents.run(market().agentId, { task: 'offline' });
+      const { ok, checks } = await client().executions.verify(paid.execution_id, { rpcUrl: null });
+      expect(ok).to.equal(false);
+      expect(checks.find(({ name }) => name === 'settlement')).to.include({ state: 'not_checked' });
+      expect(checks.filter(({ state }) => state === 'failed')).to.deep.equal([]);
+    });
+
+    it('returns the record of a failed execution from wait, which has no receipt and whose refund the chain shows', async () => {
+      const { executions } = client();
+      const input = { task: 'x', parameters: { creator: 'fails' } };
+      let id = '';
+      const cost = await spent(async () => {
+        ({ execution_id: id } = await executions.create(market().agentId, input));
+        expect(await executions.wait(id)).to.deep.include({ status: 'failed', result: null, refund: 'done' });
+      });
+      expect(cost).to.equal(0n);
+      const error = await refusal(executions.receipt(id));
+      expect(error).to.be.instanceOf(ConflictError);
+      expect(hasCode(error, 'not_settled') && error.details.status).to.equal('failed');
+      const checks = await verifyExecution(id, { rpcUrl: market().node.rpcUrl });
+      expect(checks.find(({ name }) => name === 'settlement')).to.include({ state: 'passed' });
+    });
+
+    it('pays once for two runs with one key, and gives both the same result', async () => {
+      const run = () =>
+        client().agents.run(market().agentId, { task: 'once' }, { idempotencyKey: 'order-4711-of-mine' });
+      const cost = await spent(async () => expect(await run()).to.deep.equal(await run()));
+      expect(cost).to.equal(PRICE);
+    });
+
+    it('lists executions between two times, as items and as pages', async () => {
+      const { executions } = client();
+      await executions.create(market().agentId, { task: 'listed' });
+      const { items, total } = await executions.list({ limit: 1 }).page();
+      expect(items).to.have.length(1);
+      expect(total).to.be.greaterThan(1);
+      let count = 0;
+      for await (const page of executions.list({ limit: 2 }).pages()) count += page.items.length;
+      expect(count).to.equal(total);
+      expect((await executions.list({ to: new Date(0) }).page()).total).to.equal(0);
+      expect((await executions.list({ from: new Date(0), agent_id: market().agentId }).page()).total).to.equal(total);
+    });
+
+    it('finds agents by all filters', async () => {
+      const filter = { q: 'second', tags: [], min_success_rate: 0, min_executions: 0, verified_only: false } as const;
+      const { items } = await client()
+        .agents.list({ ...filter, sort: 'price_asc' })
+        .page();
+      expect(items.map(({ name }) => name)).to.deep.equal(['second-agent']);
+    });
+
+    it('reads statistics and statements, and deletes content when nobody needs it any more', async () => {
+      const { agents, executions, statements } = client();
+      expect((await agents.statistics(market().agentId)).agent_id).to.equal(market().agentId);
+      expect((await statements.daily({ role: 'caller' })).wallet).to.equal(
+        market().callers[0]!.wallet.publicKey.toBase58(),
+      );
+      expect((await statements.spend()).rows[0]!.agent_id).to.equal(market().agentId);
+      const { execution_id } = await agents.run(market().agentId, { task: 'delete me' });
+      const error = await refusal(executions.deleteContent(execution_id));
+      expect(hasCode(error, 'content_needed') && error.details.reason).to.be.oneOf(['not_ended', 'dispute_window']);
+      expect(await refusal(executions.archive(execution_id))).to.include({ code: 'not_found' });
+    });
+
+    it('starts nothing for a call that it refuses itself', async () => {
+      const { agents } = client({ fetch: () => expect.fail('it asked') });
+      for (const maxCostUsdc of [-1, 0.1234567, Number.NaN, '1e3', '', '99999999999.000001']) {
+        const call = Promise.resolve().then(() => agents.run(market().agentId, { task: 'x' }, { maxCostUsdc }));
+        expect(await refusal(call), String(maxCostUsdc)).to.be.instanceOf(RangeError);
+      }
+      for (const baseUrl of ['', 'marketplace.example', 'ftp://marketplace.example', 'http://']) {
+        expect(() => client({ baseUrl }), baseUrl).to.throw(TypeError, 'baseUrl');
+      }
+    });
+
+    it('ends with the reason of its signal, whatever it waits for', async () => {
+      const silent = await serve(() => {});
+      const busy = await serve((_, response) => response.writeHead(503, { 'retry-after': '30' }).end());
+      const running = await serve((request, response) => {
+        const status = request.method === 'POST' ? 202 : 200;
+        const fields =
+          'result result_hash creator_amount_usdc platform_amount_usdc tokens_used execution_time_ms ipfs_url';
+        const others = `${fields} signature execution_signature steps error refund dispute archive content_deleted_at`;
+        const more = `${others} agent_id agent_name cost_usdc initiated_at completed_at on_chain_record`;
+        const nulls = Object.fromEntries(more.split(' ').map((name) => [name, null]));
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ ...nulls, execution_id: '1', status: 'running' }));
+      });
+      for (const { url, close } of [silent, busy, running]) {
+        const signal = AbortSignal.timeout(300);
+        const start = performance.now();
+        const { agents } = client({ baseUrl: url });
+        expect(await refusal(agents.run('a', { task: 'x' }, { signal }))).to.equal(signal.reason);
+        expect(performance.now() - start).to.be.below(5_000);
+        close();
+      }
+    });
+
+    it('names itself, and logs each request without key, task and filters', async () => {
+      const lines: string[] = [];
+      const relay = await serve((_, response) => {
+        const isFirst = relay.requests.length === 1;
+        response.writeHead(isFirst ? 503 : 200, { 'content-type': 'application/json', 'retry-after': '1' });
+        response.end(isFirst ? '' : JSON.stringify({ agents: [], total: 0, limit: 1, offset: 0 }));
+      });
+      const logger = { debug: (line: string) => void lines.push(line) };
+      await client({ baseUrl: relay.url, logger }).agents.list({ q: 'secret plans' }).page();
+      relay.close();
+      expect(relay.requests[0]!.headers['user-agent']).to.equal(`agent-marketplace-typescript/${VERSION}`);
+      expect(lines.map((line) => line.replace(/\d+ ms/, 'N ms'))).to.deep.equal([
+        'GET /v1/agents: 503 unexpected_answer in N ms',
+        'GET /v1/agents: again in N ms',
+        'GET /v1/agents: 200 in N ms',
+      ]);
+    });
+
+    it('takes address and key from the environment', async () => {
+      const { MARKETPLACE_URL, MARKETPLACE_API_KEY } = process.env;
+      Object.assign(process.env, { MARKETPLACE_URL: `${market().relay.url}/`, MARKETPLACE_API_KEY: key() });
+      try {
+        const { baseUrl, executions } = new AgentMarketplace();
+        expect(baseUrl).to.equal(market().relay.url);
+        expect((await executions.list().page()).total).to.be.greaterThan(0);
+      } finally {
+        for (const [name, value] of Object.entries({ MARKETPLACE_URL, MARKETPLACE_API_KEY })) {
+          if (value === undefined) delete process.env[name];
+          else process.env[name] = value;
+        }
+      }
+    });
+
+    it('has the types of the OpenAPI document, and the version of its package', async () => {
+      expect(readFileSync(join(ROOT, 'app/sdk/client/generated.ts'), 'utf8')).to.equal(await generateTypes());
+      const manifest = JSON.parse(readFileSync(join(ROOT, 'app/client/package.json'), 'utf8')) as { version: string };
+      expect(VERSION).to.equal(manifest.version);
+    });
+  });
+}

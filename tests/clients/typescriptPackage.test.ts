@@ -1,0 +1,223 @@
+/** @agent-marketplace/client as its users get it: packed, installed into an empty folder, bundled, typed and used. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { builtinModules, createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createContext, runInContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { build as esbuild, transformSync } from 'esbuild';
+import { Webhook } from 'standardwebhooks';
+import { build as vite } from 'vite';
+import { blocksOf, ROOT } from '../docs/markdown.ts';
+import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+
+const exec = promisify(execFile);
+const PACKAGE = join(ROOT, 'app', 'client');
+const NAME = '@agent-marketplace/client';
+const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const LARGEST_GZIP = 40_000;
+const LARGEST_INSTALL = 2_000_000;
+const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
+/** README.md's programs by the names in their first lines. */
+const PROGRAMS = new Map(
+  blocksOf('app/client/README.md').flatMap(({ language, text }) =>
+    language === 'ts' ? [[/^\/\/ (\w+)\.ts/.exec(text)![1]!, text] as const] : [],
+  ),
+);
+
+describe('clients/typescript as a package', function () {
+  this.timeout(600_000);
+  const folder = mkdtempSync(join(tmpdir(), 'client-package-'));
+  const entry = join(folder, 'entry.mjs');
+  let packed: string[];
+  let market: TestMarketplace;
+
+  before(async () => {
+    const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PACKAGE });
+    const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [
+      { filename: string; files: { path: string }[] },
+    ];
+    packed = files.map(({ path }) => path);
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await install(folder, join(folder, filename));
+    writeFileSync(entry, `export * from '${NAME}';\n`);
+    for (const [name, text] of PROGRAMS) {
+      // The marketplace of this test has no sandbox.
+      const own = text.replaceAll("'echo'", "'test-agent'");
+      writeFileSync(join(folder, `${name}.ts`), own);
+      writeFileSync(join(folder, `${name}.mjs`), transformSync(own, { loader: 'ts', format: 'esm' }).code);
+    }
+    market = await startMarketplace({ price: '0.05' });
+  });
+  after(async () => {
+    await market?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const install = (cwd: string, ...packages: string[]) =>
+    exec('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error', ...packages], { cwd });
+  const environment = () => ({
+    PATH: process.env.PATH,
+    MARKETPLACE_URL: market.relay.url,
+    MARKETPLACE_API_KEY: market.callers[0]!.apiKey,
+    RPC_URL: market.node.rpcUrl,
+  });
+  /** What a program prints. Plain Node: no loader, no flag. */
+  const runNode = async (file: string): Promise<string> => {
+    const { stdout, stderr } = await exec(process.execPath, [file], { cwd: folder, env: environment() });
+    expect(stderr).to.equal('');
+    return stdout;
+  };
+
+  it('contains one program with its types, README and licences, and nothing else', () => {
+    const others = packed.filter((path) => !/^dist\/(client|receipt)\/\w+\.d\.ts$/.test(path));
+    expect(others.sort()).to.deep.equal(['LICENSE', 'README.md', 'dist/LICENSES.txt', 'dist/index.js', 'package.json']);
+    expect(readFileSync(join(PACKAGE, 'dist', 'LICENSES.txt'), 'utf8')).to.match(
+      /^@noble\/ed25519 [\s\S]*^@noble\/hashes [\s\S]*^base-x [\s\S]*^bs58 [\s\S]*^canonicalize [\s\S]*^zod /m,
+    );
+  });
+
+  it('is one package of less than 2 MB in an empty folder', () => {
+    const modules = join(folder, 'node_modules');
+    const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')) as { packages: object };
+    expect(Object.keys(packages)).to.deep.equal([`node_modules/${NAME}`]);
+    const files = readdirSync(join(modules, NAME), { recursive: true, encoding: 'utf8' });
+    const bytes = files.reduce((sum, file) => sum + statSync(join(modules, NAME, file)).size, 0);
+    console.log(`      ${Math.round(bytes / 1_000)} kB installed`);
+    expect(bytes).to.be.below(LARGEST_INSTALL);
+  });
+
+  it('imports nothing, of Node or anybody else', () => {
+    const code = readFileSync(join(PACKAGE, 'dist', 'index.js'), 'utf8');
+    expect(code).not.to.match(/\bimport\s*[{*"'(]|\brequire\(|["']node:/);
+    for (const name of builtinModules) expect(code).not.to.include(`from"${name}"`);
+  });
+
+  const BUNDLERS: Record<string, () => Promise<string>> = {
+    async esbuild() {
+      const { outputFiles } = await esbuild({ entryPoints: [entry], bundle: true, format: 'esm', write: false });
+      return outputFiles[0]!.text;
+    },
+    async vite() {
+      const lib = { entry, formats: ['es' as const], fileName: 'bundle' };
+      const built = await vite({ root: folder, logLevel: 'error', configFile: false, build: { lib, write: false } });
+      const [{ output }] = built as unknown as [{ output: { code: string }[] }];
+      return output.map(({ code }) => code).join('');
+    },
+    async webpack() {
+      const tools = join(folder, 'webpack');
+      mkdirSync(tools);
+      writeFileSync(join(tools, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+      await install(tools, 'webpack@5');
+      const { default: webpack } = await import(join(tools, 'node_modules', 'webpack', 'lib', 'index.js'));
+      const use = join(folder, 'use.mjs');
+      writeFileSync(use, `import * as client from '${NAME}';\nglobalThis.client = client;\n`);
+      const output = { path: tools, filename: 'bundle.js' };
+      await promisify((done) => webpack({ mode: 'production', context: folder, entry: use, output }, done))();
+      return readFileSync(join(tools, 'bundle.js'), 'utf8');
+    },
+  };
+  for (const [name, bundle] of Object.entries(BUNDLERS)) {
+    it(`has at most 40 kB gzip as a whole in a bundle of ${name} without settings`, async () => {
+      const code = await bundle();
+      const bytes = gzipSync(code).length;
+      console.log(`      ${name}: ${(bytes / 1_000).toFixed(1)} kB gzip, ${Math.round(code.length / 1_000)} kB`);
+      expect(code).to.include('agent-marketplace-typescript/');
+      expect(bytes).to.be.at.most(LARGEST_GZIP);
+    });
+  }
+
+  const RESOLUTIONS = {
+    node16: { module: 'node16', moduleResolution: 'node16' },
+    nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
+    bundler: { module: 'esnext', moduleResolution: 'bundler' },
+  };
+  for (const [name, options] of Object.entries(RESOLUTIONS)) {
+    it(`has types that --strict checks without skipLibCheck, with moduleResolution ${name}`, async () => {
+      // Fails if the types are not found, because then everything is allowed.
+      const typed = `import { AgentMarketplace, hasCode } from '${NAME}';
+const client = new AgentMarketplace({ baseUrl: 'http://127.0.0.1' });
+export const price: Promise<number> = client.agents.retrieve('a').then((agent) => agent.price_per_call_usdc);
+export function limitOf(error: unknown): string | undefined {
+  return hasCode(error, 'insufficient_balance') ? error.details?.limit : undefined;
+}
+// @ts-expect-error A task is text.
+client.agents.run('a', { task: 1 });
+// @ts-expect-error No such code.
+hasCode(null, 'nothing');
+`;
+      writeFileSync(join(folder, 'typed.ts'), typed);
+      const types = { types: ['node'], typeRoots: [join(ROOT, 'node_modules', '@types')] };
+      const compilerOptions = { strict: true, noEmit: true, target: 'es2023', ...types, ...options };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+      const { stdout } = await exec(process.execPath, [TSC, '-p', folder], { cwd: folder }).catch((error) => error);
+      expect(stdout).to.equal('');
+    });
+  }
+
+  it("runs README's first call, which is paid", async () => {
+    const before = (await market.balances()).callers[0]!;
+    expect(await runNode('first.mjs')).to.equal('done: Say hello cost 0.05 USDC\n');
+    expect(before - (await market.balances()).callers[0]!).to.equal(50_000n);
+  });
+
+  it("runs README's long call twice, which is paid once", async () => {
+    const before = (await market.balances()).callers[0]!;
+    for (const _ of [1, 2]) expect(await runNode('long.mjs')).to.equal('test-agent completed done: Report\n');
+    expect(before - (await market.balances()).callers[0]!).to.equal(50_000n);
+  });
+
+  it("runs README's check of what was paid for, which the chain proves", async () => {
+    expect(await runNode('verify.mjs')).to.match(/^settlement passed $[\s\S]*^paid out for exactly this result$/m);
+  });
+
+  it("runs README's receiver of webhooks, which takes ours and refuses others", async () => {
+    const env = { ...environment(), PORT: '0', WEBHOOK_SECRET: SECRET };
+    const child = spawn(process.execPath, ['webhook.mjs'], { cwd: folder, env });
+    try {
+      const lines: string[] = [];
+      child.stdout.on('data', (chunk) => lines.push(String(chunk)));
+      await once(child.stdout, 'data');
+      const port = /port: (\d+)/.exec(lines[0]!)![1];
+      const body = JSON.stringify({ type: 'webhook.test', timestamp: '2026-01-31T12:00:00.000Z', data: {} });
+      const at = new Date();
+      const headers = {
+        'webhook-id': 'evt_7',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': new Webhook(SECRET).sign('evt_7', at, body),
+      };
+      const post = async (text: string) =>
+        (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: text })).status;
+      expect(await post(body)).to.equal(204);
+      expect(await post(`${body} `)).to.equal(400);
+      expect(lines.join('')).to.include('evt_7 webhook.test');
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('pays for a call with web globals only, as in an edge runtime', async () => {
+    const { outputFiles } = await esbuild({
+      ...{ entryPoints: [entry], bundle: true, format: 'iife', globalName: 'client', write: false },
+    });
+    const names =
+      'AbortController AbortSignal Headers Response TextDecoder TextEncoder URL URLSearchParams Uint8Array atob btoa ' +
+      'clearTimeout crypto fetch performance setTimeout';
+    const web = names.split(' ').map((name) => [name, globalThis[name as keyof typeof globalThis]]);
+    const { MARKETPLACE_URL: baseUrl, MARKETPLACE_API_KEY: apiKey, RPC_URL: rpcUrl } = environment();
+    const context = createContext({ ...Object.fromEntries(web), options: { baseUrl, apiKey }, rpcUrl });
+    const call = `(async () => {
+      const { agents, executions } = new client.AgentMarketplace(options);
+      const { items } = await agents.list().page();
+      const { execution_id, result } = await agents.run(items[0].agent_id, { task: 'edge' });
+      return [typeof process, result, (await executions.verify(execution_id, { rpcUrl })).ok].join();
+    })()`;
+    const outcome = await runInContext(`${outputFiles[0]!.text}\n${call}`, context);
+    expect(outcome).to.equal('undefined,done: edge,true');
+  });
+});
