@@ -154,6 +154,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     if (isStopping) return;
     watch.start();
     ends.push(startRecovery(engine, leadership, log));
+    events.startSending();
   };
   const reconciling = reconcileLedger({ engine, gate, watch, onAlone, views: files.views.db, log }, stopping.signal);
   await within(reconciling, RECONCILE_WAIT_MS);
