@@ -36,6 +36,7 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['executions', 'executions', '/executions', []],
   ['execution', 'execution', '/executions/any', []],
   ['spend', 'spend', '/spend', []],
+  ['webhooks', 'webhooks', '/webhooks', []],
   ['disputes', 'disputes', '/disputes', []],
   ['dispute', 'dispute', '/disputes/any', []],
   ['creator', 'creator', '/creator', []],

@@ -30,6 +30,7 @@ import type { Observe } from './chain/stages.ts';
 import type { RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { createEvents, type RunningEvents } from './events/events.ts';
+import { createWarnings } from './events/warnings.ts';
 import { type AuthorityWatch, createAuthorityWatch } from './execution/authorityWatch.ts';
 import { createEngine } from './execution/engine.ts';
 import { createExposure } from './execution/exposure.ts';
@@ -154,6 +155,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     if (isStopping) return;
     watch.start();
     ends.push(startRecovery(engine, leadership, log));
+    events.startSending();
   };
   const reconciling = reconcileLedger({ engine, gate, watch, onAlone, views: files.views.db, log }, stopping.signal);
   await within(reconciling, RECONCILE_WAIT_MS);
@@ -467,6 +469,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
       // An error without a program name may be the system's: too few lamports.
       if (error === null) parts.runway.look().catch(() => undefined);
     },
+    claimed: createWarnings({ ledger: ledger.db, writes, now: () => Date.now(), log }),
     readText: parts.readText,
     resultBytesPerCent: config.results.bytesPerCent,
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,

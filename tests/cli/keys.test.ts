@@ -1,5 +1,9 @@
-/** Restrictions and rotation of keys, and starting what a wallet opened itself, as a person types them; a real service. */
+/** Restrictions and rotation of keys, webhooks, and starting what a wallet opened itself, as a person types them; a real service. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { until } from '../harness/edge/until.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal } from './run.ts';
 
@@ -72,6 +76,40 @@ describe('cli against the service', function () {
     expect(await read(old.api_key)).to.equal('401 unauthorized');
     expect(await read(rotated.api_key)).to.equal('200');
     expect(await refused('keys', 'rotate', '0'.repeat(32))).to.include('has no key');
+  });
+
+  it('webhooks create, test, deliveries, redeliver, update, rotate and delete do what the page does', async () => {
+    const receiver = createServer((_request, response) => response.writeHead(202).end('thanks'));
+    receiver.listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const { endpoint_id, secret, ...made } = await done('webhooks', 'create', url, '--events', 'dispute.opened');
+    expect(secret).to.match(/^whsec_/);
+    expect(made).to.deep.include({ url, event_types: ['dispute.opened'], status: 'active' });
+    expect((await done('webhooks', 'list')).map((one: { endpoint_id: string }) => one.endpoint_id)).to.deep.equal([
+      endpoint_id,
+    ]);
+    expect(await done('webhooks', 'test', endpoint_id)).to.deep.equal({ endpoint_id });
+    const sent = () => done('webhooks', 'deliveries', endpoint_id);
+    await until('the test is delivered', async () => (await sent())[0]?.status === 'delivered');
+    const [delivery] = await sent();
+    expect(delivery).to.include({ event_type: 'webhook.test', http_status: 202, body: 'thanks', attempts: 1 });
+    const again = await done('webhooks', 'redeliver', delivery.delivery_id);
+    expect(again).to.include({ event_id: delivery.event_id, status: 'pending' });
+    await until('it is delivered again', async () => (await sent())[0]?.status === 'delivered');
+    expect(await done('webhooks', 'update', endpoint_id, '--off', '--events', 'all')).to.deep.include({
+      status: 'disabled',
+      event_types: [],
+    });
+    expect(await done('webhooks', 'update', endpoint_id, '--on')).to.include({ status: 'active' });
+    expect(await refused('webhooks', 'update', endpoint_id)).to.include('Name what to change');
+    expect((await done('webhooks', 'rotate', endpoint_id)).secret)
+      .to.match(/^whsec_/)
+      .and.not.to.equal(secret);
+    expect(await done('webhooks', 'delete', endpoint_id)).to.deep.equal({ endpoint_id });
+    expect(await refused('webhooks', 'test', endpoint_id)).to.include('webhook_not_found');
+    receiver.closeAllConnections();
+    receiver.close();
   });
 
   it('execution start runs an execution opened by execution open, with the wallet alone', async () => {

@@ -69,6 +69,7 @@ export function scenesOf({ disputed, plain, receipt, agentId }: Data): Scene[] {
     { name: 'terms', path: '/terms' },
     { name: 'signed-out', path: '/keys' },
     { name: 'keys', path: '/keys', ...caller },
+    { name: 'webhooks', path: '/webhooks', ...caller },
     { name: 'executions', path: '/executions', ...caller },
     { name: 'execution', path: `/executions/${plain}`, ...caller },
     { name: 'execution-disputed', path: `/executions/${disputed}`, ...caller },

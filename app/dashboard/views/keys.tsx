@@ -1,10 +1,11 @@
 /** A wallet's API keys: create, watch, change and end them. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { call } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { LimitsDialog, RestrictDialog } from './keys/change.tsx';
@@ -76,6 +77,9 @@ function Keys({ wallet }: { wallet: string }) {
   return (
     <>
       <PageHead title={TITLE} about={ABOUT}>
+        <Link to="/webhooks" className={buttonStyle()}>
+          Webhooks
+        </Link>
         {keys?.length !== 0 && (keys || !error) && create}
       </PageHead>
       {error && !keys && <Trouble error={error} what="The keys" onRetry={refetch} />}

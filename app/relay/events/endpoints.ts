@@ -122,6 +122,7 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
         ...(enabled === true && on),
         ...(enabled === false && off),
       };
+      if (enabled === false) await table.giveUp(ledger, endpoint_id).execute();
       return Object.keys(changes).length === 0 ? render(row, now()) : change(wallet, endpoint_id, changes);
     },
     async delete(wallet: string, endpointId: string) {

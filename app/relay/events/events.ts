@@ -33,8 +33,10 @@ export interface EventsDeps {
 
 export interface RunningEvents {
   streams: Streams;
-  /** Begins to take turns. */
+  /** Numbers events from now on, and streams them. */
   start(): void;
+  /** Sends webhooks from now on; no other deployment may work on a copy of this ledger. */
+  startSending(): void;
   /** Ends the streams, and resolves when nothing is written any more. */
   end(): Promise<void>;
 }
@@ -49,16 +51,16 @@ export function createEvents(deps: EventsDeps): RunningEvents {
   };
   const tasks: [everyMs: number, run: () => Promise<unknown>][] = [
     [TURN_MS, feed.turn],
-    [TURN_MS, deliveries.turn],
     [FOLLOW_MS, follow],
     [DROP_MS, () => dropOldEvents(ledger, now() - KEPT_MS)],
   ];
-  let ends: (() => Promise<void>)[] = [];
+  const ends: (() => Promise<void>)[] = [];
   return {
     streams,
     start() {
-      ends = tasks.map(([everyMs, run]) => repeat(everyMs, run, log));
+      ends.push(...tasks.map(([everyMs, run]) => repeat(everyMs, run, log)));
     },
+    startSending: () => void ends.push(repeat(TURN_MS, deliveries.turn, log)),
     async end() {
       streams.end();
       await Promise.all(ends.map((end) => end()));

@@ -151,6 +151,7 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
       const claimed = toClaimed(principal, agent, call, { executionId, nonce, acceptedAt: accounts.now });
       const until = accounts.readAt + MAX_AGE_MS;
       const row = await journal.claim(claimed, Date.now(), { ways, budgets, purse, until, rivals });
+      noticeClaimed(deps, attempt, funds, row);
       return { row, now: accounts.now };
     } catch (error) {
       starting.delete(executionId);
@@ -204,6 +205,14 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
   }
 
   return { claim, obstacleTo };
+}
+
+function noticeClaimed(deps: EngineDeps, { principal, agent }: Attempt, funds: Funds, row: JournalRow): void {
+  const { accounts, allowed, means, purse } = funds;
+  const gas = row.tank_lamports > 0n ? means.fees : 0n;
+  const tank = purse.tank - purse.tankRest - row.tank_lamports;
+  const { wallet, keyId } = principal;
+  deps.claimed?.({ wallet, keyId, price: agent.price, grant: allowed.grant, now: accounts.now, gas, tank });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The dependencies of an execution's steps, and the outcome of a step. */
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
+import type { KeyGrant } from '../../sdk/program/program.ts';
 import type { Authorities } from '../chain/cluster.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
@@ -14,6 +15,21 @@ import type { ReadText } from '../outbound/resultObjects.ts';
 import type { OutputStream } from './contract.ts';
 import type { KeepLate } from './late.ts';
 import type { Snapshot } from './snapshot.ts';
+
+/** A claimed call with the money that its key and its wallet have, as the accounts showed it before. */
+export interface ClaimedCall {
+  wallet: string;
+  keyId: string;
+  /** Base units. */
+  price: bigint;
+  grant: KeyGrant;
+  /** Unix seconds. */
+  now: bigint;
+  /** Lamports that the wallet pays for this call; 0 if the operator does. */
+  gas: bigint;
+  /** Lamports left in the gas balance after the call. */
+  tank: bigint;
+}
 
 /** The engine's dependencies on lower modules. */
 export interface EngineDeps {
@@ -43,6 +59,8 @@ export interface EngineDeps {
   requireServing(listing: string): Promise<void>;
   /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */
   openFailed(error: string | null, listing: string): void;
+  /** Gets each claimed call, to warn its wallet in time. */
+  claimed?(call: ClaimedCall): void;
   log: Logger;
   observe?: Observe;
 }

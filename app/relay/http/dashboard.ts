@@ -29,6 +29,7 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/executions$/, 'executions'],
   [/^\/executions\/[^/]+$/, 'execution'],
   [/^\/spend$/, 'spend'],
+  [/^\/webhooks$/, 'webhooks'],
   [/^\/disputes$/, 'disputes'],
   [/^\/disputes\/[^/]+$/, 'dispute'],
   [/^\/creator$/, 'creator'],

@@ -147,18 +147,32 @@ export async function dropOldEvents(ledger: Ledger, beforeMs: number): Promise<v
     .execute();
 }
 
-/** True if this warning is new: it was not given since it was last taken back. */
-export async function raiseWarning(ledger: Ledger, wallet: string, type: string, subject: string): Promise<boolean> {
-  const raised = await ledger
-    .insertInto('warnings')
-    .values({ wallet, type, subject })
-    .onConflict((conflict) => conflict.columns(['wallet', 'type', 'subject']).doNothing())
-    .returning('wallet')
-    .execute();
-  return raised.length > 0;
+export interface Warning {
+  wallet: string;
+  type: string;
+  /** What is warned of, besides the wallet. */
+  subject: string;
 }
 
-export async function takeBackWarning(ledger: Ledger, wallet: string, type: string, subject: string): Promise<void> {
+/** Writes the event of a warning, unless it was given since it was last taken back. */
+export async function raiseWarning(
+  ledger: Ledger,
+  writes: Pick<GroupCommit, 'alone'>,
+  { wallet, type, subject }: Warning,
+  data: string,
+  nowMs: number,
+): Promise<void> {
+  const event = sql`INSERT INTO events (wallet, type, data, created_ms)
+    SELECT CAST(${wallet} AS TEXT), CAST(${type} AS TEXT), CAST(${data} AS TEXT), CAST(${BigInt(nowMs)} AS BIGINT)
+    WHERE NOT EXISTS (SELECT 1 FROM warnings WHERE wallet = ${wallet} AND type = ${type} AND subject = ${subject})`;
+  const mark = ledger
+    .insertInto('warnings')
+    .values({ wallet, type, subject })
+    .onConflict((conflict) => conflict.columns(['wallet', 'type', 'subject']).doNothing());
+  await writes.alone([`warnings ${wallet}`], [event.compile(ledger), mark.compile()]);
+}
+
+export async function takeBackWarning(ledger: Ledger, { wallet, type, subject }: Warning): Promise<void> {
   await ledger
     .deleteFrom('warnings')
     .where('wallet', '=', wallet)

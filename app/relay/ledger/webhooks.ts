@@ -194,5 +194,14 @@ export function switchOff(
     .set({ disabled_ms: BigInt(nowMs), disabled_by: 'failures' })
     .where('endpoint_id', '=', endpoint_id)
     .where('disabled_ms', 'is', null);
-  return [report.compile(ledger), off.compile()];
+  return [report.compile(ledger), off.compile(), giveUp(ledger, endpoint_id).compile()];
 }
+
+/** What waits for an endpoint that is switched off is not sent later; a test, or an event once more, still is. */
+export const giveUp = (ledger: Ledger, endpointId: string) =>
+  ledger
+    .updateTable('webhook_deliveries')
+    .set({ state: 'failed', error: 'the endpoint was switched off' })
+    .where('endpoint_id', '=', endpointId)
+    .where('state', '=', 'pending')
+    .where('is_asked', '=', 0n);

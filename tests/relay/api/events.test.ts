@@ -4,6 +4,8 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { followChain } from '../../../app/relay/events/chain.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
+import { createWarnings } from '../../../app/relay/events/warnings.ts';
+import type { ClaimedCall } from '../../../app/relay/execution/step.ts';
 import { dropOldEvents } from '../../../app/relay/ledger/events.ts';
 import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
@@ -368,6 +370,56 @@ describe('event streams', () => {
     await world.feed.turn();
     const seen = eventsOf(await readStream(world, '/v1/events', key, { after: 'evt_0', count: 2 }));
     expect(seen.map(({ type }) => type)).to.deep.equal(['dispute.opened', 'dispute.resolved']);
+  });
+
+  it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {
+    const deps = { ledger: world.ledger, writes: world.tables.writes, now: () => 1, log: world.deps.log };
+    const relays = [createWarnings(deps), createWarnings(deps)];
+    const grant = {
+      periodStart: 0n,
+      periodSeconds: 100,
+      periodMax: 1_000_000n,
+      totalMax: 2n ** 64n - 1n,
+      periodSpent: 0n,
+      totalSpent: 0n,
+    };
+    const told = async () =>
+      (
+        await world.ledger
+          .selectFrom('events')
+          .select(['type', 'data'])
+          .where('wallet', '=', wallet)
+          .orderBy('id')
+          .execute()
+      ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
+    const call = async (spent: bigint, tank: bigint, now = 10n) => {
+      const claimed = {
+        wallet,
+        keyId: 'k',
+        price: 100_000n,
+        grant: { ...grant, periodSpent: spent },
+        now,
+        gas: 10_000n,
+        tank,
+      };
+      for (const notice of relays) notice(claimed as unknown as ClaimedCall);
+      for (const notice of relays) notice(claimed as unknown as ClaimedCall);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return told();
+    };
+    expect(await call(600_000n, 100_000n)).to.deep.equal([]);
+    const near = { type: 'key.cap_near', key_id: 'k', limit: 'period', spent_usdc: 0.8, max_usdc: 1 };
+    expect(await call(700_000n, 100_000n)).to.deep.equal([near]);
+    const low = { type: 'gas.low', gas_lamports: 99_999, calls_left: 9 };
+    expect(await call(800_000n, 99_999n)).to.deep.equal([near, low]);
+    // A new period and more gas take both back.
+    expect(await call(900_000n, 200_000n, 100n)).to.deep.equal([near, low]);
+    expect(await call(900_000n, 0n, 10n)).to.deep.equal([
+      near,
+      low,
+      { ...near, spent_usdc: 1 },
+      { type: 'gas.low', gas_lamports: 0, calls_left: 0 },
+    ]);
   });
 
   it('forgets events after their time, and never gives a position twice', async () => {

@@ -250,12 +250,17 @@ describe('webhooks', () => {
   });
 
   it('sends a test, also to an endpoint that is switched off', async () => {
-    const { endpoint } = await create(['execution.failed']);
+    const { endpoint } = await create(['execution.failed', 'execution.pending']);
     const { endpoint_id } = endpoint;
+    await execute();
+    await world.feed.turn();
     expect(await management.call('webhooks.update', { endpoint_id, enabled: false })).to.include({
       status: 'disabled',
       disabled_by: 'wallet',
     });
+    expect((await log(endpoint_id)).map(({ status, error }) => [status, error])).to.deep.equal([
+      ['failed', 'the endpoint was switched off'],
+    ]);
     await execute('dispatched');
     await management.call('webhooks.test', { endpoint_id });
     await send();

@@ -302,7 +302,7 @@ export const GLOSSARY: Record<string, string> = {
   'MarketplaceEvent.limit': 'The cap of the key that is nearly spent.',
   'MarketplaceEvent.amount_to_caller_usdc': 'What the caller gets back.',
   'MarketplaceEvent.collateral_usdc': 'What is left of the agent’s collateral.',
-  'MarketplaceEvent.spent_usdc': 'What the key has spent of it, with reservations.',
+  'MarketplaceEvent.spent_usdc': 'What the key has spent of it, with the call that it was noticed at.',
   'MarketplaceEvent.max_usdc': 'The cap.',
   'MarketplaceEvent.gas_lamports': 'The wallet’s gas balance, lamports.',
   'MarketplaceEvent.calls_left': 'How many calls it pays for at the present fees.',

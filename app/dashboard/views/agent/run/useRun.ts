@@ -1,15 +1,17 @@
 /** The state of one call from this page: how it started, and what the service reports until it has ended. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { createClient, type ExecuteAnswer, type MarketplaceClient } from '../../../../sdk/client/client.ts';
 import { MarketplaceError } from '../../../../sdk/client/error.ts';
 import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
-import { BASE_URL, rest } from '../../../service.ts';
+import { BASE_URL, loadApi, rest } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
 import type { KeptCall, Opened } from './kept.ts';
 
 const POLL_MS = 700;
+/** While events say when to look, in case one is lost. */
+const STREAMED_POLL_MS = 5_000;
 /** After this time without an answer, the page reports it. */
 const SILENCE_MS = 10_000;
 
@@ -56,6 +58,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   const change = (part: Partial<Run>) => setRun((before) => before && { ...before, ...part });
 
   const id = run?.executionId ?? null;
+  const [isStreaming, setStreaming] = useState(false);
   const {
     data: execution = null,
     dataUpdatedAt,
@@ -66,7 +69,8 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     queryKey: ['run', id],
     queryFn: () => (run?.client ?? rest).getExecution(id ?? ''),
     enabled: id !== null && (run?.client != null || wallet != null),
-    refetchInterval: ({ state: { data } }) => (isEnded(data) && data?.refund !== 'pending' ? false : POLL_MS),
+    refetchInterval: ({ state: { data } }) =>
+      isEnded(data) && data?.refund !== 'pending' ? false : isStreaming ? STREAMED_POLL_MS : POLL_MS,
     // The next poll is the retry.
     retry: false,
     staleTime: 0,
@@ -75,6 +79,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   const ended = isEnded(execution) ? execution : null;
   const outcome = outcomeOf(ended, run);
   const hasEnded = outcome !== null;
+  useEvents(execution && !hasEnded ? execution.execution_id : null, run?.client ?? null, refetch, setStreaming);
 
   // The service's own error is an answer too.
   const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof MarketplaceError ? errorUpdatedAt : 0);
@@ -136,6 +141,31 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     again: () => change({ error: null, endedAt: null }),
     clear: () => setRun(null),
   };
+}
+
+/** Looks at the execution with each of its events. Where they cannot be followed, the polls alone go on. */
+function useEvents(
+  executionId: string | null,
+  client: MarketplaceClient | null,
+  look: () => unknown,
+  setStreaming: (isStreaming: boolean) => void,
+): void {
+  const onEvent = useRef(look);
+  onEvent.current = look;
+  useEffect(() => {
+    if (executionId === null) return;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    async function follow(id: string): Promise<void> {
+      const { rest: own } = await loadApi();
+      setStreaming(true);
+      for await (const _event of (client ?? own).streamExecutionEvents(id, { signal })) onEvent.current();
+    }
+    follow(executionId)
+      .catch(() => undefined)
+      .finally(() => setStreaming(false));
+    return () => leaving.abort();
+  }, [executionId, client, setStreaming]);
 }
 
 /** True if nothing was received for so long that the page must report it. */

@@ -1,0 +1,86 @@
+/** A wallet's webhooks: where its events are sent, and what became of them. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { WebhookEndpoint } from '../../sdk/wire/procedures.ts';
+import { SignedIn } from '../parts/connect.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { call } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
+import { DeleteDialog, EndpointDialog, RotateDialog } from './webhooks/dialogs.tsx';
+import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
+import { SecretDialog } from './webhooks/secret.tsx';
+
+const endpointsQuery = (wallet: string) =>
+  queryOptions({
+    queryKey: ['webhooks', wallet],
+    queryFn: async () => (await call('webhooks.list')).endpoints,
+    refetchInterval: 5_000,
+  });
+
+const TITLE = 'Webhooks';
+const ABOUT =
+  'Your server is told what happens: executions that end, disputes, agents that are paused, and keys or a gas balance ' +
+  'that run low. Every webhook is signed, and repeated for 24 hours until your server confirms it.';
+
+export default function View() {
+  const { wallet } = useSession();
+  return (
+    <SignedIn title={TITLE} about={ABOUT} why="Webhooks report the executions, disputes, agents and keys of a wallet.">
+      {wallet && <Webhooks key={wallet} wallet={wallet} />}
+    </SignedIn>
+  );
+}
+
+type Shown = 'create' | { action: EndpointAction; endpoint: WebhookEndpoint } | null;
+
+function Webhooks({ wallet }: { wallet: string }) {
+  const [shown, setShown] = useState<Shown>(null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const { data: endpoints, error, refetch } = useQuery(endpointsQuery(wallet));
+  const close = () => setShown(null);
+  const reveal = (made: string) => {
+    close();
+    setSecret(made);
+  };
+  const create = (
+    <Button kind="primary" onClick={() => setShown('create')}>
+      Add endpoint
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={TITLE} about={ABOUT}>
+        {endpoints && endpoints.length > 0 && create}
+      </PageHead>
+      {error && !endpoints && <Trouble error={error} what="The webhooks" onRetry={refetch} />}
+      {!endpoints && !error && <Skeleton className="h-48" />}
+      {endpoints?.length === 0 && (
+        <Empty title="No endpoints yet">
+          <p className="mb-5">
+            An endpoint is an address of your server. You choose which events it gets, and verify each with a secret.
+          </p>
+          {create}
+        </Empty>
+      )}
+      <ul className="grid grid-cols-1 gap-3">
+        {endpoints?.map((endpoint) => (
+          <li key={endpoint.endpoint_id}>
+            <EndpointCard endpoint={endpoint} onAct={(action) => setShown({ action, endpoint })} />
+          </li>
+        ))}
+      </ul>
+      {shown === 'create' && <EndpointDialog onClose={close} onMade={reveal} />}
+      {shown !== null && shown !== 'create' && shown.action === 'edit' && (
+        <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={reveal} />
+      )}
+      {shown !== null && shown !== 'create' && shown.action === 'rotate' && (
+        <RotateDialog endpoint={shown.endpoint} onClose={close} onMade={reveal} />
+      )}
+      {shown !== null && shown !== 'create' && shown.action === 'delete' && (
+        <DeleteDialog endpoint={shown.endpoint} onClose={close} />
+      )}
+      {secret && <SecretDialog secret={secret} onClose={() => setSecret(null)} />}
+    </>
+  );
+}

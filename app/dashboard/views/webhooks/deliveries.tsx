@@ -1,0 +1,102 @@
+/** What was sent to an endpoint, with the answers; each can be sent once more. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { WebhookDelivery } from '../../../sdk/wire/procedures.ts';
+import { Pages } from '../../parts/pages.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Badge, Button, Skeleton, Table, type Tone } from '../../parts/ui.tsx';
+import { formatDuration, Time } from '../../parts/values.tsx';
+import { call, explain } from '../../service.ts';
+
+const SIZE = 10;
+const TONES: Record<WebhookDelivery['status'], Tone> = { delivered: 'good', pending: 'warn', failed: 'bad' };
+
+export function Deliveries({ endpointId }: { endpointId: string }) {
+  const [page, setPage] = useState(1);
+  const { data, error, refetch } = useQuery({
+    queryKey: ['webhooks', 'deliveries', endpointId, page],
+    queryFn: () => call('webhooks.deliveries', { endpoint_id: endpointId, limit: SIZE, offset: (page - 1) * SIZE }),
+    refetchInterval: 3_000,
+    placeholderData: (before) => before,
+  });
+  if (error && !data) return <Trouble error={error} what="The log" onRetry={refetch} />;
+  if (!data) return <Skeleton className="h-32" />;
+  if (data.total === 0) return <p className="text-sm text-faint">Nothing has been sent yet.</p>;
+  return (
+    <div>
+      <Table
+        head={[
+          'Event',
+          'Answer',
+          'Attempts',
+          'Sent',
+          <span key="act" className="sr-only">
+            Actions
+          </span>,
+        ]}
+        label="Deliveries"
+      >
+        {data.deliveries.map((delivery) => (
+          <Row key={delivery.delivery_id} delivery={delivery} />
+        ))}
+      </Table>
+      <Pages page={page} size={SIZE} total={data.total} onPage={setPage} />
+    </div>
+  );
+}
+
+function Row({ delivery }: { delivery: WebhookDelivery }) {
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const again = useMutation({
+    mutationFn: () => call('webhooks.redeliver', { delivery_id: delivery.delivery_id }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
+    onError: (error) => notify('It was not sent again', explain(error)),
+  });
+  const { execution_id, http_status, error, body } = delivery;
+  return (
+    <tr>
+      <td>
+        <span className="font-mono text-xs">{delivery.event_type}</span>
+        {execution_id && (
+          <Link
+            to="/executions/$executionId"
+            params={{ executionId: execution_id }}
+            className="block text-xs text-accent underline"
+          >
+            Execution
+          </Link>
+        )}
+      </td>
+      <td className="max-w-72">
+        <Badge tone={TONES[delivery.status]}>{http_status ?? delivery.status}</Badge>
+        {error && <p className="mt-1 text-xs text-bad">{error}</p>}
+        {body && (
+          <details className="mt-1 text-xs text-faint">
+            <summary>Body</summary>
+            <pre className="mt-1 max-h-40 overflow-auto whitespace-pre-wrap break-all">{body}</pre>
+          </details>
+        )}
+      </td>
+      <td className="tabular-nums">
+        {delivery.attempts}
+        {delivery.next_attempt_at && delivery.attempts > 0 && (
+          <p className="text-xs text-faint">
+            next <Time at={delivery.next_attempt_at} />
+          </p>
+        )}
+      </td>
+      <td>
+        {delivery.attempted_at ? <Time at={delivery.attempted_at} /> : 'not yet'}
+        {delivery.duration_ms !== null && <p className="text-xs text-faint">{formatDuration(delivery.duration_ms)}</p>}
+      </td>
+      <td>
+        <Button small busy={again.isPending} onClick={() => again.mutate()}>
+          Send again
+        </Button>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,97 @@
+/** One endpoint: its state, what can be done with it, and its log of deliveries. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { WebhookEndpoint } from '../../../sdk/wire/procedures.ts';
+import { useNotify } from '../../parts/toasts.tsx';
+import { Badge, Button, Card, Note, type Tone } from '../../parts/ui.tsx';
+import { Time } from '../../parts/values.tsx';
+import { call, explain } from '../../service.ts';
+import { Deliveries } from './deliveries.tsx';
+
+export type EndpointAction = 'edit' | 'rotate' | 'delete';
+
+const TONES: Record<WebhookEndpoint['status'], Tone> = { active: 'good', failing: 'warn', disabled: 'bad' };
+
+export function EndpointCard({ endpoint, onAct }: { endpoint: WebhookEndpoint; onAct(action: EndpointAction): void }) {
+  const { endpoint_id, url, event_types, status } = endpoint;
+  const [isOpen, setOpen] = useState(false);
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const refresh = () => queries.invalidateQueries({ queryKey: ['webhooks'] });
+  const test = useMutation({
+    mutationFn: () => call('webhooks.test', { endpoint_id }),
+    onSuccess: async () => {
+      setOpen(true);
+      notify('The test is sent', 'Its answer appears in the log within a few seconds.');
+      await refresh();
+    },
+  });
+  const enable = useMutation({
+    mutationFn: (enabled: boolean) => call('webhooks.update', { endpoint_id, enabled }),
+    onSuccess: refresh,
+  });
+  const error = test.error ?? enable.error;
+  return (
+    <Card aria-label={url}>
+      <div className="flex flex-wrap items-start justify-between gap-3">
+        <div className="min-w-0">
+          <h2 className="font-mono text-sm font-medium break-all">{url}</h2>
+          <p className="mt-1 text-sm text-faint">
+            {event_types.length === 0 ? 'All events' : event_types.join(', ')} · since <Time at={endpoint.created_at} />
+          </p>
+        </div>
+        <Badge tone={TONES[status]}>{status}</Badge>
+      </div>
+      <div className="mt-4 grid grid-cols-1 gap-3">
+        <State endpoint={endpoint} />
+        {error && <Note tone="bad">{explain(error)}</Note>}
+        <div className="flex flex-wrap gap-2">
+          <Button small busy={test.isPending} onClick={() => test.mutate()}>
+            Send a test
+          </Button>
+          <Button small aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? 'Hide the log' : 'Show the log'}
+          </Button>
+          <Button small onClick={() => onAct('edit')}>
+            Change
+          </Button>
+          <Button small onClick={() => onAct('rotate')}>
+            Replace the secret
+          </Button>
+          <Button small busy={enable.isPending} onClick={() => enable.mutate(status === 'disabled')}>
+            {status === 'disabled' ? 'Switch on' : 'Switch off'}
+          </Button>
+          <Button small kind="danger" onClick={() => onAct('delete')}>
+            Delete
+          </Button>
+        </div>
+        {isOpen && <Deliveries endpointId={endpoint_id} />}
+      </div>
+    </Card>
+  );
+}
+
+function State({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const { status, disabled_by, disabled_at, failing_since, old_secret_until } = endpoint;
+  return (
+    <>
+      {status === 'disabled' && disabled_by === 'failures' && disabled_at && (
+        <Note tone="bad" title="Switched off after days of failures">
+          Nothing is sent since <Time at={disabled_at} />. Repair your server, send a test, then switch the endpoint on.
+          Events from before are not sent; read your executions for what you missed.
+        </Note>
+      )}
+      {status === 'failing' && failing_since && (
+        <Note tone="warn">
+          Every attempt has failed since <Time at={failing_since} />. Each event is repeated for 24 hours. After three
+          days the endpoint is switched off.
+        </Note>
+      )}
+      {old_secret_until && (
+        <Note>
+          The old secret signs too until <Time at={old_secret_until} />.
+        </Note>
+      )}
+    </>
+  );
+}

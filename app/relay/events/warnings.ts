@@ -1,0 +1,68 @@
+/** Warns a wallet before its calls are refused: of a key that has nearly spent its caps, and of a low gas balance. */
+import type { Kysely } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import type { GroupCommit } from '../../database/groupCommit.ts';
+import type { EventData, EventType } from '../../sdk/wire/events.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
+import type { ClaimedCall } from '../execution/step.ts';
+import { raiseWarning, takeBackWarning, type Warning } from '../ledger/events.ts';
+import type { LedgerTables } from '../ledger/tables.ts';
+
+/** A cap is near when this share of it is spent, per cent. */
+const NEAR_PERCENT = 80n;
+/** The gas balance is low when it pays for fewer calls. */
+const LOW_CALLS = 10n;
+/** What was last said, about 100 bytes each: the ledger is asked only where it changes. */
+const MAX_KNOWN = 50_000;
+/** A cap without a limit. */
+const UNLIMITED = 2n ** 64n - 1n;
+
+interface WarningsDeps {
+  ledger: Kysely<LedgerTables>;
+  writes: Pick<GroupCommit, 'alone'>;
+  /** Unix milliseconds. */
+  now(): number;
+  log: Logger;
+}
+
+/** Returns what gets each claimed call. It warns once for each crossing, and never delays the call. */
+export function createWarnings({ ledger, writes, now, log }: WarningsDeps): (call: ClaimedCall) => void {
+  const known = new LRUCache<string, boolean>({ max: MAX_KNOWN });
+
+  function judge<Type extends EventType>(
+    wallet: string,
+    [type, subject, data]: [type: Type, subject: string, data: EventData<Type>],
+    holds: boolean,
+  ): void {
+    const warning: Warning = { wallet, type, subject };
+    const name = `${wallet} ${type} ${subject}`;
+    if (known.get(name) === holds) return;
+    known.set(name, holds);
+    const written = holds
+      ? raiseWarning(ledger, writes, warning, JSON.stringify(data), now())
+      : takeBackWarning(ledger, warning);
+    written.catch((error) => {
+      known.delete(name);
+      log.warn({ error, wallet, type }, 'a warning was not written');
+    });
+  }
+
+  return ({ wallet, keyId, price, grant, now: at, gas, tank }) => {
+    const isNewPeriod = at - grant.periodStart >= BigInt(grant.periodSeconds);
+    const caps = [
+      ['period', (isNewPeriod ? 0n : grant.periodSpent) + price, grant.periodMax],
+      ['total', grant.totalSpent + price, grant.totalMax],
+    ] as const;
+    for (const [limit, spent, max] of caps) {
+      const data = { key_id: keyId, limit, spent_usdc: toUsdc(spent), max_usdc: toUsdc(max) };
+      const isNear = max < UNLIMITED && spent * 100n >= max * NEAR_PERCENT;
+      judge(wallet, ['key.cap_near', `${keyId} ${limit}`, data], isNear);
+    }
+    if (gas === 0n) return;
+    const left = tank > 0n ? tank : 0n;
+    const calls = left / gas;
+    const data = { gas_lamports: Number(left), calls_left: Number(calls) };
+    judge(wallet, ['gas.low', '', data], calls < LOW_CALLS);
+  };
+}

@@ -1,0 +1,64 @@
+/** Webhooks on the page: an endpoint with its secret, a test, the log, once more, switched off, and deleted. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { assertAccessibleInEveryLook } from './looks.ts';
+import { useSite } from './site.ts';
+
+describe('the webhooks of a wallet', function () {
+  this.timeout(600_000);
+  const site = useSite();
+
+  it('are added, tested, looked at, sent again, switched off and deleted', () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      const received: { body: string; headers: Record<string, string> }[] = [];
+      const server = createServer(async (request, response) => {
+        received.push({ body: await text(request), headers: request.headers as Record<string, string> });
+        response.writeHead(received.length === 1 ? 500 : 200).end('said the server');
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+
+      await page.goto('/webhooks');
+      await page.getByRole('button', { name: 'Add endpoint' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
+      await dialog.getByLabel('URL').fill(url);
+      await dialog.getByLabel('All events').uncheck();
+      await dialog.getByLabel(/^execution\.completed/).check();
+      await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+
+      const shown = page.getByRole('dialog', { name: 'Your signing secret' });
+      const secret = (await shown.locator('code').first().textContent())!;
+      expect(secret).to.match(/^whsec_/);
+      await shown.getByRole('button', { name: 'Done' }).click();
+      await shown.getByText('You have not copied the secret').waitFor();
+      await shown.getByRole('button', { name: 'Close without it' }).click();
+      await shown.waitFor({ state: 'detached' });
+      await page.getByText('execution.completed · since').waitFor();
+
+      await page.getByRole('button', { name: 'Send a test' }).click();
+      const log = page.getByRole('region', { name: 'Deliveries' });
+      await log.getByText('the answer has the status 500').waitFor();
+      await log.getByText('webhook.test').waitFor();
+      await page.getByText('Every attempt has failed since').waitFor();
+      await log.getByRole('button', { name: 'Send again' }).first().click();
+      await log.getByText('200', { exact: true }).first().waitFor();
+      await page.getByText('Every attempt has failed since').waitFor({ state: 'detached' });
+      for (const { body, headers } of received) expect(new Webhook(secret).verify(body, headers)).to.be.an('object');
+      await assertAccessibleInEveryLook(page);
+
+      await page.getByRole('button', { name: 'Switch off' }).click();
+      await page.getByText('disabled', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Switch on' }).click();
+      await page.getByText('active', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('dialog', { name: 'Delete the endpoint?' }).getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('No endpoints yet').waitFor();
+      server.closeAllConnections();
+      server.close();
+    }));
+});
