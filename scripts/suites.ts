@@ -86,6 +86,13 @@ export const SUITES: Suite[] = [
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
 
   { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },
+  {
+    name: 'mcp-hosts',
+    about: 'docs/agents.md by hosts that are not ours: the packed package, the Inspector, Python',
+    folder: 'mcp',
+    files: ['hosts'],
+    long: true,
+  },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc', long: true },
   // From an empty target/ it first compiles for minutes.
   { name: 'rust', about: "the program's own unit tests", long: true },

@@ -5,6 +5,7 @@ import { value } from '../answers.ts';
 import { AgentId, ExecutionId, Outcome, outcomeOf } from '../shapes.ts';
 import { answerOf, MOST_WAIT_SECONDS } from './run.ts';
 import { READS, safely, type Tools } from './tool.ts';
+import { within } from './wait.ts';
 
 export function addExecutionTools(tools: Tools): void {
   const { server, market, session } = tools;
@@ -40,8 +41,7 @@ export function addExecutionTools(tools: Tools): void {
     safely(async ({ execution_id, seconds = MOST_WAIT_SECONDS }, ctx) => {
       // Of another wallet, or mistyped: not under way.
       await client.getExecution(execution_id);
-      const signal = AbortSignal.any([ctx.mcpReq.signal, AbortSignal.timeout(seconds * 1_000)]);
-      return answerOf(tools, execution_id, signal);
+      return within(ctx.mcpReq.signal, seconds * 1_000, (signal) => answerOf(tools, execution_id, signal));
     }),
   );
 

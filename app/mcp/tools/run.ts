@@ -9,7 +9,7 @@ import { type Agent, type Execution, MarketplaceError } from '../market.ts';
 import { AgentId, IdempotencyKey, MaxCost, Outcome, outcomeOf } from '../shapes.ts';
 import { tooDear } from './agents.ts';
 import { PAYS, type Tools } from './tool.ts';
-import { waitForEnd } from './wait.ts';
+import { waitForEnd, within } from './wait.ts';
 
 /** Time of one call of a tool: hosts give up after 60 s, some earlier. */
 export const MOST_WAIT_SECONDS = 25;
@@ -97,22 +97,23 @@ async function run(
   if (most === null) return overBudget(tools, price);
   const body = { task: input.task, parameters: input.parameters ?? {}, async: true, max_cost_usdc: toUsdc(most) };
   const { timeout_seconds } = input;
-  const signal = AbortSignal.any([ctx.mcpReq.signal, AbortSignal.timeout(MOST_WAIT_SECONDS * 1_000)]);
-  let begun: { execution_id: string };
-  try {
-    begun = await market.client.execute(
-      agentId,
-      { ...body, ...(timeout_seconds && { timeout_seconds }) },
-      { idempotencyKey: key, signal },
-    );
-  } catch (error) {
-    if (!isUncharged(error)) return unknownOutcome(error, key);
-    // An earlier call with this key may have been paid.
-    if (!isRepeat) session.giveBack(key);
-    return explain(error);
-  }
-  session.began(key, begun.execution_id);
-  return answerOf(tools, begun.execution_id, signal);
+  return within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (signal) => {
+    let begun: { execution_id: string };
+    try {
+      begun = await market.client.execute(
+        agentId,
+        { ...body, ...(timeout_seconds && { timeout_seconds }) },
+        { idempotencyKey: key, signal },
+      );
+    } catch (error) {
+      if (!isUncharged(error)) return unknownOutcome(error, key);
+      // An earlier call with this key may have been paid.
+      if (!isRepeat) session.giveBack(key);
+      return explain(error);
+    }
+    session.began(key, begun.execution_id);
+    return answerOf(tools, begun.execution_id, signal);
+  });
 }
 
 /** Null if the call may go on. */

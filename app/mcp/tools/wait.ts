@@ -1,4 +1,4 @@
-/** Polls an execution until it has ended. */
+/** Waits for an execution's end, for a limited time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Execution, Market } from '../market.ts';
 
@@ -13,5 +13,27 @@ export async function waitForEnd(market: Market, executionId: string, signal: Ab
     const isOpen = execution.status === 'pending' || execution.status === 'running';
     if (!isOpen || signal.aborted) return execution;
     await sleep(pause, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * Runs with a signal that aborts after `ms`, or with `other`. Not AbortSignal.any and AbortSignal.timeout: Node 20 may
+ * collect such a signal before it aborts.
+ */
+export async function within<Value>(
+  other: AbortSignal,
+  ms: number,
+  run: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const controller = new AbortController();
+  const abort = () => controller.abort(other.reason);
+  const timer = setTimeout(() => controller.abort(new DOMException('No answer in time', 'TimeoutError')), ms);
+  if (other.aborted) abort();
+  other.addEventListener('abort', abort, { once: true });
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    other.removeEventListener('abort', abort);
   }
 }

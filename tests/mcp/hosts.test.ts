@@ -1,0 +1,178 @@
+/**
+ * docs/agents.md as a newcomer follows it, in an empty folder with the packed package, by hosts that are not ours: the
+ * official client, the Inspector's command line, and one in Python.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { expect } from 'chai';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { blocksOf } from '../docs/markdown.ts';
+import { createTerminal } from '../docs/terminal.ts';
+import { installPython, run } from '../harness/edge/tools.ts';
+import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
+import { type Host, newHost } from './hosts.ts';
+
+const PAGE = 'docs/agents.md';
+const PACKAGE = join(ROOT, 'app', 'mcp');
+/** The last one for Node 20. */
+const INSPECTOR = '@modelcontextprotocol/inspector@0.15.0';
+/** Longer than one call of a tool waits. */
+const SLOW_SECONDS = 27;
+
+interface ServerEntry {
+  url?: string;
+  headers?: Record<string, string>;
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+}
+
+describe('docs/agents.md', function () {
+  this.timeout(600_000);
+  // Each step stands on the one before it.
+  this.bail(true);
+  const [dataDir, folder, empty] = [newDirectory(), newDirectory(), newDirectory()];
+  let demo: DemoFile;
+  let terminal: ReturnType<typeof createTerminal>;
+  let key = '';
+  let packed: string[] = [];
+  const agentId = (name: string) => demo.agents.find((agent) => agent.name === name)!.agent_id;
+
+  before(async () => {
+    demo = await startNetwork(dataDir).ready;
+    terminal = createTerminal(folder, dataDir, 'tests/mcp/hosts.test.ts');
+    const { code, output } = await run('npm', ['pack', '--json', '--pack-destination', empty], { cwd: PACKAGE });
+    expect(code, output).to.equal(0);
+    const [{ filename, files }] = JSON.parse(output.slice(output.indexOf('[\n'))) as [
+      { filename: string; files: { path: string }[] },
+    ];
+    packed = files.map(({ path }) => path);
+    writeFileSync(join(empty, 'package.json'), '{"private": true}');
+    const installed = await run('npm', ['install', '--offline', '--no-audit', '--no-fund', filename], { cwd: empty });
+    expect(installed.code, installed.output).to.equal(0);
+  });
+  after(() => {
+    terminal?.close();
+    cleanUp();
+  });
+
+  it('the package holds the server with all it needs, README and licence, and depends on nothing', async () => {
+    for (const path of packed)
+      expect(path).to.match(/^(dist\/[\w-]+\.js(\.LEGAL\.txt)?|README\.md|LICENSE|package\.json)$/);
+    const root = join(empty, 'node_modules', '@agent-marketplace', 'mcp');
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(dependencies).to.equal(undefined);
+    const help = await run('npx', ['@agent-marketplace/mcp', '--help'], { cwd: empty });
+    expect(help.code, help.output).to.equal(0);
+    expect(help.output).to.include('--budget USDC');
+    const env = { PATH: process.env.PATH, HOME: empty };
+    const bare = (...args: string[]) => run('npx', ['@agent-marketplace/mcp', ...args], { cwd: empty, env });
+    const nameless = await bare();
+    expect(nameless.code).to.equal(2);
+    expect(nameless.output).to.include('agent-marketplace-mcp: Name the marketplace: --base-url URL.\n');
+    expect((await bare('--base-url', demo.base_url)).output).to.include('Set CRTX_API_KEY');
+    expect((await bare('--budgte', '1')).output).to.match(/Unknown option '--budgte'[\s\S]*Usage:/);
+  });
+
+  it('a key with a budget is made', async () => {
+    key = /crtx_test_\w+/.exec(await terminal.paste(PAGE))![0];
+    const budget = await fetch(`${demo.base_url}/v1/key`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await budget.json()).to.include({ per_execution_max_usdc: 1, period_remaining_usdc: 5, total_max_usdc: 20 });
+  });
+
+  /** The entries of the page's configurations, with this network's address and the key. */
+  const entries = (): ServerEntry[] =>
+    blocksOf(PAGE)
+      .filter(({ language }) => language === 'json')
+      .map(({ text }) => {
+        const filled = text.replaceAll('http://127.0.0.1:8787', demo.base_url).replaceAll('crtx_test_...', key);
+        return JSON.parse(filled).mcpServers['agent-marketplace'];
+      });
+
+  /** What step 3 of the page asks for. */
+  async function buy(host: Host): Promise<void> {
+    const { agents } = await host.call('search_agents', { query: 'echo' });
+    const about = await host.call('describe_agent', { agent_id: agents[0].agent_id });
+    const bought = { agent_id: about.agent_id, task: 'hello', max_cost_usdc: 0.02 };
+    const ran = await host.call('run_agent', bought);
+    expect(ran).to.include({ status: 'completed', result: 'hello', cost_usdc: 0.01 });
+    expect(await host.call('verify_execution', { execution_id: ran.execution_id })).to.include({ valid: true });
+    await host.close();
+  }
+
+  it('a host that connects by address buys', async () => {
+    const [{ url, headers }] = entries() as [ServerEntry];
+    const host = newHost({});
+    const transport = new StreamableHTTPClientTransport(new URL(url!), { requestInit: { headers: headers! } });
+    await host.client.connect(transport);
+    await buy(host);
+  });
+
+  it('a host that starts a process buys, within the budget of the session', async () => {
+    const { command, args, env } = entries()[1]!;
+    const host = newHost({ era: 'legacy' });
+    const environment = { PATH: process.env.PATH ?? '', HOME: empty, ...env };
+    await host.client.connect(
+      new StdioClientTransport({ command: command!, args: args!, env: environment, cwd: empty, stderr: 'pipe' }),
+    );
+    expect(await host.call('get_budget')).to.include({ session_remaining_usdc: 5, payable_usdc: 1 });
+    await buy(host);
+  });
+
+  it("the Inspector's command line lists the tools and buys", async () => {
+    const tools = join(empty, 'inspector');
+    mkdirSync(tools);
+    writeFileSync(join(tools, 'package.json'), '{"private": true}');
+    const installed = await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', INSPECTOR], {
+      cwd: tools,
+    });
+    expect(installed.code, installed.output).to.equal(0);
+    const { command, args, env } = entries()[1]!;
+    async function inspect(...rest: string[]) {
+      const given = Object.entries(env!).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+      const cli = [
+        join(tools, 'node_modules', '.bin', 'mcp-inspector'),
+        '--cli',
+        ...given,
+        command!,
+        ...args!,
+        ...rest,
+      ];
+      const { code, output } = await run(process.execPath, cli, { cwd: empty });
+      expect(code, output).to.equal(0);
+      return JSON.parse(output.slice(output.indexOf('{\n')));
+    }
+    const listed = await inspect('--method', 'tools/list');
+    expect(listed.tools.map(({ name }: { name: string }) => name)).to.include('run_agent');
+    const arg = (name: string, value: string) => ['--tool-arg', `${name}=${value}`];
+    const ran = await inspect(
+      ...['--method', 'tools/call', '--tool-name', 'run_agent'],
+      ...[...arg('agent_id', agentId('sandbox-echo')), ...arg('task', 'hi'), ...arg('max_cost_usdc', '0.01')],
+    );
+    expect(ran.structuredContent).to.include({ status: 'completed', result: 'hi' });
+  });
+
+  it('a host in Python buys, is refused, and waits for a call that takes longer than one answer', async () => {
+    const python = await installPython('mcp-python', join(import.meta.dirname, 'requirements.txt'));
+    expect(python.obstacle).to.equal(null);
+    const agents = [agentId('sandbox-echo'), agentId('sandbox-slow')];
+    const { code, output } = await run(join(python.folder, 'bin', 'python'), [
+      join(import.meta.dirname, 'host.py'),
+      ...[`${demo.base_url}/mcp`, key, ...agents, String(SLOW_SECONDS)],
+    ]);
+    expect(code, output).to.equal(0);
+    const [tools, found, ran, verified, dear, long, waited] = output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line).value);
+    expect(tools).to.include('wait_for_execution');
+    expect(found.agents[0].agent_id).to.equal(agents[0]);
+    expect(ran).to.include({ status: 'completed', result: 'Hello from Python', cost_usdc: 0.01 });
+    expect(verified.valid).to.equal(true);
+    expect(dear.error).to.include('Nothing was charged');
+    expect(long).to.include({ status: 'running', next: 'Call wait_for_execution with this execution_id.' });
+    expect(waited).to.include({ status: 'completed', execution_id: long.execution_id, result: 'slow' });
+  });
+});
