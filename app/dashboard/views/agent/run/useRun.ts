@@ -10,6 +10,8 @@ import { marketplaceErrorIn } from './failure.ts';
 import type { KeptCall, Opened } from './kept.ts';
 
 const POLL_MS = 700;
+/** Characters of streamed output; the result is shown whole. */
+const SHOWN_OUTPUT = 100_000;
 /** After this time without an answer, the page reports it. */
 const SILENCE_MS = 10_000;
 
@@ -31,6 +33,8 @@ interface Run {
   /** The service's complete answer to a wallet's start. */
   answer: ExecuteCompleted | null;
   error: unknown;
+  /** What the agent has streamed so far. */
+  output: string;
   /** Repeats the same call, which never pays twice; null for a wallet's call. */
   repeat: (() => void) | null;
 }
@@ -42,6 +46,7 @@ const NEW: Omit<Run, 'begunAt'> = {
   client: null,
   answer: null,
   error: null,
+  output: '',
   repeat: null,
 };
 
@@ -131,9 +136,12 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     /** The wallet's own signature has put the price into escrow. */
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
     answered: (answer: ExecuteAnswer) => answer.status === 'completed' && change({ answer }),
+    /** The agent streams its output, which nobody has verified. */
+    wrote: (text: string) =>
+      setRun((before) => before && { ...before, output: (before.output + text).slice(0, SHOWN_OUTPUT) }),
     failed: (error: unknown) => change({ error }),
     /** Retries a failed start. */
-    again: () => change({ error: null, endedAt: null }),
+    again: () => change({ error: null, endedAt: null, output: '' }),
     clear: () => setRun(null),
   };
 }
