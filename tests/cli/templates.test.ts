@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -25,6 +25,7 @@ const KEYS_PORT = 18_790;
 const PRICE = 50_000n;
 const FEE = 500n;
 const TASK = { task: 'Which words are frequent?', parameters: { text: 'To be, or not to be' } };
+const PYTHON_PACKAGE = join(ROOT, 'clients', 'python');
 const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 interface Template {
@@ -32,7 +33,7 @@ interface Template {
   /** Installs the folder with the package of this tree. */
   install(folder: string, packages: string): Promise<unknown>;
   test(folder: string): Promise<unknown>;
-  start: [command: string, ...words: string[]];
+  start(port: number): [command: string, ...words: string[]];
 }
 
 const TEMPLATES: Template[] = [
@@ -51,7 +52,17 @@ const TEMPLATES: Template[] = [
       await exec(process.execPath, [TSC, ...options, '--allowImportingTsExtensions', ...files], { cwd: folder });
     },
     test: (folder) => exec('npm', ['test'], { cwd: folder }),
-    start: ['npm', 'start'],
+    start: () => ['npm', 'start'],
+  },
+  {
+    lang: 'python',
+    async install(folder) {
+      await exec('python3', ['-m', 'venv', '.venv'], { cwd: folder });
+      const pip = ['install', '--quiet', '--disable-pip-version-check', `${PYTHON_PACKAGE}[creator]`, '.[test]'];
+      await exec(join(folder, '.venv', 'bin', 'pip'), pip, { cwd: folder });
+    },
+    test: (folder) => exec(join('.venv', 'bin', 'pytest'), ['--quiet'], { cwd: folder }),
+    start: (port) => [join('.venv', 'bin', 'uvicorn'), 'server:app', '--port', String(port), '--log-level', 'warning'],
   },
 ];
 
@@ -85,7 +96,8 @@ describe('templates of a creator', function () {
   });
 
   /** Starts a folder's server as its README says. Its process group ends with `stop`. */
-  function start(folder: string, [command, ...words]: Template['start'], marketplace: string, port: number): void {
+  function start(folder: string, template: Template, marketplace: string, port: number): void {
+    const [command, ...words] = template.start(port);
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, MARKETPLACE_URL: marketplace, PORT: String(port) };
     running = spawn(command, words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'], detached: true });
   }
@@ -97,8 +109,11 @@ describe('templates of a creator', function () {
     running = null;
   }
 
-  for (const { lang, install, test, start: command } of TEMPLATES) {
-    it(`${lang}: is installed, passes its tests, is tested, listed and paid`, async () => {
+  for (const template of TEMPLATES) {
+    const { lang, install, test } = template;
+    // The Python package is taken from the tree, as the npm package is.
+    const isHere = lang === 'ts' || existsSync(PYTHON_PACKAGE);
+    (isHere ? it : it.skip)(`${lang}: is installed, passes its tests, is tested, listed and paid`, async () => {
       const folder = join(mkdtempSync(join(tmpdir(), 'template-')), `words-${lang}`);
       expect((await runHere(['creator', 'new', folder, '--lang', lang])).code).to.equal(0);
       await install(folder, packages);
@@ -109,13 +124,13 @@ describe('templates of a creator', function () {
       const path = join(folder, 'agent.json');
       const listing = JSON.parse(readFileSync(path, 'utf8'));
       writeFileSync(path, JSON.stringify({ ...listing, endpoint: url }));
-      start(folder, command, `http://127.0.0.1:${KEYS_PORT}`, port);
+      start(folder, template, `http://127.0.0.1:${KEYS_PORT}`, port);
       const words = ['creator', 'test', url, '--listing', path, '--json'];
       const direct = await runHere([...words, '--keys-port', String(KEYS_PORT)]);
       expect(direct.code, direct.stderr).to.equal(0);
       await stop();
 
-      start(folder, command, market.relay.url, port);
+      start(folder, template, market.relay.url, port);
       await waitFor(port);
       const service = ['--base-url', market.relay.url];
       const judged = await terminal.done(creator!, ...words.slice(0, -1), '--through-marketplace', ...service);

@@ -44,13 +44,17 @@ describe('the creator', function () {
   let creator: Server;
   let agentId: string;
   let executionId: string;
+  /** The agent's whole result waits for it. */
+  let mayFinish = Promise.resolve();
 
   /** Whose key the server signs with may change while it runs. */
   const signWith = (signingKey: Uint8Array) => {
     creator = createCreatorServer({
       signingKey,
-      execute: ({ parameters }) => {
+      async execute({ parameters }, { delta }) {
         if (parameters.text === 'silence') throw new ExecutionFailure(`Nothing to shout ${IMAGE}`);
+        await delta(`HEL… ${IMAGE}`);
+        await mayFinish;
         return { result: `${String(parameters.text).toUpperCase()} ${IMAGE}`, steps: [{ thought: `Louder ${IMAGE}` }] };
       },
     });
@@ -188,7 +192,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('sees a wallet call the agent: the share is paid, and the result is shown unchanged', () =>
+  it('sees a wallet call the agent: its words come as it writes them, the share is paid, and the result is unchanged', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const { visitor } = site;
       const asked = watch(page);
@@ -197,8 +201,18 @@ describe('the creator', function () {
       await page.getByLabel('Task').fill('Shout');
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('button', { name: 'Pay 0.05 USDC and run' }).click();
+      let finish: () => void = () => undefined;
+      mayFinish = new Promise((resolve) => {
+        finish = resolve;
+      });
       await dialog(page).getByRole('button', { name: 'Pay 0.05 USDC' }).click();
+      const output = page.getByRole('region', { name: 'Output so far' });
+      await output.getByText(`HEL… ${IMAGE}`).waitFor();
+      await output.getByText('not verified yet').waitFor();
+      expect((await visitor.balances()).treasury).to.equal(before.treasury);
+      finish();
       await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
+      await output.waitFor({ state: 'detached' });
       await until('it is settled', async () => (await visitor.balances()).treasury !== before.treasury);
       const { wallet } = visitor.demo.callers[0]!;
       expect(await visitor.balances()).to.deep.equal({

@@ -105,16 +105,25 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenByWalle
  */
 export async function startByWallet(
   marketplace: Marketplace,
-  options: { wallet: Signer; executionId: Uint8Array; task: string; parameters?: Record<string, unknown> },
+  options: {
+    wallet: Signer;
+    executionId: Uint8Array;
+    task: string;
+    parameters?: Record<string, unknown>;
+    /** Receives the agent's output as it is written, if the agent streams; it is not verified. */
+    onDelta?: (text: string) => void;
+  },
 ): Promise<ExecuteAnswer> {
-  const { wallet, executionId, task, parameters = {} } = options;
+  const { wallet, executionId, task, parameters = {}, onDelta } = options;
   const record = await readRecord(marketplace.connection, executionId);
   const hash = bytesToHex(record.requestHash);
   const message = startMessage(findExecution(executionId).toBase58(), hash);
   const signature = bs58.encode(await signText(wallet, message));
   const body = { task, parameters, wallet_signature: `ed25519:${signature}` };
   // The client retries by itself.
-  return askOnce(marketplace, () => restClient(marketplace).startExecution(formatUuid(executionId), body));
+  return askOnce(marketplace, () =>
+    restClient(marketplace).startExecution(formatUuid(executionId), body, undefined, onDelta),
+  );
 }
 
 /** An execution's record, and the balance of its escrow. */

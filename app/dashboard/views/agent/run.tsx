@@ -90,6 +90,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
           running.again();
         }}
         onAnswer={running.answered}
+        onDelta={running.wrote}
         onError={(error) => {
           setStarted(false);
           running.failed(error);

@@ -18,6 +18,8 @@ export const GLOSSARY: Record<string, string> = {
   'ExecutionFull.archive':
     'Where to get the proof of an archived execution; null while its record’s account exists, and for some seconds after.',
   archive_index: 'The index of the archive, from 0.',
+  stream:
+    'If true, answer with Server-Sent Events: the output as the agent writes it, then the result. Not together with `async`. Default: `false`.',
   async: 'If true, answer as soon as the escrow is funded; then poll the execution. Default: `false`.',
   avg_execution_time_ms: 'Rounded mean time of the settled executions, milliseconds; 0 if there are none.',
   before: 'The value now in force. A collateral tier is the text `price:deposit`.',

@@ -1,7 +1,7 @@
 /** The result of a call with its figures, or the reason of a failure and where the money is. */
 import { Link } from '@tanstack/react-router';
 import { Result, Steps } from '../../../parts/result.tsx';
-import { Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
+import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
 import { HANDED_OVER } from '../../executions/refunded.tsx';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
@@ -94,6 +94,29 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
       </div>
     );
   }
+  const { output } = run;
+  return (
+    <div className="grid gap-4">
+      {output !== '' && <Output text={output} />}
+      <Working isAtWork={isAtWork || output !== ''} executionId={executionId} />
+    </div>
+  );
+}
+
+/** The agent's words as it writes them. */
+function Output({ text }: { text: string }) {
+  return (
+    <section aria-label="Output so far" className="grid gap-2 rounded-xl border border-line bg-raised p-4">
+      <p className="text-sm">
+        <Badge tone="warn">not verified yet</Badge>{' '}
+        <span className="text-faint">The agent writes. You pay only for the whole result, signed by its creator.</span>
+      </p>
+      <pre className="max-h-112 overflow-auto font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
+    </section>
+  );
+}
+
+function Working({ isAtWork, executionId }: { isAtWork: boolean; executionId: string | null }) {
   return (
     <div className="grid min-h-40 content-center justify-items-center gap-3 rounded-xl border border-dashed border-line p-6 text-center">
       <Spinner label={isAtWork ? 'The agent is at work …' : 'Getting ready …'} />

@@ -23,6 +23,8 @@ interface PayByWalletProps {
   /** The message is signed; the rest can be followed from anywhere. */
   onStarted(): void;
   onAnswer(answer: ExecuteAnswer): void;
+  /** A part of the output while it is written, not verified. */
+  onDelta(text: string): void;
   onError(error: unknown): void;
 }
 
@@ -43,7 +45,7 @@ function useFunds(address: string | undefined, enabled: boolean) {
 }
 
 export function PayByWallet(props: PayByWalletProps) {
-  const { open, onOpenChange, agent, inputs, opened, onOpened } = props;
+  const { open, onOpenChange, agent, inputs, opened, onOpened, onDelta } = props;
   const connected = useConnected();
   const { data: funds } = useFunds(connected?.account.address, open);
   // A retry after a refused message must not pay again.
@@ -86,6 +88,7 @@ export function PayByWallet(props: PayByWalletProps) {
         executionId,
         task: inputs.task,
         parameters: inputs.parameters,
+        onDelta,
       }),
     );
   }

@@ -12,6 +12,8 @@ import type { KeptCall, Opened } from './kept.ts';
 const POLL_MS = 700;
 /** While events say when to look, in case one is lost. */
 const STREAMED_POLL_MS = 5_000;
+/** Characters of streamed output; the result is shown whole. */
+const SHOWN_OUTPUT = 100_000;
 /** After this time without an answer, the page reports it. */
 const SILENCE_MS = 10_000;
 
@@ -33,6 +35,8 @@ interface Run {
   /** The service's complete answer to a wallet's start. */
   answer: ExecuteCompleted | null;
   error: unknown;
+  /** What the agent has streamed so far. */
+  output: string;
   /** Repeats the same call, which never pays twice; null for a wallet's call. */
   repeat: (() => void) | null;
 }
@@ -44,6 +48,7 @@ const NEW: Omit<Run, 'begunAt'> = {
   client: null,
   answer: null,
   error: null,
+  output: '',
   repeat: null,
 };
 
@@ -136,9 +141,12 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     /** The wallet's own signature has put the price into escrow. */
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
     answered: (answer: ExecuteAnswer) => answer.status === 'completed' && change({ answer }),
+    /** The agent streams its output, which nobody has verified. */
+    wrote: (text: string) =>
+      setRun((before) => before && { ...before, output: (before.output + text).slice(0, SHOWN_OUTPUT) }),
     failed: (error: unknown) => change({ error }),
     /** Retries a failed start. */
-    again: () => change({ error: null, endedAt: null }),
+    again: () => change({ error: null, endedAt: null, output: '' }),
     clear: () => setRun(null),
   };
 }
