@@ -164,6 +164,12 @@ export const SUITES: Suite[] = [
     env: { ...POSTGRES, SCHEDULES: '100' },
     long: true,
   },
+  {
+    name: 'clients',
+    about: 'the packages for callers and creators, built, installed into empty folders, and on a real marketplace',
+    folder: 'clients',
+    long: true,
+  },
   { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database', long: true },
   {
     name: 'api-postgres',

@@ -72,8 +72,8 @@ interface Seen {
 }
 
 /** Starts a marketplace with two agents and a creator that does as `parameters.creator` says. */
-export async function startScene(): Promise<TestMarketplace> {
-  const market = await startMarketplace({ slotTimeMs: 50 });
+export async function startScene(environment: NodeJS.ProcessEnv = {}): Promise<TestMarketplace> {
+  const market = await startMarketplace({ slotTimeMs: 50, environment });
   market.setBehaviour(({ execution_id, task, parameters }, _, reply) => {
     const good = () => reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
     if (parameters.creator === 'fails') reply(failedAnswer(execution_id));
@@ -85,7 +85,7 @@ export async function startScene(): Promise<TestMarketplace> {
   await once(second, 'listening');
   const endpoint = `http://127.0.0.1:${(second.address() as AddressInfo).port}/execute`;
   await market.list({ name: 'second-agent', endpoint, signingKey });
-  second.close();
+  second.unref();
   return market;
 }
 
