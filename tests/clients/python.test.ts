@@ -22,7 +22,7 @@ import { type Check, verifyExecution, verifyReceipt } from '../../app/sdk/receip
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 import { createTerminal } from '../cli/run.ts';
 import { run } from '../harness/edge/tools.ts';
-import { present } from '../harness/edge/until.ts';
+import { untilFound } from '../harness/edge/until.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
@@ -282,7 +282,9 @@ describe('clients/python', function () {
       const terminal = createTerminal(market.node.rpcUrl);
       await terminal.done(market.callers[1]!.wallet, 'archive', 'run', '--make-tree');
       terminal.close();
-      const archive = await present('the proof', () => client.getExecutionArchive(execution_id).catch(() => null));
+      const archive = await untilFound('the proof is shown', () =>
+        client.getExecutionArchive(execution_id).catch(() => null),
+      );
       const other = archive.proof.map((node) => node.replace(/^./, (digit) => (digit === '0' ? '1' : '0')));
       const fields = Buffer.from(archive.fields, 'base64');
       fields[100]! ^= 1;
@@ -296,7 +298,7 @@ describe('clients/python', function () {
         { archive_index: 70_000 },
         { record: archive.tree },
         { fields: fields.toString('base64') },
-        { fields: fields.subarray(8).toString('base64') },
+        { fields: Buffer.concat([Buffer.from([1, 9]), fields.subarray(2)]).toString('base64') },
         { fields: Buffer.concat([fields, Buffer.alloc(1)]).toString('base64') },
         { leaf: other[0]! },
         { proof: other },
