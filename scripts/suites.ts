@@ -180,9 +180,9 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'clients-packages',
-    about: 'the packages of the clients: installed, bundled, typed, and their READMEs run',
+    about: 'the packages for callers and creators: built, installed into empty folders, and on a real marketplace',
     folder: 'clients',
-    files: ['typescriptPackage'],
+    files: ['python', 'typescriptPackage'],
     long: true,
   },
   { name: 'database', about: 'PostgreSQL, and what both databases have in common', folder: 'database', long: true },

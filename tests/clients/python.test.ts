@@ -1,4 +1,4 @@
-/** The Python package on a real marketplace: the README's programs, the table of behaviours, receipts, both kits. */
+/** The Python package on a real marketplace: the programs of clients/python/README.md, the table of behaviours, receipts, both kits. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -17,10 +17,12 @@ import {
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { constants, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type Check, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
+import { createTerminal } from '../cli/run.ts';
 import { run } from '../harness/edge/tools.ts';
+import { untilFound } from '../harness/edge/until.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
@@ -40,7 +42,7 @@ describe('clients/python', function () {
       this.skip();
     }
     bin = tools.bin;
-    [python, market] = await Promise.all([buildPackage(bin), startScene()]);
+    [python, market] = await Promise.all([buildPackage(bin), startScene({ ARCHIVE: 'off' })]);
   });
   after(async () => {
     python?.stop();
@@ -268,6 +270,53 @@ describe('clients/python', function () {
       expect(checks[0]).to.include({ name: 'shape', state: 'failed' });
       expect(checks[0].compared.map(({ what }: { what: string }) => what)).to.include.members(['version', 'record']);
       expect(checks.slice(1).every(({ state }: Check) => state === 'not_checked')).to.equal(true);
+    });
+  });
+
+  describe('its checks of archived executions', () => {
+    it('say the same as those in TypeScript, of a good proof and of changed ones', async () => {
+      const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
+      const { execution_id } = await client.execute(market.agentId, { task: 'archived' });
+      const receipt = await client.getReceipt(execution_id);
+      await market.node.timeTravel((await market.node.now()) + constants.endedRecordSeconds + 60);
+      const terminal = createTerminal(market.node.rpcUrl);
+      await terminal.done(market.callers[1]!.wallet, 'archive', 'run', '--make-tree');
+      terminal.close();
+      const archive = await untilFound('the proof is shown', () =>
+        client.getExecutionArchive(execution_id).catch(() => null),
+      );
+      const other = archive.proof.map((node) => node.replace(/^./, (digit) => (digit === '0' ? '1' : '0')));
+      const fields = Buffer.from(archive.fields, 'base64');
+      fields[100]! ^= 1;
+      const changes: Partial<typeof archive>[] = [
+        {},
+        { archive: archive.tree },
+        { tree: archive.archive },
+        { leaf_index: archive.leaf_index ^ 1 },
+        { leaf_index: 2 ** 20 - 1 },
+        { archive_index: 1 },
+        { archive_index: 70_000 },
+        { record: archive.tree },
+        { fields: fields.toString('base64') },
+        { fields: Buffer.concat([Buffer.from([1, 9]), fields.subarray(2)]).toString('base64') },
+        { fields: Buffer.concat([fields, Buffer.alloc(1)]).toString('base64') },
+        { leaf: other[0]! },
+        { proof: other },
+        { root: other[1]! },
+        { transaction: receipt.transactions.open! },
+      ];
+      const rpc_url = market.node.rpcUrl;
+      const questions = [
+        { receipt, rpc_url },
+        ...changes.map((change) => ({ receipt: { ...receipt, archive: { ...archive, ...change } }, rpc_url })),
+      ];
+      const said = (await answersOf('checks.py', [], questions)) as Check[][];
+      for (const [index, question] of questions.entries()) {
+        const expected = await verifyReceipt(question.receipt, { rpcUrl: rpc_url });
+        expect(said[index], `question ${index}`).to.deep.equal(expected);
+      }
+      const failed = said[1]!.filter(({ state }) => state !== 'passed').map(({ name }) => name);
+      expect(failed).to.deep.equal(['execution_signature']);
     });
   });
 

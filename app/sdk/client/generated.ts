@@ -74,6 +74,7 @@ export interface components {
             };
             /** @description If true, answer as soon as the escrow is funded; then poll the execution. Default: `false`. */
             async?: boolean;
+            /** @description If true, answer with Server-Sent Events: the output as the agent writes it, then the result. Not together with `async`. Default: `false`. */
             stream?: boolean;
             /** @description The timeout in whole seconds, between the two limits of the listing. Default: the longer one. */
             timeout_seconds?: number;
@@ -89,6 +90,7 @@ export interface components {
             };
             /** @description If true, answer as soon as the escrow is funded; then poll the execution. Default: `false`. */
             async?: boolean;
+            /** @description If true, answer with Server-Sent Events: the output as the agent writes it, then the result. Not together with `async`. Default: `false`. */
             stream?: boolean;
             /** @description Replaces an API key: `ed25519:` and the base58 signature of the execution’s wallet over `agent-marketplace:start:v1:`, the record’s address, `:` and the request hash in hex. */
             wallet_signature?: string;
@@ -858,7 +860,7 @@ export interface components {
                  * @enum {string}
                  */
                 limit: "period" | "total";
-                /** @description What the key has spent of it, with reservations. */
+                /** @description What the key has spent of it, with the call that it was noticed at. */
                 spent_usdc: number;
                 /** @description The cap. */
                 max_usdc: number;

@@ -7,6 +7,8 @@ from typing import Any
 import standardwebhooks
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ._calls import read_json
+
 __all__ = ["WebhookEvent", "WebhookVerificationError", "verify_webhook"]
 
 
@@ -24,6 +26,7 @@ class WebhookEvent(BaseModel):
     """Such as `execution.completed`."""
     timestamp: datetime
     data: dict[str, Any]
+    """JSON, where numbers with a fraction are `Decimal`."""
 
 
 def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str) -> WebhookEvent:
@@ -38,8 +41,8 @@ def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str) -> Webh
         raise ValueError("the secret must be whsec_ and base64") from error
     given = {name.lower(): value for name, value in headers.items()}
     try:
-        payload = verifier.verify(body, given)
-        return WebhookEvent.model_validate({**payload, "id": given["webhook-id"]})
+        verifier.verify(body, given, json_parse=False)
+        return WebhookEvent.model_validate({**read_json(body), "id": given["webhook-id"]})
     except standardwebhooks.WebhookVerificationError as error:
         raise WebhookVerificationError(str(error)) from error
     except (ValidationError, TypeError) as error:
