@@ -1388,21 +1388,15 @@ export type operations = Record<string, never>;
 export const FIELDS = {
   "AgentFull": [
     "agent_id",
-    "name",
-    "tagline",
-    "tags"
+    "name"
   ],
   "AgentPage": [
     "agents",
-    "total",
-    "limit",
-    "offset"
+    "total"
   ],
   "AgentStatistics": [
     "agent_id",
-    "from",
-    "to",
-    "days"
+    "from"
   ],
   "ContentDeleted": [
     "execution_id",
@@ -1410,9 +1404,7 @@ export const FIELDS = {
   ],
   "DailyStatement": [
     "wallet",
-    "role",
-    "from",
-    "to"
+    "role"
   ],
   "ExecuteAccepted": [
     "execution_id",
@@ -1420,38 +1412,26 @@ export const FIELDS = {
   ],
   "ExecuteCompleted": [
     "execution_id",
-    "status",
-    "result",
-    "result_hash"
+    "status"
   ],
   "ExecutionArchive": [
     "archive",
-    "archive_index",
-    "tree",
-    "leaf_index"
+    "archive_index"
   ],
   "ExecutionFull": [
     "execution_id",
-    "agent_id",
-    "agent_name",
-    "status"
+    "agent_id"
   ],
   "ExecutionPage": [
     "executions",
-    "total",
-    "limit",
-    "offset"
+    "total"
   ],
   "Receipt": [
     "version",
-    "program_id",
-    "genesis_hash",
-    "execution_id"
+    "program_id"
   ],
   "SpendStatement": [
     "wallet",
-    "from",
-    "to",
-    "rows"
+    "from"
   ]
 } as const;
