@@ -1613,21 +1613,15 @@ export interface operations {
 export const FIELDS = {
   "AgentFull": [
     "agent_id",
-    "name",
-    "tagline",
-    "tags"
+    "name"
   ],
   "AgentPage": [
     "agents",
-    "total",
-    "limit",
-    "offset"
+    "total"
   ],
   "AgentStatistics": [
     "agent_id",
-    "from",
-    "to",
-    "days"
+    "from"
   ],
   "ContentDeleted": [
     "execution_id",
@@ -1635,9 +1629,7 @@ export const FIELDS = {
   ],
   "DailyStatement": [
     "wallet",
-    "role",
-    "from",
-    "to"
+    "role"
   ],
   "ExecuteAccepted": [
     "execution_id",
@@ -1645,38 +1637,26 @@ export const FIELDS = {
   ],
   "ExecuteCompleted": [
     "execution_id",
-    "status",
-    "result",
-    "result_hash"
+    "status"
   ],
   "ExecutionArchive": [
     "archive",
-    "archive_index",
-    "tree",
-    "leaf_index"
+    "archive_index"
   ],
   "ExecutionFull": [
     "execution_id",
-    "agent_id",
-    "agent_name",
-    "status"
+    "agent_id"
   ],
   "ExecutionPage": [
     "executions",
-    "total",
-    "limit",
-    "offset"
+    "total"
   ],
   "Receipt": [
     "version",
-    "program_id",
-    "genesis_hash",
-    "execution_id"
+    "program_id"
   ],
   "SpendStatement": [
     "wallet",
-    "from",
-    "to",
-    "rows"
+    "from"
   ]
 } as const;
