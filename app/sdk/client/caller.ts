@@ -2,10 +2,10 @@
 
 export type { Check, CheckName, Comparison } from '../receipt/checks.ts';
 export { hashResult, verifyResultSignature } from '../receipt/receipt.ts';
-export { type AgentFilter, Agents } from './agents.ts';
+export type { AgentFilter, Agents } from './agents.ts';
 export * from './error.ts';
-export * from './executions.ts';
-export { Listing, type Page } from './listing.ts';
+export type * from './executions.ts';
+export type { Listing, Page } from './listing.ts';
 export { AgentMarketplace } from './marketplace.ts';
 export type { CallOptions, RunInput, WaitOptions } from './paid.ts';
 export { isProven, type VerifyOptions, verifyExecution, verifyReceipt } from './receipts.ts';

@@ -123,7 +123,7 @@ function tooLate(executionId: string | null): WaitTimeoutError {
   const message =
     executionId === null
       ? 'The timeout is over, and the outcome is not known yet. Repeat the call with its idempotency key.'
-      : `The execution ${executionId} still runs after the timeout. Wait for it again.`;
+      : `The execution ${executionId} still runs after the timeout. Wait again.`;
   return new WaitTimeoutError(null, 'wait_timeout', message, executionId);
 }
 

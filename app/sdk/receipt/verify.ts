@@ -88,11 +88,7 @@ export async function verifyExecution(executionId: string, options: VerifyOption
 /** What a malformed field must be. zod's small edition has no texts of its own. */
 const explain = ({ code, expected, input }: { code: string; expected?: unknown; input?: unknown }): string => {
   if (code === 'unrecognized_keys') return 'no other fields';
-  return input === undefined
-    ? 'there'
-    : code === 'invalid_type'
-      ? `of type ${expected}`
-      : 'of the format in the documentation';
+  return input === undefined ? 'there' : code === 'invalid_type' ? `of type ${expected}` : 'well-formed';
 };
 
 function collect({ onCheck }: VerifyOptions) {
