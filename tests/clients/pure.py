@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import logging
 import sys
 import time
 from decimal import Decimal
@@ -9,8 +10,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import base58
+import httpx
 
-from agent_marketplace import AsyncClient, Client, from_base_units, to_base_units
+from agent_marketplace import AsyncClient, Client, NotFoundError, from_base_units, to_base_units
 from agent_marketplace.creator import signatures
 from agent_marketplace.money import json_usdc
 from agent_marketplace.receipts import (
@@ -188,3 +190,38 @@ for group in ("agents", "executions", "statements"):
 assert "secret" not in repr(Client("http://127.0.0.1", "secret"))
 for address in ("", "ftp://a", "http://", "https://user:pass@host"):
     assert raises(lambda address=address: Client(address)), address
+
+# A transport of one's own, the User-Agent, and a log that says what happened without saying any secret
+asked: list[httpx.Request] = []
+lines: list[str] = []
+
+
+def answer(request: httpx.Request) -> httpx.Response:
+    asked.append(request)
+    code, status = ("service_unavailable", 503) if len(asked) == 1 else ("agent_not_found", 404)
+    error = {"code": code, "message": "m", "execution_id": None, "details": None}
+    return httpx.Response(status, json={"error": error}, headers={"x-request-id": "r1"})
+
+
+class Lines(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        lines.append(record.getMessage())
+
+
+logging.getLogger("agent_marketplace").addHandler(Lines())
+logging.getLogger("agent_marketplace").setLevel(logging.DEBUG)
+with Client(
+    "http://m.example/", "crtx_test_secret", transport=httpx.MockTransport(answer), user_agent="mine/1"
+) as client:
+    try:
+        client.agents.run("a/b", task="a private task", parameters={"x": "private"}, idempotency_key="my-key")
+        raise AssertionError("it must raise")
+    except NotFoundError as error:
+        assert (error.code, error.request_id, error.idempotency_key) == ("agent_not_found", "r1", "my-key")
+assert [request.url.raw_path for request in asked] == [b"/v1/agents/a%2Fb/execute"] * 2
+assert asked[0].headers["user-agent"].startswith("mine/1 agent-marketplace-python/")
+assert asked[0].headers["authorization"] == "Bearer crtx_test_secret"
+assert asked[0].headers["idempotency-key"] == asked[1].headers["idempotency-key"] == "my-key"
+assert len(lines) == 3 and "503" in lines[0] and "service_unavailable" in lines[1] and "404" in lines[2], lines
+for secret in ("crtx_test_secret", "private", "my-key"):
+    assert not any(secret in line for line in lines), lines

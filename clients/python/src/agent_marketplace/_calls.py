@@ -29,6 +29,8 @@ M = TypeVar("M", bound=BaseModel)
 
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 8.0
+FIRST_LOOK = 0.25
+LONGEST_LOOK = 5.0
 LONGEST_RETRY_AFTER = 60.0
 """If the service asks for a longer pause, the caller gets its error instead."""
 
@@ -97,7 +99,7 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
     the deadline. An error that ended the execution is final.
     """
     deadline = deadline or Deadline(None)
-    count = 0
+    count = looks = 0
     while True:
         failure: MarketplaceError
         left = deadline.left()
@@ -118,16 +120,23 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
         failure.idempotency_key = call.idempotency_key
         is_running = failure.code == "request_in_progress"
         asked = failure.retry_after_seconds if isinstance(failure, APIStatusError) else None
-        pause = max(asked or 0.0, 0.25 if is_running else pause_before(count))
+        pause = max(asked or 0.0, look_pause(looks) if is_running else pause_before(count))
         may = call.repeatable and (is_running or (count < service.max_retries and _is_transient(failure)))
         if not may or pause > LONGEST_RETRY_AFTER:
             raise failure
         if pause >= deadline.left():
             raise _late(call, failure.execution_id) if is_running else failure
-        if not is_running:
+        if is_running:
+            looks += 1
+        else:
             count += 1
         log.debug("%s %s: again in %.2f s, because of %s", call.method, call.path.split("?")[0], pause, failure.code)
         yield from sleep(pause)
+
+
+def look_pause(looks: int) -> float:
+    """Between two looks at an execution that runs, in seconds: each is half as long again as the last one."""
+    return float(min(FIRST_LOOK * 1.5 ** min(looks, 20), LONGEST_LOOK))
 
 
 def pause_before(count: int) -> float:

@@ -5,15 +5,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ._calls import Call, Service, ask, get, path_of, read, read_json, retry_after
+from ._calls import Call, Service, ask, get, look_pause, path_of, read, read_json, retry_after
 from ._flow import Answer, Deadline, Flow, sleep
 from .errors import MarketplaceError, WaitTimeoutError, status_error
 from .models import CompletedExecution, ErrorBody, Execution, StartedExecution
 from .money import json_usdc
-
-FIRST_LOOK = 0.25
-LONGEST_LOOK = 5.0
-"""Pauses between two looks at an execution, in seconds: each is half as long again as the last one."""
 
 
 def execute_call(
@@ -73,7 +69,7 @@ def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedEx
 def wait(service: Service, execution_id: str, deadline: Deadline, first_pause: float | None = None) -> Flow[Execution]:
     """The record of the execution once it has ended, however it ended. Raises WaitTimeoutError."""
     pause = first_pause or 0.0
-    next_pause = FIRST_LOOK
+    looks = 0
     while True:
         if pause >= deadline.left():
             message = f"the execution {execution_id} still runs after the timeout; wait for it again"
@@ -87,7 +83,8 @@ def wait(service: Service, execution_id: str, deadline: Deadline, first_pause: f
             raise
         if execution.is_ended:
             return execution
-        pause, next_pause = next_pause, min(next_pause * 1.5, LONGEST_LOOK)
+        pause = look_pause(looks)
+        looks += 1
 
 
 def completed(execution: Execution) -> CompletedExecution:
