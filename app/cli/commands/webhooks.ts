@@ -1,6 +1,6 @@
 /** `webhooks`: where a wallet receives its events, and what was sent there. */
 import { Command, InvalidArgumentError } from 'commander';
-import { EVENT_TYPES, type EventType } from '../../sdk/wire/events.ts';
+import { EVENT_TYPES, type EventType } from '../../sdk/wire/choices.ts';
 import type { CommonOptions } from '../config.ts';
 import { printResult, printTable, report } from '../output.ts';
 import { readWallet, serviceOf, toCount, withWallet } from './options.ts';

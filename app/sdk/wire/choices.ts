@@ -39,3 +39,21 @@ export type StatementRole = (typeof STATEMENT_ROLES)[number];
 
 /** Most days of one statement. */
 export const STATEMENT_DAYS = 92;
+
+/** The types of events; `events.ts` has the data of each. */
+export const EVENT_TYPES = [
+  'execution.pending',
+  'execution.running',
+  'execution.completed',
+  'execution.failed',
+  'dispute.opened',
+  'dispute.resolved',
+  'agent.paused',
+  'agent.signing_key_changed',
+  'agent.collateral_low',
+  'key.cap_near',
+  'gas.low',
+  'webhook.disabled',
+  'webhook.test',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];

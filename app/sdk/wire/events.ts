@@ -3,8 +3,10 @@
  * balance. A webhook's body and a stream's `data` are the same JSON.
  */
 import * as z from 'zod';
-import { DISPUTE_OUTCOMES, EXECUTION_STATUSES } from './choices.ts';
+import { DISPUTE_OUTCOMES, EVENT_TYPES, type EventType, EXECUTION_STATUSES } from './choices.ts';
 import { Address, Count, ExecutionId, Lamports, Time, Usdc } from './fields.ts';
+
+export { EVENT_TYPES, type EventType };
 
 /** Every event has an id of this form. A later event has a larger number. */
 export const EventId = z.string().regex(/^evt_[1-9][0-9]{0,15}$/, 'must be the id of an event, such as evt_42');
@@ -53,10 +55,8 @@ export const EVENT_DATA = {
   'gas.low': z.strictObject({ gas_lamports: Lamports, calls_left: Count }),
   'webhook.disabled': z.strictObject({ endpoint_id: z.string(), url: z.string() }),
   'webhook.test': z.strictObject({ endpoint_id: z.string() }),
-} as const satisfies Record<string, z.ZodType>;
+} as const satisfies Record<EventType, z.ZodType>;
 
-export type EventType = keyof typeof EVENT_DATA;
-export const EVENT_TYPES = Object.keys(EVENT_DATA) as [EventType, ...EventType[]];
 export type EventData<Type extends EventType> = z.infer<(typeof EVENT_DATA)[Type]>;
 
 /** When each type is sent, for people. */
