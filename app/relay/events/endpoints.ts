@@ -24,6 +24,8 @@ const SECRET_BYTES = 24;
 const OVERLAP_MS = 24 * 60 * 60_000;
 /** Tests and repeats of a wallet that are sent within ten minutes. */
 const ASKED = { points: 30, duration: 600 };
+/** Those of all wallets that have not paid yet, together: they keep one attempt busy at most. */
+const OF_STRANGERS = { points: 60, duration: 600 };
 
 export interface EndpointsDeps {
   ledger: Kysely<LedgerTables>;
@@ -44,6 +46,7 @@ interface Asked {
 
 export function createEndpoints({ ledger, config, payers, limits, now }: EndpointsDeps) {
   const asked = limits.counter('webhooks', ASKED);
+  const askedByStrangers = limits.counter('webhooks-strangers', OF_STRANGERS);
 
   async function require(wallet: string, endpointId: string): Promise<table.EndpointRow> {
     const row = await table.readEndpoint(ledger, wallet, endpointId);
@@ -65,10 +68,11 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
   async function consume(wallet: string): Promise<void> {
     try {
       await asked.consume(wallet);
+      if (!(await payers.isKnown(wallet))) await askedByStrangers.consume('all');
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1_000));
-      const message = `More than ${ASKED.points} tests and repeats of webhooks in 10 minutes. Retry in ${retryAfterSeconds} s.`;
+      const message = `Too many tests and repeats of webhooks in 10 minutes. Retry in ${retryAfterSeconds} s.`;
       throw new ApiError('rate_limited', message, { retryAfterSeconds });
     }
   }

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isTemporary } from '../../database/temporary.ts';
 import { dropOldEvents } from '../ledger/events.ts';
+import { createPayers } from '../ledger/payers.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import type { WebhookCalls } from '../outbound/webhook.ts';
 import { followChain } from './chain.ts';
@@ -44,7 +45,7 @@ export interface RunningEvents {
 export function createEvents(deps: EventsDeps): RunningEvents {
   const { ledger, log, now } = deps;
   const feed = createFeed(deps);
-  const streams = createStreams({ ...deps, feed });
+  const streams = createStreams({ ...deps, feed, payers: createPayers(deps.views) });
   const deliveries = createDeliveries(deps);
   const follow = async () => {
     while (await followChain(deps));

@@ -11,6 +11,7 @@ import { isEnd } from '../../sdk/wire/events.ts';
 import { readViews } from '../calls/executionViews.ts';
 import { ApiError } from '../errors.ts';
 import { type EventRow, readEvents, readEventsOf, readFeed } from '../ledger/events.ts';
+import type { Payers } from '../ledger/payers.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
 import type { Feed, Listener } from './feed.ts';
@@ -23,8 +24,10 @@ const RETRY_SECONDS = 30;
 export interface StreamSettings {
   /** Open streams of one wallet at one relay. */
   perWallet: number;
-  /** Open streams at one relay. */
+  /** Open streams at one relay of wallets that have paid or have a listing. */
   total: number;
+  /** And of all other wallets, which cost nothing to make. */
+  ofStrangers: number;
   /** Interval of the comments that show proxies and readers that the stream lives. */
   heartbeatMs: number;
   /** Then the stream ends and its reader resumes it, so that an ended key or session is noticed. */
@@ -36,6 +39,7 @@ export interface StreamSettings {
 export const USUAL_STREAMS: StreamSettings = {
   perWallet: 20,
   total: 1_000,
+  ofStrangers: 100,
   heartbeatMs: 15_000,
   longestMs: 10 * 60_000,
   untakenBytes: 256 * 1024,
@@ -46,6 +50,7 @@ export interface StreamDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   feed: Pick<Feed, 'listen' | 'leave'>;
+  payers: Pick<Payers, 'isKnown'>;
 }
 
 export interface Streams {
@@ -70,24 +75,27 @@ export interface OpenStream {
 }
 
 /** Opens streams within the limits. All functions throw ApiError. */
-export function createStreams({ ledger, views, feed }: StreamDeps, settings = USUAL_STREAMS): Streams {
-  const open = new Map<Response, string>();
+export function createStreams({ ledger, views, feed, payers }: StreamDeps, settings = USUAL_STREAMS): Streams {
+  const open = new Map<Response, { wallet: string; isKnown: boolean }>();
 
-  function requireRoom(wallet: string): void {
-    const own = [...open.values()].filter((other) => other === wallet).length;
-    if (own < settings.perWallet && open.size < settings.total) return;
+  async function requireRoom(wallet: string): Promise<boolean> {
+    const isKnown = await payers.isKnown(wallet);
+    const alike = [...open.values()].filter((other) => other.isKnown === isKnown);
+    const own = alike.filter((other) => other.wallet === wallet).length;
+    if (own < settings.perWallet && alike.length < (isKnown ? settings.total : settings.ofStrangers)) return isKnown;
     const what =
       own < settings.perWallet
-        ? 'This service has too many open event streams.'
+        ? `This service has too many open event streams${isKnown ? '' : ' of wallets that have not paid for a call yet'}.`
         : `This wallet has ${own} open event streams, the most that it may have. Close one.`;
     throw new ApiError('rate_limited', `${what} Retry in ${RETRY_SECONDS} s.`, { retryAfterSeconds: RETRY_SECONDS });
   }
 
-  function streamOf(wallet: string, executionId: string | null, after: bigint): OpenStream {
+  async function streamOf(wallet: string, executionId: string | null, after: bigint): Promise<OpenStream> {
+    const isKnown = await requireRoom(wallet);
     return {
       after: eventIdOf(after),
       write(response) {
-        open.set(response, wallet);
+        open.set(response, { wallet, isKnown });
         write(response, { wallet, executionId, after, settings, ledger, feed }).catch(() => response.destroy());
         response.once('close', () => open.delete(response));
       },
@@ -97,7 +105,6 @@ export function createStreams({ ledger, views, feed }: StreamDeps, settings = US
   return {
     async ofWallet(wallet, lastEventId) {
       const after = readPosition(lastEventId) ?? (await readFeed(ledger)).position;
-      requireRoom(wallet);
       return streamOf(wallet, null, after);
     },
     async ofExecution(wallet, executionId, lastEventId) {
@@ -108,7 +115,6 @@ export function createStreams({ ledger, views, feed }: StreamDeps, settings = US
       // Its last event may be numbered a moment after the record shows the end.
       const isOver = view.status !== 'pending' && view.status !== 'running';
       if (isOver && (await isToldWhole(ledger, wallet, executionId, after))) return null;
-      requireRoom(wallet);
       return streamOf(wallet, executionId, after);
     },
     count: () => open.size,

@@ -107,10 +107,11 @@ export async function startWorld(
   const eventDeps = { ledger: ledger.db, views: views.db, writes, now: () => state.nowMs, log };
   const feed = createFeed(eventDeps);
   // Sent as often as a test looks, so that no test waits for it.
-  const streams = createStreams({ ...eventDeps, feed }, { ...USUAL_STREAMS, perWallet: 3, heartbeatMs: 50 });
+  const payers = createPayers(views.db);
+  const limits = { perWallet: 3, ofStrangers: 4, heartbeatMs: 50 };
+  const streams = createStreams({ ...eventDeps, feed, payers }, { ...USUAL_STREAMS, ...limits });
 
   let url = '';
-  const payers = createPayers(views.db);
   const deps: RelayDeps = {
     config: EDGE_CONFIG,
     dashboardFolder: null,

@@ -244,6 +244,25 @@ describe('event streams', () => {
     for (const one of leaving) one.abort();
   });
 
+  it('refuses a stranger where strangers have all of their streams, and not a wallet that has paid', async () => {
+    const leaving = new AbortController();
+    const open = async (caller: string) => {
+      const { apiKey } = await world.addKey({ wallet: caller });
+      const headers = { authorization: `Bearer ${apiKey}` };
+      return fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
+    };
+    for (const stranger of [1, 2, 3, 4].map(() => newAddress())) expect((await open(stranger)).status).to.equal(200);
+    const refused = await open(wallet);
+    expect(refused.status).to.equal(429);
+    const { error } = (await refused.json()) as { error: { message: string } };
+    expect(error.message).to.equal(
+      'This service has too many open event streams of wallets that have not paid for a call yet. Retry in 30 s.',
+    );
+    await world.addRecord({ caller: wallet, listing });
+    expect((await open(wallet)).status).to.equal(200);
+    leaving.abort();
+  });
+
   it('disconnects a reader that takes nothing, which then resumes', async () => {
     const socket = connect(world.port, '127.0.0.1');
     socket.write(`GET /v1/events HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${key}\r\n\r\n`);

@@ -383,6 +383,18 @@ describe('webhooks', () => {
     expect([tired.status, tired.code, tired.retryAfterSeconds]).to.deep.equal([429, 'rate_limited', 600]);
   });
 
+  it('counts the tests of all wallets that have not paid together, and not those of a wallet that has', async () => {
+    const testOf = async (session: Pick<Management, 'call'>) => {
+      const { endpoint } = await session.call('webhooks.create', { url: receiver.url });
+      const { endpoint_id } = endpoint;
+      return () => session.call('webhooks.test', { endpoint_id });
+    };
+    const strangers = await Promise.all([1, 2, 3].map(async () => testOf(await people.signIn(Keypair.generate()))));
+    for (let count = 0; count < 20; count += 1) for (const test of strangers) await test();
+    expect((await refusal(strangers[0]!())).code).to.equal('rate_limited');
+    await (await testOf(management))();
+  });
+
   it('deletes an endpoint with its log', async () => {
     const { endpoint } = await create();
     const { endpoint_id } = endpoint;
