@@ -3,7 +3,7 @@ import type { Connection } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { KeyRestrictions } from '../../sdk/wallet/apiKeys.ts';
-import { ADDRESS } from '../../sdk/wire/fields.ts';
+import { ADDRESS } from '../../sdk/wire/choices.ts';
 import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
 
 export const DAY_SECONDS = 86_400;

@@ -1,7 +1,10 @@
 /**
- * The values of enumerated fields and filters. Separate from the schemas, so that the web page can read its URL before
+ * The values of enumerated fields and filters, and the form of an address. Separate from the schemas, so that the web page can read its URL before
  * it has loaded them.
  */
+
+/** The text of an address. Some text of this form has another number of bytes than 32. */
+export const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /** The standard taxonomy, in the order of the bits of a listing's tag_mask. */
 export const STANDARD_TAGS = [

@@ -1,6 +1,6 @@
 /** Shared field schemas of the procedures: ids, hashes, times, amounts, pages. */
 import * as z from 'zod';
-import { ADDRESS } from './receiptShape.ts';
+import { ADDRESS } from './choices.ts';
 
 export { ADDRESS };
 

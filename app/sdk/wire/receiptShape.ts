@@ -3,10 +3,8 @@
  * page, loads 9 kB for them instead of all schemas. wire.ts and receipt.ts have the same shapes as usual schemas.
  */
 import * as z from 'zod/mini';
+import { ADDRESS } from './choices.ts';
 import { isUsdc } from './usdc.ts';
-
-/** The text of an address. Some text of this form has another number of bytes than 32. */
-export const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 const matching = (form: RegExp) => z.string().check(z.regex(form));
 const Address = matching(ADDRESS);
