@@ -140,7 +140,9 @@ function OpenBadge({ count = 0 }: { count?: number | undefined }) {
   if (count === 0) return null;
   return (
     <Badge tone="warn" className="ml-1.5">
-      {count} open
+      {count}
+      {/* The row has no room for the word. */}
+      <span className="sr-only"> open</span>
     </Badge>
   );
 }
