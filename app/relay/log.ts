@@ -74,7 +74,7 @@ export const FIELDS: Record<string, Allow> = {
   authority: base58,
   key_id: matching(/^[0-9a-f]{32}$/),
   endpoint: matching(/^we_[0-9a-f]{24}$/),
-  type: matching(/^[a-z_.]{1,40}$/),
+  type: word,
   result_hash: matching(/^sha256:[0-9a-f]{64}$/),
   error: fault,
   program_error: word,
