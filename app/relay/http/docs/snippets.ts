@@ -69,10 +69,7 @@ function sampleOf(baseUrl: string, path: string, method: string, operation: Oper
     needsKey: security.length > 0,
     takesIdempotencyKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
     answersJson: responses[200]?.content?.['application/json'] !== undefined,
-    // A paid call streams only where that is asked for.
-    answersEvents:
-      responses[200]?.content?.['text/event-stream'] !== undefined &&
-      responses[200].content['application/json'] === undefined,
+    answersEvents: responses[200]?.content?.['text/event-stream'] !== undefined,
     isPaidCall: '408' in responses,
   };
 }

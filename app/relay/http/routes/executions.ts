@@ -46,8 +46,8 @@ import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts'
 const outcomesOf = (asynchronous: string) => ({
   200: {
     about: `The settled result; with \`async\`, the ${asynchronous} execution. With \`stream\`, Server-Sent Events: \`execution\` with its id, \`delta\` with \`text\` as the agent writes it (not verified, and not the result), then \`result\` with this answer or \`error\` with the error. A stream that ends without them leaves the outcome open: read the execution.`,
+    // The media type of a stream is left out: with it, generated clients would type every answer as JSON or text.
     schema: z.union([ExecuteCompleted, ExecuteAccepted]),
-    bytes: 'text/event-stream' as const,
     headers: ['Idempotent-Replayed' as const],
     examples: {
       completed: {
