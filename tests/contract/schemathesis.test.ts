@@ -100,6 +100,8 @@ describe('schemathesis', function () {
     }
     const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
     world = await startWorld({ log });
+    // It waits for the end of every stream.
+    world.streamSettings.longestMs = 50;
     folder = mkdtempSync(join(tmpdir(), 'contract-'));
     config = join(folder, 'schemathesis.toml');
     writeFileSync(config, await writeConfig(world));

@@ -108,8 +108,8 @@ export async function startWorld(
   const feed = createFeed(eventDeps);
   // Sent as often as a test looks, so that no test waits for it.
   const payers = createPayers(views.db);
-  const limits = { perWallet: 3, ofStrangers: 4, heartbeatMs: 50 };
-  const streams = createStreams({ ...eventDeps, feed, payers }, { ...USUAL_STREAMS, ...limits });
+  const streamSettings = { ...USUAL_STREAMS, perWallet: 3, ofStrangers: 4, heartbeatMs: 50 };
+  const streams = createStreams({ ...eventDeps, feed, payers }, streamSettings);
 
   let url = '';
   const deps: RelayDeps = {
@@ -221,6 +221,7 @@ export async function startWorld(
     feed,
     openStreams: streams.count,
     endStreams: streams.end,
+    streamSettings,
     call,
     get: (path: string, key?: string) => call(path, key === undefined ? {} : { key }),
     /** POST with JSON, or with raw bytes and headers of the test's choice. */

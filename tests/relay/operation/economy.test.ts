@@ -49,7 +49,9 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
       const answers = await Promise.all(
         attackers.flatMap((one) => [siege.callPatiently(one), siege.callPatiently(one)]),
       );
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(2 * WALLETS).fill(200));
+      // On a busy machine some answers are 202, and their calls go on.
+      for (const { status, text } of answers) expect(status, text).to.be.oneOf([200, 202]);
+      await siege.untilEnded();
     });
     expect([lost, burnt]).to.deep.equal([out, 0]);
     expect(lost).to.be.at.most(siege.lent);

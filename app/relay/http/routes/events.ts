@@ -8,8 +8,8 @@ import { AGENT_ID, EXECUTION_ID, EXECUTION_PARAM } from './samples.ts';
 const LAST_EVENT_ID = {
   'Last-Event-ID': {
     about:
-      'The `id` of the last event that you have, such as `evt_42`: the stream continues after it. Browsers send it on their own.',
-    schema: z.string().regex(/^evt_(0|[1-9][0-9]{0,15})$/),
+      'The `id` of the last event that you have, such as `evt_42`: the stream continues after it. Browsers send it on their own. Empty means none.',
+    schema: z.string().regex(/^(evt_(0|[1-9][0-9]{0,15}))?$/),
   },
 };
 
