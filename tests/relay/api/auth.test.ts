@@ -59,6 +59,8 @@ describe('routes that need a key', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
+    // Each answer is read to its end.
+    world.streamSettings.longestMs = 20;
     const chain = { id: 1n, genesis_hash: newAddress(), program_id: PROGRAM_ID.toBase58() };
     await world.index.insertInto('chain_meta').values(chain).execute();
   });
@@ -75,6 +77,9 @@ describe('routes that need a key', () => {
     const hash = Buffer.from(requestHash(task, parameters));
     const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex'), is_final: 1n };
     const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
+    // Its stream has something to send.
+    const event = { wallet, type: 'execution.completed', execution_id: executionId, listing, created_ms: 1n };
+    await world.ledger.insertInto('events').values(event as never).execute();
     // As far as its receipt needs it: settled on-chain, with a result and its signature.
     const result_hash = hashResult('Rome');
     await world.addRecord({

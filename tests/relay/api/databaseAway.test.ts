@@ -19,6 +19,7 @@ const WITHOUT_DATABASE = [
   '/llms.txt',
   '/examples/{name}',
   '/idl.json',
+  '/.well-known/agent-card.json',
   '/.well-known/http-message-signatures-directory',
 ];
 /** The chain's settings, a message whose secret was read before, and the end of no session. */
