@@ -103,11 +103,11 @@ async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: string) 
 
 /** A suite's files, by their paths from tests/. */
 function filesOf({ folder, files, without = [] }: Suite): string[] {
-  const own = testFiles().filter((file) => file.startsWith(`${folder}/`));
-  const names = (only: string[]) => only.map((file) => `${folder}/${file}.test.ts`);
-  return (files ? own.filter((file) => names(files).includes(file)) : own).filter(
-    (file) => !names(without).includes(file),
-  );
+  const nameOf = (file: string) => file.slice(`${folder}/`.length, -'.test.ts'.length);
+  return testFiles().filter((file) => {
+    if (!file.startsWith(`${folder}/`) || without.includes(nameOf(file))) return false;
+    return files === undefined || files.includes(nameOf(file));
+  });
 }
 
 /**

@@ -7,7 +7,7 @@ import { createTestKeys, type Finding, testCreator } from '../sdk/creator/confor
 import type { ListingDraft } from '../sdk/wallet/listingDraft.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import type { ListingCheck } from '../sdk/wire/procedures.ts';
-import { open, publicKeyOf, readWallet } from './commands/options.ts';
+import { isAddress, open, publicKeyOf, readWallet } from './commands/options.ts';
 import { type CommonOptions, fromCaller } from './config.ts';
 import { readListingFile } from './listingFile.ts';
 import { report } from './output.ts';
@@ -92,8 +92,8 @@ async function testByMarketplace(
 /** The address of the key: given, of a key file, or the one that the server's GET /health names. */
 async function findSigningKey(url: string, given: string | null): Promise<string> {
   if (given !== null) {
-    const isAddress = given.length <= 44 && bs58.decodeUnsafe(given)?.length === 32;
-    return isAddress ? given : bs58.encode(readSecretKey(fromCaller(given), 'the signing key').subarray(32));
+    if (isAddress(given)) return given;
+    return bs58.encode(readSecretKey(fromCaller(given), 'the signing key').subarray(32));
   }
   const health = new URL('/health', url).href;
   const begunMs = performance.now();
@@ -101,7 +101,7 @@ async function findSigningKey(url: string, given: string | null): Promise<string
     try {
       const response = await fetch(health, { redirect: 'error', signal: AbortSignal.timeout(HEALTH_MS) });
       const { signing_key } = (await response.json()) as { signing_key?: unknown };
-      if (typeof signing_key === 'string' && bs58.decodeUnsafe(signing_key)?.length === 32) return signing_key;
+      if (typeof signing_key === 'string' && isAddress(signing_key)) return signing_key;
       break;
     } catch (error) {
       // Nothing listens yet.

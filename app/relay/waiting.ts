@@ -1,4 +1,5 @@
-/** Waiting with a time limit. */
+/** Waiting, with and without a time limit. */
+import type { Writable } from 'node:stream';
 
 /** Resolves when the promise has settled either way, or after `ms`. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
@@ -8,6 +9,42 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<voi
   });
   await Promise.race([promise.then(nothing, nothing), limit]);
   clearTimeout(timer);
+}
+
+/** Resolves when the stream can take more, when it is closed, or after `ms`. */
+export function drained(stream: Writable, ms?: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    const timer = ms === undefined ? undefined : setTimeout(done, ms);
+    stream.once('drain', done).once('close', done);
+  });
+}
+
+/** Runs it again and again, with this pause. The returned function resolves when the current run has finished. */
+export function runEvery(
+  pauseMs: number,
+  run: () => Promise<unknown>,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  let isEnded = false;
+  let present: Promise<unknown> = Promise.resolve();
+  let timer = setTimeout(next, pauseMs);
+  function next(): void {
+    present = run()
+      .catch(onError)
+      .then(() => {
+        if (!isEnded) timer = setTimeout(next, pauseMs);
+      });
+  }
+  return async () => {
+    isEnded = true;
+    clearTimeout(timer);
+    await present;
+  };
 }
 
 function nothing(): void {}

@@ -5,9 +5,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +13,7 @@ import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findTreasury } from '../../app/sdk/program/program.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
+import { freePort } from '../harness/freePort.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { ROOT } from '../local/start.ts';
 import { createTerminal, runHere } from './run.ts';
@@ -65,15 +64,6 @@ const TEMPLATES: Template[] = [
     start: (port) => [join('.venv', 'bin', 'uvicorn'), 'server:app', '--port', String(port), '--log-level', 'warning'],
   },
 ];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('templates of a creator', function () {
   this.timeout(600_000);

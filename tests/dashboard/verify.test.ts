@@ -1,11 +1,10 @@
 /** Verify: a receipt that holds, one that was altered, and everything that can be missing. */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CHECKS } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
+import { freePort } from '../harness/freePort.ts';
 import { assertAccessible } from './browser.ts';
 import { useSite } from './site.ts';
 
@@ -15,16 +14,6 @@ const TITLES = {
   record: 'The record on the chain agrees',
   settlement: 'The shares were paid',
 } as const;
-
-/** A port at which nobody listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('verify', function () {
   this.timeout(600_000);
@@ -138,7 +127,7 @@ describe('verify', function () {
   it('does not count a node without an answer against the receipt', () =>
     site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
       await page.goto('/verify');
-      await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await closedPort()}`);
+      await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await freePort()}`);
       await choose(page, receipt);
       await untilVerdict(page, 'The signature is valid, but the chain is not fully checked');
       expect(Object.values(await statesOf(page))).to.not.include('Failed');

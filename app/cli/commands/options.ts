@@ -63,9 +63,13 @@ export async function readWallet(options: CommonOptions): Promise<Signer> {
 /** An address as base58 text of 32 bytes; `publicKeyOf` converts it for the chain's library. */
 export type Address = string;
 
-export function toAddress(text: string): Address {
+export function isAddress(text: string): text is Address {
   // No address is longer, and decoding a far longer text would be slow.
-  if (text.length <= 44 && bs58.decodeUnsafe(text)?.length === 32) return text;
+  return text.length <= 44 && bs58.decodeUnsafe(text)?.length === 32;
+}
+
+export function toAddress(text: string): Address {
+  if (isAddress(text)) return text;
   throw new InvalidArgumentError('It must be a base58 address.');
 }
 

@@ -51,9 +51,9 @@ const FLUSH_MS = 1_000;
 const INVALID = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
 
 /**
- * The principal of a request's Authorization header, if its key has this `scope`; null accepts any. Throws ApiError: 401 `unauthorized`
- * or `wrong_environment`, 403 `address_not_allowed` or `insufficient_scope`. Throws 503 if only the chain could decide
- * and does not answer.
+ * The principal of a request's Authorization header, if its key has this `scope`; null accepts any. Throws ApiError: 401
+ * `unauthorized` or `wrong_environment`, 403 `address_not_allowed` or `insufficient_scope`. Throws 503 if only the chain
+ * could decide and does not answer.
  */
 export async function authenticate(
   deps: AuthDeps,

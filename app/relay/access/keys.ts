@@ -108,8 +108,8 @@ export async function registerKey(
 }
 
 /**
- * Changes a key's restrictions from its next request on: expiry, scopes, addresses, agents. Throws ApiError 404 if the wallet
- * has no such key.
+ * Changes a key's restrictions from its next request on: expiry, scopes, addresses, agents. Throws ApiError 404 if the
+ * wallet has no such key.
  */
 export async function updateKey(
   deps: KeysDeps,

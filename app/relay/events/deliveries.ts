@@ -6,19 +6,19 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import type { GroupCommit } from '../../database/groupCommit.ts';
+import { readEventAt } from '../ledger/events.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
 import {
   type DeliveryRow,
   type EndpointRow,
   noteAttempt,
   readDueEndpoints,
-  readEventAt,
   switchOff,
   takeDeliveries,
   updateEndpoint,
 } from '../ledger/webhooks.ts';
 import type { WebhookAnswer, WebhookCalls } from '../outbound/webhook.ts';
-import { eventIdOf, renderEvent } from './rendering.ts';
+import { eventIdOf, toEvent } from './rendering.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -141,7 +141,7 @@ async function send(
 ): Promise<WebhookAnswer> {
   const row = await readEventAt(ledger, position);
   if (!row) return { status: null, body: null, error: 'the event is no longer kept' };
-  const body = JSON.stringify(renderEvent(row));
+  const body = JSON.stringify(toEvent(row));
   return calls.post(endpoint.url, headersOf(endpoint, eventIdOf(position), body, now()), body, timeoutMs);
 }
 

@@ -1,14 +1,12 @@
 /** What reports events: their order, the open streams, what the chain says, and webhooks. */
 import type { Kysely } from 'kysely';
-import type { Logger } from 'pino';
-import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isTemporary } from '../../database/temporary.ts';
 import { dropOldEvents } from '../ledger/events.ts';
 import { createPayers } from '../ledger/payers.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
-import type { WebhookCalls } from '../outbound/webhook.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import { runEvery } from '../waiting.ts';
 import { followChain } from './chain.ts';
-import { createDeliveries } from './deliveries.ts';
+import { createDeliveries, type DeliveryDeps } from './deliveries.ts';
 import { createFeed } from './feed.ts';
 import { createStreams, type Streams } from './streams.ts';
 
@@ -20,16 +18,9 @@ const FOLLOW_MS = 2_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const DROP_MS = 60 * 60_000;
 
-export interface EventsDeps {
-  ledger: Kysely<LedgerTables>;
+export interface EventsDeps extends DeliveryDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
-  writes: Pick<GroupCommit, 'alone'>;
-  /** To the endpoints of webhooks. */
-  calls: Pick<WebhookCalls, 'post'>;
-  /** Unix milliseconds. */
-  now(): number;
-  log: Logger;
 }
 
 export interface RunningEvents {
@@ -56,38 +47,20 @@ export function createEvents(deps: EventsDeps): RunningEvents {
     [DROP_MS, () => dropOldEvents(ledger, now() - KEPT_MS)],
   ];
   const ends: (() => Promise<void>)[] = [];
+  const begin = (everyMs: number, run: () => Promise<unknown>) =>
+    ends.push(
+      runEvery(everyMs, run, (error) => log[isTemporary(error) ? 'warn' : 'error']({ error }, 'events are late')),
+    );
   return {
     streams,
     start() {
-      ends.push(...tasks.map(([everyMs, run]) => repeat(everyMs, run, log)));
+      for (const [everyMs, run] of tasks) begin(everyMs, run);
     },
-    startSending: () => void ends.push(repeat(TURN_MS, deliveries.turn, log)),
+    startSending: () => void begin(TURN_MS, deliveries.turn),
     async end() {
       streams.end();
       await Promise.all(ends.map((end) => end()));
       await deliveries.idle();
     },
-  };
-}
-
-/** Runs it again and again. The returned function resolves when the current run has finished. */
-export function repeat(everyMs: number, run: () => Promise<unknown>, log: Logger): () => Promise<void> {
-  let isEnded = false;
-  let present: Promise<unknown> = Promise.resolve();
-  let timer = setTimeout(next, everyMs);
-  function next(): void {
-    present = run()
-      .catch((error) => {
-        const level = isTemporary(error) ? 'warn' : 'error';
-        log[level]({ error }, 'events are late');
-      })
-      .then(() => {
-        if (!isEnded) timer = setTimeout(next, everyMs);
-      });
-  }
-  return async () => {
-    isEnded = true;
-    clearTimeout(timer);
-    await present;
   };
 }

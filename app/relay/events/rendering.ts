@@ -14,7 +14,7 @@ export function positionOf(id: string): bigint | null {
 }
 
 /** An event with the JSON that receivers get. Its text never changes, so that a repeated webhook has the same body. */
-export function renderEvent(row: EventRow): MarketplaceEvent {
+export function toEvent(row: EventRow): MarketplaceEvent {
   const { type, execution_id, listing, cost, error_code } = row;
   const data =
     row.data === null

@@ -2,11 +2,10 @@
  * Server-Sent Events of a wallet or of one execution. A stream begins behind the event that its reader names, reads the
  * ledger up to now, and then gets each new event from the feed.
  */
-import { once } from 'node:events';
 import type { Response } from 'express';
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
-import type { MarketplaceEvent } from '../../sdk/wire/events.ts';
+import { renderEvent } from '../../sdk/wire/eventStream.ts';
 import { isEnd } from '../../sdk/wire/events.ts';
 import { readViews } from '../calls/executionViews.ts';
 import { ApiError } from '../errors.ts';
@@ -14,8 +13,9 @@ import { type EventRow, readEvents, readEventsOf, readFeed } from '../ledger/eve
 import type { Payers } from '../ledger/payers.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
+import { drained } from '../waiting.ts';
 import type { Feed, Listener } from './feed.ts';
-import { eventIdOf, positionOf, renderEvent } from './rendering.ts';
+import { eventIdOf, positionOf, toEvent } from './rendering.ts';
 
 /** Events read at once behind the named one. */
 const PAGE = 100;
@@ -179,8 +179,8 @@ async function write(response: Response, stream: Stream): Promise<void> {
     for (const row of rows) {
       if (row.position <= cursor || (executionId !== null && row.execution_id !== executionId)) continue;
       cursor = row.position;
-      const event = renderEvent(row);
-      put(textOf(event));
+      const event = toEvent(row);
+      put(renderEvent(event.type, JSON.stringify(event), event.id));
       if (executionId === null || !isEnd(event)) continue;
       response.end();
       return true;
@@ -233,14 +233,3 @@ async function write(response: Response, stream: Stream): Promise<void> {
   await catchUp();
   if (!response.writableEnded && !response.destroyed) feed.listen(listener);
 }
-
-async function drained(response: Response): Promise<void> {
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).finally(() =>
-    leaving.abort(),
-  );
-}
-
-const textOf = (event: MarketplaceEvent): string =>
-  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

@@ -3,8 +3,10 @@ import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { GroupCommit } from '../../database/groupCommit.ts';
+import { U64_MAX } from '../../sdk/wire/decimal.ts';
 import type { EventData, EventType } from '../../sdk/wire/events.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
+import { periodLeft } from '../execution/reserve.ts';
 import type { ClaimedCall } from '../execution/step.ts';
 import { raiseWarning, takeBackWarning, type Warning } from '../ledger/events.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
@@ -15,8 +17,6 @@ const NEAR_PERCENT = 80n;
 const LOW_CALLS = 10n;
 /** What was last said, about 100 bytes each: the ledger is asked only where it changes. */
 const MAX_KNOWN = 50_000;
-/** A cap without a limit. */
-const UNLIMITED = 2n ** 64n - 1n;
 
 interface WarningsDeps {
   ledger: Kysely<LedgerTables>;
@@ -49,14 +49,14 @@ export function createWarnings({ ledger, writes, now, log }: WarningsDeps): (cal
   }
 
   return ({ wallet, keyId, price, grant, now: at, gas, tank }) => {
-    const isNewPeriod = at - grant.periodStart >= BigInt(grant.periodSeconds);
     const caps = [
-      ['period', (isNewPeriod ? 0n : grant.periodSpent) + price, grant.periodMax],
+      ['period', grant.periodMax - periodLeft(grant, at) + price, grant.periodMax],
       ['total', grant.totalSpent + price, grant.totalMax],
     ] as const;
     for (const [limit, spent, max] of caps) {
       const data = { key_id: keyId, limit, spent_usdc: toUsdc(spent), max_usdc: toUsdc(max) };
-      const isNear = max < UNLIMITED && spent * 100n >= max * NEAR_PERCENT;
+      // The largest amount is no limit.
+      const isNear = max < U64_MAX && spent * 100n >= max * NEAR_PERCENT;
       judge(wallet, ['key.cap_near', `${keyId} ${limit}`, data], isNear);
     }
     if (gas === 0n) return;

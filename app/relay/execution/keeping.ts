@@ -10,6 +10,7 @@ import { sweepPieces } from '../ledger/pieces.ts';
 import { dropResult, markMoved, readExpired, readMovable, readStored } from '../ledger/results.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import type { ReadText, ResultObjects } from '../outbound/resultObjects.ts';
+import { runEvery } from '../waiting.ts';
 
 const EVERY_MS = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -38,19 +39,11 @@ export interface KeepingDeps {
 /** Keeps results until the returned function is called. That function resolves when the current run has finished. */
 export function startKeeping(deps: KeepingDeps): () => Promise<void> {
   let isEnded = false;
-  let present = Promise.resolve();
-  let timer = setTimeout(next, EVERY_MS);
-  function next(): void {
-    present = keepResults(deps, () => isEnded)
-      .catch((error) => deps.log.error({ error }, 'cannot move or drop results'))
-      .then(() => {
-        if (!isEnded) timer = setTimeout(next, EVERY_MS);
-      });
-  }
-  return async () => {
+  const run = () => keepResults(deps, () => isEnded);
+  const end = runEvery(EVERY_MS, run, (error) => deps.log.error({ error }, 'cannot move or drop results'));
+  return () => {
     isEnded = true;
-    clearTimeout(timer);
-    await present;
+    return end();
   };
 }
 

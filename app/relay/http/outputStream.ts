@@ -7,6 +7,7 @@ import type { Response } from 'express';
 import { EVENT_STREAM, renderEvent } from '../../sdk/wire/eventStream.ts';
 import type { CallOutput } from '../calls/execute.ts';
 import type { Body } from '../longBytes.ts';
+import { drained } from '../waiting.ts';
 import { sendLong } from './sendLong.ts';
 
 /** Proxies close connections that are silent for longer. */
@@ -82,16 +83,4 @@ export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutpu
 /** Ends the stream of a response with this answer. False if it has none, and the answer must be sent as usual. */
 export function finishOutput(response: Response, status: number, body: Body, headers = {}): boolean {
   return (response.locals.output as Output | undefined)?.finish(status, body, headers) ?? false;
-}
-
-function drained(response: Response, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    response.once('drain', done).once('close', done);
-  });
 }

@@ -133,9 +133,14 @@ export function readEventsOf(
     .execute() as Promise<EventRow[]>;
 }
 
+/** The event at this position, unless it is no longer kept. */
+export const readEventAt = (ledger: Ledger, position: bigint): Promise<EventRow | undefined> =>
+  events(ledger).where('position', '=', position).executeTakeFirst() as Promise<EventRow | undefined>;
+
+const events = (ledger: Ledger) => ledger.selectFrom('events').select(COLUMNS);
+
 /** A test event is for its endpoint alone. */
-const shown = (ledger: Ledger) =>
-  ledger.selectFrom('events').select(COLUMNS).where('endpoint_id', 'is', null).orderBy('position');
+const shown = (ledger: Ledger) => events(ledger).where('endpoint_id', 'is', null).orderBy('position');
 
 /** Deletes events and deliveries from before this moment. */
 export async function dropOldEvents(ledger: Ledger, beforeMs: number): Promise<void> {

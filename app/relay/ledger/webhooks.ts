@@ -1,7 +1,6 @@
 /** The tables of webhooks: endpoints, and one row for each event that an endpoint gets. */
 import { type CompiledQuery, type Kysely, type Selectable, sql } from 'kysely';
-import { aloneOn } from '../../database/portable.ts';
-import type { EventRow } from './events.ts';
+import { aloneOn, countRows } from '../../database/portable.ts';
 import type { LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -74,12 +73,8 @@ export async function readDeliveries(
     .limit(limit)
     .offset(offset)
     .execute();
-  const { total } = await ledger
-    .selectFrom('webhook_deliveries')
-    .select(({ fn }) => fn.countAll<bigint>().as('total'))
-    .where('endpoint_id', '=', endpointId)
-    .executeTakeFirstOrThrow();
-  return { rows, total: Number(total) };
+  const all = ledger.selectFrom('webhook_deliveries').select('id').where('endpoint_id', '=', endpointId);
+  return { rows, total: await countRows(ledger, all) };
 }
 
 /** The delivery of this id, if it is of an endpoint of the wallet. */
@@ -148,13 +143,6 @@ export async function takeDeliveries(
     RETURNING *`.execute(ledger);
   return rows;
 }
-
-export const readEventAt = (ledger: Ledger, position: bigint): Promise<EventRow | undefined> =>
-  ledger
-    .selectFrom('events')
-    .select(['position', 'wallet', 'type', 'execution_id', 'listing', 'cost', 'error_code', 'data', 'created_ms'])
-    .where('position', '=', position)
-    .executeTakeFirst() as Promise<EventRow | undefined>;
 
 export type Attempted = Pick<DeliveryRow, 'state' | 'due_ms' | 'http_status' | 'body' | 'error' | 'duration_ms'>;
 

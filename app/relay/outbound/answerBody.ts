@@ -36,9 +36,9 @@ export class AnswerTooLarge extends Error {
 }
 
 /** The beginning of a body, as text or to keep. */
-export function beginningOf(body: Body): Pick<RawAnswer, 'body' | 'isCut'> {
+export function beginningOf(body: Body, most = RAW_BYTES): Pick<RawAnswer, 'body' | 'isCut'> {
   const length = lengthOf(body);
-  const bytes = Buffer.alloc(Math.min(RAW_BYTES, length));
+  const bytes = Buffer.alloc(Math.min(most, length));
   let at = 0;
   for (const part of body) {
     if (at >= bytes.length) break;
@@ -49,17 +49,20 @@ export function beginningOf(body: Body): Pick<RawAnswer, 'body' | 'isCut'> {
 }
 
 /** Reads the beginning of a body that nobody judges, and closes the connection of a longer one. */
-export async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<RawAnswer, 'body' | 'isCut'>> {
+export async function readBeginning(
+  body: AsyncIterable<Buffer>,
+  most = RAW_BYTES,
+): Promise<Pick<RawAnswer, 'body' | 'isCut'>> {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
-      if (lengthOf(chunks) > RAW_BYTES) break;
+      if (lengthOf(chunks) > most) break;
     }
   } catch {
     // The connection ended early; the part that came is kept.
   }
-  return beginningOf(chunks);
+  return beginningOf(chunks, most);
 }
 
 /** Reads the whole body. A long one waits for a turn among the long answers of its server, and is read in pieces. */

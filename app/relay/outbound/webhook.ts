@@ -1,5 +1,6 @@
 /** Makes the HTTP request of a webhook, and returns what came back. */
 import { Agent, request } from 'undici';
+import { readBeginning } from './answerBody.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 
 /** Kept of an answer for the log. */
@@ -34,28 +35,14 @@ export function createWebhookCalls(options: { allowPrivate: boolean; resolve?: R
       try {
         const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body, signal });
         answer.body.on('error', () => undefined);
-        return { status: answer.statusCode, body: await readBeginning(answer.body), error: null };
+        const { body: beginning } = await readBeginning(answer.body, BODY_BYTES);
+        return { status: answer.statusCode, body: beginning, error: null };
       } catch (error) {
         return { status: null, body: null, error: describe(error, timeoutMs, signal.aborted) };
       }
     },
     destroy: () => agent.destroy(),
   };
-}
-
-/** A long or endless body is cut and its connection closed. */
-async function readBeginning(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      if (Buffer.concat(chunks).length > BODY_BYTES) break;
-    }
-  } catch {
-    // What came is kept.
-  }
-  body.destroy();
-  return Buffer.concat(chunks).subarray(0, BODY_BYTES);
 }
 
 function describe(error: unknown, timeoutMs: number, isLate: boolean): string {

@@ -1,6 +1,7 @@
 /** Decimal text for amounts of whole base units, without rounding. Both units fit the chain's u64. */
 
-const U64_MAX = 2n ** 64n - 1n;
+/** Largest amount of the chain. */
+export const U64_MAX = 2n ** 64n - 1n;
 
 /** A unit: its name in error messages, and its decimal places. */
 export interface Unit {

@@ -31,9 +31,9 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** One event. `data` is JSON, which has no line breaks. */
-export function renderEvent(name: string, data: string): string {
-  return `event: ${name}\ndata: ${data}\n\n`;
+/** One event as it is sent. `data` is JSON, which has no line breaks. */
+export function renderEvent(name: string, data: string, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${data}\n\n`;
 }
 
 /** The text of a delta's data, `{"text": "..."}`; null if it has none. */

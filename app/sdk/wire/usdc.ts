@@ -2,11 +2,10 @@
  * USDC amounts: integer base units inside, decimals in JSON. One USDC is 1,000,000 base units. An amount is never
  * negative and fits the token program's u64.
  */
-import { formatUnits, parseUnits, type Unit } from './decimal.ts';
+import { formatUnits, parseUnits, U64_MAX, type Unit } from './decimal.ts';
 
 const USDC: Unit = { name: 'USDC', decimals: 6 };
 const BASE_UNITS_PER_USDC = 1_000_000;
-const U64_MAX = 2n ** 64n - 1n;
 
 /**
  * Base units as the JSON number of answers: `1500000n` becomes `1.5`, with at most 6 decimal places. Exact below 2^33

@@ -79,7 +79,10 @@ describe('routes that need a key', () => {
     const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
     // Its stream has something to send.
     const event = { wallet, type: 'execution.completed', execution_id: executionId, listing, created_ms: 1n };
-    await world.ledger.insertInto('events').values(event as never).execute();
+    await world.ledger
+      .insertInto('events')
+      .values(event as never)
+      .execute();
     // As far as its receipt needs it: settled on-chain, with a result and its signature.
     const result_hash = hashResult('Rome');
     await world.addRecord({

@@ -122,7 +122,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       await execute({ task: ' x ' });
       expect(world.state.executed).to.deep.equal([
         {
-          principal: { wallet: key.wallet, keyId: key.keyId, keyHash: key.keyHash },
+          principal: { wallet: key.wallet, keyId: key.keyId, keyHash: key.keyHash, allowedAgents: null },
           agentId: open,
           input: {
             task: ' x ',
