@@ -48,7 +48,7 @@ export type ReaderDeps = AuthDeps & CookieDeps;
 const FLUSH_MS = 1_000;
 
 /** One text for every invalid key: it must not reveal if the key ever existed. */
-const INVALID = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
+export const INVALID_KEY = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
 
 /**
  * The principal of a request's Authorization header, if its key has this `scope`; null accepts any. Throws ApiError: 401
@@ -68,9 +68,9 @@ export async function authenticate(
     );
   requireEnvironment(key, deps.config.environment);
   const row = await findRow(deps, key);
-  if (!row) throw new ApiError('unauthorized', INVALID);
+  if (!row) throw new ApiError('unauthorized', INVALID_KEY);
   const live = isGrantLiveByIndex(deps, row) ?? (await isGrantLive(deps, row.wallet, row.key_id));
-  if (!live) throw new ApiError('unauthorized', INVALID);
+  if (!live) throw new ApiError('unauthorized', INVALID_KEY);
   requireAddress(deps, request, row);
   if (scope !== null && !row.scopes.split(' ').includes(scope)) {
     throw new ApiError('insufficient_scope', `This API key does not have the scope "${scope}"`, {

@@ -7,8 +7,8 @@ import type { OwnKey } from '../../sdk/wire/wire.ts';
 import type { KeyMoney } from '../chain/accounts.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
-import { lamportsLeft, periodEnd, periodLeft } from '../execution/reserve.ts';
-import type { AuthDeps } from './auth.ts';
+import { isNewPeriod, lamportsLeft, periodEnd, periodLeft } from '../execution/reserve.ts';
+import { type AuthDeps, INVALID_KEY } from './auth.ts';
 import { earlier } from './keys.ts';
 
 export interface OwnKeyDeps extends AuthDeps {
@@ -30,11 +30,10 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
   ]);
   const { grant, now, balance, allowance } = money;
   if (!row || !grant || grant.revoked || grant.expiresAt <= now) {
-    throw new ApiError('unauthorized', 'The API key is not valid. It is malformed, unknown, revoked or expired.');
+    throw new ApiError('unauthorized', INVALID_KEY);
   }
   const inPeriod = atLeast0(periodLeft(grant, now));
   const inTotal = atLeast0(grant.totalMax - grant.totalSpent);
-  const isNewPeriod = now - grant.periodStart >= BigInt(grant.periodSeconds);
   return {
     key_id: keyId,
     name: row.name,
@@ -48,7 +47,7 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
     payable_usdc: toUsdc(least(grant.perExecutionMax, inPeriod, inTotal, balance, allowance)),
     per_execution_max_usdc: toUsdc(grant.perExecutionMax),
     period_max_usdc: toUsdc(grant.periodMax),
-    period_spent_usdc: toUsdc(isNewPeriod ? 0n : grant.periodSpent),
+    period_spent_usdc: toUsdc(isNewPeriod(grant, now) ? 0n : grant.periodSpent),
     period_remaining_usdc: toUsdc(inPeriod),
     period_seconds: grant.periodSeconds,
     renews_at: toTime(periodEnd(grant, now)),
@@ -57,7 +56,7 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
     total_remaining_usdc: toUsdc(inTotal),
     balance_usdc: toUsdc(balance),
     allowance_usdc: toUsdc(allowance),
-    gas: gasOf(wallet, money, grant, isNewPeriod),
+    gas: gasOf(wallet, money, grant),
   };
 }
 
@@ -66,7 +65,6 @@ function gasOf(
   wallet: string,
   { tank, leastTank, fees, now }: KeyMoney,
   grant: NonNullable<KeyMoney['grant']>,
-  isNewPeriod: boolean,
 ): OwnKey['gas'] {
   const next = least(fees, BigInt(grant.maxGasLamports));
   const left = tank - next;
@@ -77,6 +75,6 @@ function gasOf(
     // A gas balance must end empty or rent-exempt.
     pays_next_call: (left === 0n || left >= leastTank) && lamportsLeft(grant, now) >= next,
     max_lamports: toNumber(grant.maxLamports),
-    period_lamports: isNewPeriod ? 0 : toNumber(grant.periodLamports),
+    period_lamports: isNewPeriod(grant, now) ? 0 : toNumber(grant.periodLamports),
   };
 }

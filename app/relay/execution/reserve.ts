@@ -61,11 +61,13 @@ interface Shortage {
   renewsAt: bigint | null;
 }
 
-/** The rest of the grant's current period, before reservations. Periods follow one another from created_at. */
-export function periodLeft(grant: KeyGrant, now: bigint): bigint {
-  const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
-  return ended ? grant.periodMax : grant.periodMax - grant.periodSpent;
-}
+/** True if nothing was spent in the grant's current period. Periods follow one another from created_at. */
+export const isNewPeriod = (grant: KeyGrant, now: bigint): boolean =>
+  now - grant.periodStart >= BigInt(grant.periodSeconds);
+
+/** The rest of the grant's current period, before reservations. */
+export const periodLeft = (grant: KeyGrant, now: bigint): bigint =>
+  isNewPeriod(grant, now) ? grant.periodMax : grant.periodMax - grant.periodSpent;
 
 /** No key of a grant without a cap takes as much; a ledger holds such numbers exactly. */
 const UNCAPPED = 2n ** 53n;
@@ -74,8 +76,7 @@ const UNCAPPED = 2n ** 53n;
 export function lamportsLeft(grant: KeyGrant, now: bigint): bigint {
   const { maxLamports, periodLamports } = grant;
   if (maxLamports === 0n || maxLamports > UNCAPPED) return UNCAPPED;
-  const ended = now - grant.periodStart >= BigInt(grant.periodSeconds);
-  const left = ended ? maxLamports : maxLamports - periodLamports;
+  const left = isNewPeriod(grant, now) ? maxLamports : maxLamports - periodLamports;
   return left > 0n ? left : 0n;
 }
 
