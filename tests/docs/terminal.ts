@@ -5,10 +5,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Block, blocksOf, ROOT } from './markdown.ts';
 
+/** A command that prints nothing for so long hangs. */
 const PATIENCE_MS = 120_000;
+const POLL_MS = 20;
 
 /** What the reader writes in the place of a word, such as ADDRESS. */
 export type Fillings = Record<string, string>;
@@ -34,21 +37,28 @@ export function createTerminal(folder: string, dataDir: string, test: string) {
 
   /** Runs a command as a person's shell does, and returns what it printed. Throws with all of it where it fails. */
   async function type(text: string): Promise<string> {
+    // Files of its own for each command: what an earlier one left behind goes on writing.
+    const nth = shells.length;
     const file = (name: string): string => join(folder, 'shell', name);
+    const printed = (): string[] => ['stdout', 'stderr'].map((name) => readFileSync(file(`${name}-${nth}`), 'utf8'));
+    for (const name of ['stdout', 'stderr']) writeFileSync(file(`${name}-${nth}`), '');
     writeFileSync(file('block'), `set -a\n. shell/variables\nset -e\n${text}\nexport -p > shell/variables\n`);
     // Into files: what stays behind would keep a pipe open.
-    const script = 'exec > shell/stdout 2> shell/stderr; . shell/block';
+    const script = `exec > shell/stdout-${nth} 2> shell/stderr-${nth}; . shell/block`;
     const { DATA_DIR, MARKETPLACE_URL, SOLANA_RPC_URL, SOLANA_WS_URL, SOLANA_KEYPAIR, INIT_CWD, ...env } = process.env;
     const shell = spawn('sh', ['-c', script], { cwd: folder, env, detached: true, stdio: 'ignore' });
     shells.push(shell);
-    const code = await new Promise<number | null>((resolve) => {
-      const timer = setTimeout(() => resolve(null), PATIENCE_MS);
-      shell.once('exit', (status) => {
-        clearTimeout(timer);
-        resolve(status);
-      });
+    let code: number | null | undefined;
+    shell.once('exit', (status) => {
+      code = status;
     });
-    const [stdout, stderr] = [readFileSync(file('stdout'), 'utf8'), readFileSync(file('stderr'), 'utf8')];
+    let [seen, seenAt] = ['', Date.now()];
+    while (code === undefined && Date.now() - seenAt < PATIENCE_MS) {
+      await delay(POLL_MS);
+      const now = printed().join('');
+      if (now !== seen) [seen, seenAt] = [now, Date.now()];
+    }
+    const [stdout = '', stderr = ''] = printed();
     expect(code, `${text}\n${stdout}\n${stderr}`).to.equal(0);
     return stdout;
   }
