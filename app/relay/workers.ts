@@ -28,8 +28,8 @@ const LANES: Record<LaneName, LaneSettings> = {
   // An answer that is given up is asked for again.
   answers: { waiting: 256, ofOne: 256, waitMs: 60_000, runMs: 60_000 },
 };
-/** Milliseconds of the strangers' thread for each address, in how many seconds: a tenth of it. */
-const STRANGER_TIME = { points: 3_000, duration: 30 };
+/** Milliseconds of a thread in so many seconds: half of it for a wallet that pays, a tenth for a stranger's address. */
+const SHARES = { paid: { points: 15_000, duration: 30 }, strangers: { points: 3_000, duration: 30 } };
 /** Heap limit, so that work in a thread cannot use up the relay's memory. */
 const MAX_HEAP_MB = 512;
 /** An idle thread ends after this time, and frees its memory. */
@@ -44,15 +44,15 @@ export interface Asker {
   lane: 'paid' | 'strangers';
   /** Who takes turns with others. */
   name: string;
-  /** The address whose time is limited; null if it is not. */
-  network: string | null;
+  /** The wallet or address whose time is limited; null if nobody's is. */
+  limited: string | null;
 }
 
 /** Looked up only where a thread is needed. */
 export type Ask = () => Promise<Asker>;
 
 /** The service's own work on what strangers wrote. */
-export const ownWork: Ask = async () => ({ lane: 'strangers', name: '', network: null });
+export const ownWork: Ask = async () => ({ lane: 'strangers', name: '', limited: null });
 
 interface Pool {
   threads: Piscina;
@@ -127,16 +127,16 @@ async function runIn<Output>(
 /**
  * Makes a function of a module runnable in a thread. The module must export it by its own name, without relevant state,
  * and its input and output must be copyable. Rejects with ApiError 503 if the work cannot be done now, and with 429 if
- * a stranger's address has used up its time.
+ * the wallet or address has used up its time.
  */
 export function inThread<Input, Output>(
   moduleUrl: string,
   run: (input: Input) => Output,
 ): (ask: Ask, input: Input) => Promise<Output> {
   return async (ask, input) => {
-    const { lane, name, network } = await ask();
-    if (network !== null) await requireTime(network);
-    const spend = async (ms: number) => network !== null && strangersTime.penalty(network, ms);
+    const { lane, name, limited } = await ask();
+    if (limited !== null) await requireTime(lane, limited);
+    const spend = async (ms: number) => limited !== null && spentTime[lane].penalty(limited, ms);
     try {
       return await runIn<Output>(lane, name, { moduleUrl, name: run.name, input }, {}, spend);
     } catch (error) {
@@ -149,13 +149,17 @@ export function inThread<Input, Output>(
   };
 }
 
-const strangersTime = new RateLimiterMemory(STRANGER_TIME);
+const spentTime = {
+  paid: new RateLimiterMemory(SHARES.paid),
+  strangers: new RateLimiterMemory(SHARES.strangers),
+};
 
-async function requireTime(network: string): Promise<void> {
-  const spent = await strangersTime.get(network);
-  if (!spent || spent.consumedPoints < STRANGER_TIME.points) return;
+async function requireTime(lane: Asker['lane'], limited: string): Promise<void> {
+  const spent = await spentTime[lane].get(limited);
+  if (!spent || spent.consumedPoints < SHARES[lane].points) return;
   const seconds = Math.max(1, Math.ceil(spent.msBeforeNext / 1_000));
-  throw new ApiError('rate_limited', `This IP address sent too many large requests. Retry in ${seconds} s.`, {
+  const who = lane === 'paid' ? 'This wallet' : 'This IP address';
+  throw new ApiError('rate_limited', `${who} sent too many large requests. Retry in ${seconds} s.`, {
     retryAfterSeconds: seconds,
   });
 }

@@ -16,8 +16,8 @@ export interface AskerDeps {
 
 /** `wallet` is null for a request that proves none. */
 export async function askerOf(deps: AskerDeps, request: IncomingMessage, wallet: string | null): Promise<Asker> {
-  if (wallet !== null && (await deps.payers.hasPaid(wallet))) return { lane: 'paid', name: wallet, network: null };
+  if (wallet !== null && (await deps.payers.hasPaid(wallet))) return { lane: 'paid', name: wallet, limited: wallet };
   const { publicRate, trustProxy } = deps.config;
   const network = clientNetwork(request, trustProxy);
-  return { lane: 'strangers', name: network, network: publicRate.perSecond === 0 ? null : network };
+  return { lane: 'strangers', name: network, limited: publicRate.perSecond === 0 ? null : network };
 }

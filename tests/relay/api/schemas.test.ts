@@ -208,7 +208,7 @@ describe('schemas', () => {
       const parameters = JSON.stringify({ a: text });
       let left = 5;
       const flood = times(left, ownWork).map((ask) => hostile(ask, parameters).finally(() => (left -= 1)));
-      const paid: Ask = async () => ({ lane: 'paid', name: 'a', network: null });
+      const paid: Ask = async () => ({ lane: 'paid', name: 'a', limited: null });
       expect(await honest(paid, parameters)).to.deep.equal([]);
       expect(left).to.be.at.least(1);
       await Promise.allSettled(flood);

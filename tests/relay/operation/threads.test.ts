@@ -13,7 +13,7 @@ describe('work in threads', function () {
   const askFor = (asker: Partial<Asker>) => async (): Promise<Asker> => ({
     lane: 'strangers',
     name: 'a',
-    network: null,
+    limited: null,
     ...asker,
   });
   const stranger = askFor({});
@@ -81,11 +81,16 @@ describe('work in threads', function () {
     expect(await double(6)).to.equal(12);
   });
 
-  it('rejects: an address whose work took three seconds, for as long as it takes, and no other', async () => {
-    const [one, other] = ['2001:db8:1', '2001:db8:2'].map((network) => askFor({ network }));
+  it('rejects: an address whose work took three seconds, or a wallet with fifteen, for as long as it takes', async () => {
     const busy = inThread(MODULE, work.busy);
-    expect(await outcome(busy(one!, 3_001))).to.equal('done');
-    expect(await outcome(busy(one!, 1))).to.equal('rate_limited');
-    expect(await outcome(busy(other!, 1))).to.equal('done');
+    for (const [lane, pieces] of [
+      ['strangers', [3_001]],
+      ['paid', [7_501, 7_501]],
+    ] as const) {
+      const [one, other] = ['one', 'other'].map((limited) => askFor({ lane, limited }));
+      for (const ms of pieces) expect(await outcome(busy(one!, ms))).to.equal('done');
+      expect(await outcome(busy(one!, 1))).to.equal('rate_limited');
+      expect(await outcome(busy(other!, 1))).to.equal('done');
+    }
   });
 });
