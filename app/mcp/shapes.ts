@@ -32,6 +32,11 @@ export const Outcome = z.object({
   next: z.string().nullable(),
 });
 
+export const cutResult = (result: string | null) => ({
+  result: result?.slice(0, MOST_CHARACTERS) ?? null,
+  result_is_cut: (result?.length ?? 0) > MOST_CHARACTERS,
+});
+
 export function outcomeOf(execution: Execution): z.infer<typeof Outcome> {
   const { execution_id, agent_id, status, result, ipfs_url, cost_usdc, error, refund } = execution;
   const isOpen = status === 'pending' || status === 'running';
@@ -39,8 +44,7 @@ export function outcomeOf(execution: Execution): z.infer<typeof Outcome> {
     execution_id,
     agent_id,
     status,
-    result: result?.slice(0, MOST_CHARACTERS) ?? null,
-    result_is_cut: (result?.length ?? 0) > MOST_CHARACTERS,
+    ...cutResult(result),
     result_url: ipfs_url,
     cost_usdc,
     error: error && `${error.message} (${error.code})`,

@@ -29,7 +29,7 @@ const summaryOf = ({ agent_id, name, tagline, price_per_call_usdc, ...rest }: Li
   total_executions: rest.total_executions,
 });
 
-export function addAgentTools({ server, market, session }: Tools): void {
+export function addAgentTools({ server, market, session, isKeyless }: Tools): void {
   const { client } = market;
   server.registerTool(
     'search_agents',
@@ -88,6 +88,8 @@ export function addAgentTools({ server, market, session }: Tools): void {
     }),
   );
 
+  // It answers what a key can pay.
+  if (isKeyless) return;
   server.registerTool(
     'quote',
     {

@@ -8,6 +8,7 @@ import { approvalOf } from '../approval.ts';
 import { type Agent, type Execution, MarketplaceError } from '../market.ts';
 import { AgentId, IdempotencyKey, MaxCost, Outcome, outcomeOf } from '../shapes.ts';
 import { tooDear } from './agents.ts';
+import { runAtDoor } from './door.ts';
 import { PAYS, type Tools } from './tool.ts';
 import { waitForEnd, within } from './wait.ts';
 
@@ -82,6 +83,7 @@ async function run(
   ctx: ServerContext,
 ): Promise<ToolAnswer | InputRequiredResult> {
   const { market, session } = tools;
+  if (tools.isKeyless) return runAtDoor(tools, agentId, input, ctx);
   const key = input.idempotency_key ?? randomUUID();
   const agent = await market.client.getAgent(agentId).catch(explain);
   if ('content' in agent) return agent;

@@ -10,6 +10,8 @@ export interface Tools {
   session: Session;
   /** How the user raises the price above which a call needs approval. */
   raiseApproval: string;
+  /** Calls are paid by x402, because the host has no API key. */
+  isKeyless: boolean;
 }
 
 /** Reads of the marketplace: strangers' data, no change. */

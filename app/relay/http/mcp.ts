@@ -1,6 +1,6 @@
 /**
- * /mcp: the MCP server over Streamable HTTP, for a host that has an API key as Bearer token. It keeps no session: each
- * request brings its own server, whose tools ask the routes of this relay with the caller's key.
+ * /mcp: the MCP server over Streamable HTTP, for a host that has an API key as Bearer token, or pays each call by x402.
+ * It keeps no session: each request brings its own server, whose tools ask the routes of this relay with the caller's key.
  */
 import { Readable } from 'node:stream';
 import { createMcpHandler, originValidationResponse } from '@modelcontextprotocol/server';
@@ -54,12 +54,15 @@ export function createMcp(
   return async (request, response) => {
     requirePost(request, response);
     await limit.admitBare(request);
-    try {
-      const { wallet } = await authenticate(deps, request, null);
-      await limit.admitWallet(request, wallet);
-    } catch (error) {
-      await limit.admitRefused(request, error);
-      throw error;
+    // Without a key, each tool's own request is limited like any other of this address.
+    if (request.headers.authorization !== undefined || !deps.door) {
+      try {
+        const { wallet } = await authenticate(deps, request, null);
+        await limit.admitWallet(request, wallet);
+      } catch (error) {
+        await limit.admitRefused(request, error);
+        throw error;
+      }
     }
     const settings = parse(McpQuery, readQuery(request.url), 'query');
     const asked = await toWebRequest(deps, request);
@@ -75,7 +78,7 @@ async function serve(
   asked: globalThis.Request,
   fetch: typeof globalThis.fetch,
 ): Promise<globalThis.Response> {
-  const apiKey = readBearer(request.headers.authorization)!;
+  const apiKey = readBearer(request.headers.authorization);
   const market = createMarket({ baseUrl: deps.baseUrl(), apiKey, rpcUrl: null, fetch });
   const agents = await Promise.all(settings.agents.map((id) => market.client.getAgent(id))).catch((error) => {
     if (!(error instanceof MarketplaceError) || error.code !== 'agent_not_found') throw error;
@@ -85,10 +88,13 @@ async function serve(
   const session = createSession({ budget: null, approveAbove: settings.approve_above_usdc });
   const raiseApproval = 'add ?approve_above_usdc=AMOUNT to the address of /mcp';
   // No subscriptions: the list of tools never changes, and an open stream would delay a stop.
-  const { fetch: answer } = createMcpHandler(() => createMcpServer({ market, session, raiseApproval, agents }), {
-    maxSubscriptions: 0,
-    onerror: (error) => deps.log.debug({ error }, 'an MCP request was refused'),
-  });
+  const { fetch: answer } = createMcpHandler(
+    () => createMcpServer({ market, session, raiseApproval, agents, isKeyless: apiKey === null }),
+    {
+      maxSubscriptions: 0,
+      onerror: (error) => deps.log.debug({ error }, 'an MCP request was refused'),
+    },
+  );
   return answer(asked);
 }
 
