@@ -21,13 +21,14 @@ import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.
 import { createDocuments, type Documents } from './agents/documents.ts';
 import { createListedAgents } from './agents/listed.ts';
 import { startProber } from './agents/prober.ts';
+import { networkOf, secretOf } from './calls/x402/quote.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
 import { createEdgeBudget } from './chain/edgeBudget.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
-import type { RelayConfig } from './config.ts';
+import { RUNWAY_LOOK_SECONDS, type RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { createEvents, type RunningEvents } from './events/events.ts';
 import { createWarnings } from './events/warnings.ts';
@@ -37,6 +38,7 @@ import { createExposure } from './execution/exposure.ts';
 import { startKeeping } from './execution/keeping.ts';
 import { createKeepLate } from './execution/late.ts';
 import { startRecovery } from './execution/recover.ts';
+import { ApiError } from './errors.ts';
 import { explorerQuery } from './explorer.ts';
 import { endConnections, watchAnswers } from './http/drain.ts';
 import { createHttpServer } from './http/server.ts';
@@ -124,6 +126,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     baseUrl: () => baseUrl,
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
+    door: await openDoor(config, chain, marketplace, parts.metrics, log),
     keyUse,
     limits,
     accounts,
@@ -256,6 +259,7 @@ function connect(config: RelayConfig, log: Logger, observe: Observe, metrics: Me
     moreNodes,
     onDisagreement: metrics.rpcDisagreed,
     authority: config.authority,
+    feePayer: config.x402?.feePayer ?? null,
     log,
     observe,
     fetch: watchRpc(createRpcFetch(), metrics.rpcFailed),
@@ -363,7 +367,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
 
 type MoreDeps = Pick<
   RelayDeps,
-  'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
+  'baseUrl' | 'door' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
 > & {
   accounts: ReturnType<typeof createChainAccounts>;
   money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
@@ -397,6 +401,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, payers, now: () => Date.now() }),
     accounts: more.accounts,
     engine: more.engine,
+    door: more.door,
     gate: parts.gate,
     metrics,
     operator: {
@@ -484,6 +489,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(chain.authority),
+    whose: 'relay authority',
     limits: config.runway,
     onChange: (missing) => gate.set('fees_low', missing > 0, adviceOn(missing, chain.authority)),
     log,
@@ -492,6 +498,51 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
   await runway.look();
   runway.start();
   return runway;
+}
+
+/** The x402 door; null if this relay has no fee payer for it. Throws with a message for an operator. */
+async function openDoor(
+  { x402 }: RelayConfig,
+  chain: RelayChain,
+  { genesis, config }: Awaited<ReturnType<typeof readMarketplace>>,
+  metrics: Metrics,
+  log: Logger,
+): Promise<RelayDeps['door']> {
+  if (!x402) return null;
+  const feePayer = parseAddress(x402.feePayer.publicKey.toBase58());
+  const authorities = relayAuthoritiesOf(config).map(String);
+  if (authorities.includes(feePayer.toBase58())) {
+    throw new Error(`X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Make a key of its own for it.`);
+  }
+  let isLow = false;
+  const runway = createRunway({
+    readBalance: () => chain.connection.getBalance(feePayer),
+    whose: 'fee payer of x402',
+    limits: { minHours: 0, minLamports: x402.minLamports, lookSeconds: RUNWAY_LOOK_SECONDS },
+    onChange(missing) {
+      isLow = missing > 0;
+    },
+    log,
+    now: () => Date.now(),
+  });
+  await runway.look();
+  runway.start();
+  metrics.watchFeePayer(() => runway.status().lamports);
+  return {
+    feePayer,
+    usdcMint: parseAddress(config.usdcMint.toBase58()),
+    network: networkOf(genesis),
+    serviceFee: x402.serviceFee,
+    secret: secretOf(x402.feePayer),
+    ownKeys: [feePayer.toBase58(), ...authorities],
+    recentBlockhash: chain.recentBlockhash,
+    isBlockhashValid: async (blockhash) => (await chain.connection.isBlockhashValid(blockhash)).value,
+    requireFees() {
+      if (!isLow) return;
+      const message = 'The service has too little SOL for payments of x402 clients. The operator must fund it.';
+      throw new ApiError('service_unavailable', message, { retryAfterSeconds: RUNWAY_LOOK_SECONDS });
+    },
+  };
 }
 
 const adviceOn = (missing: number, authority: PublicKey): string =>
