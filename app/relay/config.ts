@@ -30,6 +30,8 @@ const lamports = (usual: bigint) =>
  */
 const LIVE_PRIORITY_FEE = 10_000n;
 
+/** Base units: what two payments' network fees cost at 100 USD per SOL. */
+export const USUAL_SERVICE_FEE = 5_000n;
 const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}, with up to 6 decimals`;
 
 /** A sensible balance for a relay does not run out within this time. */
@@ -103,7 +105,7 @@ const settings = z.object({
   X402_SERVICE_FEE_USDC: z.coerce
     .number()
     .refine((value) => isUsdc(value) && parseUsdc(value) <= constants.maxServiceFee, SERVICE_FEE_RULE)
-    .default(0.005)
+    .default(Number(formatUsdc(USUAL_SERVICE_FEE)))
     .describe('what an x402 client pays beyond the price, USDC; it covers the network fees of a call'),
   X402_MIN_LAMPORTS: z.coerce
     .number()

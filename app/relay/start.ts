@@ -126,7 +126,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     baseUrl: () => baseUrl,
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
-    door: await openDoor(config, chain, marketplace, parts.metrics, log),
+    door: assembleDoor(config, parts, marketplace.genesis),
     keyUse,
     limits,
     accounts,
@@ -300,6 +300,8 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
 interface EngineParts {
   storage: Storage;
   runway: Runway;
+  /** Of the fee payer of x402 payments. */
+  x402Runway: Runway | null;
   readText: ReadText;
   files: OpenLedger;
   chain: RelayChain;
@@ -325,10 +327,12 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const { config, log } = options;
   const files = await openLedger(config);
   const money = { runway: () => runway.status(), swept: more.swept };
+  const x402FeePayer = () => parts.x402Runway?.status().lamports ?? null;
   const metrics: Metrics = createMetrics({
     views: files.views.db,
     inFlight: more.inFlight,
     nodes: () => chain.nodes(),
+    x402FeePayer,
     ...money,
     now: () => Date.now(),
   });
@@ -350,6 +354,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const parts: EngineParts = {
     storage,
     runway,
+    x402Runway: await startX402Runway(config, chain, marketplace.config, log),
     readText: createReadText(createReadPieces(files.views.db), objects, log),
     files,
     chain,
@@ -500,45 +505,44 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
   return runway;
 }
 
-/** The x402 door; null if this relay has no fee payer for it. Throws with a message for an operator. */
-async function openDoor(
-  { x402 }: RelayConfig,
-  chain: RelayChain,
-  { genesis, config }: Awaited<ReturnType<typeof readMarketplace>>,
-  metrics: Metrics,
-  log: Logger,
-): Promise<RelayDeps['door']> {
-  if (!x402) return null;
-  const feePayer = parseAddress(x402.feePayer.publicKey.toBase58());
-  const authorities = relayAuthoritiesOf(config).map(String);
-  if (authorities.includes(feePayer.toBase58())) {
-    throw new Error(`X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Make a key of its own for it.`);
+/** Watches the SOL of the fee payer of x402 payments; null without one. Throws with a message for an operator. */
+async function startX402Runway({ x402 }: RelayConfig, chain: RelayChain, marketplace: Config, log: Logger) {
+  const { feePayer } = chain;
+  if (!x402 || !feePayer) return null;
+  if (relayAuthoritiesOf(marketplace).some((authority) => authority.equals(feePayer))) {
+    throw new Error(`X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Make another key for it.`);
   }
-  let isLow = false;
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(feePayer),
-    whose: 'fee payer of x402',
+    whose: 'fee payer of x402 payments',
     limits: { minHours: 0, minLamports: x402.minLamports, lookSeconds: RUNWAY_LOOK_SECONDS },
-    onChange(missing) {
-      isLow = missing > 0;
-    },
+    onChange: () => undefined,
     log,
     now: () => Date.now(),
   });
   await runway.look();
   runway.start();
-  metrics.watchFeePayer(() => runway.status().lamports);
+  return runway;
+}
+
+/** What sells to x402 clients; null without a fee payer. */
+function assembleDoor(
+  { x402 }: RelayConfig,
+  { chain, config, x402Runway }: EngineParts,
+  genesisHash: string,
+): RelayDeps['door'] {
+  if (!x402 || !chain.feePayer) return null;
   return {
-    feePayer,
+    feePayer: chain.feePayer,
     usdcMint: parseAddress(config.usdcMint.toBase58()),
-    network: networkOf(genesis),
+    network: networkOf(genesisHash),
     serviceFee: x402.serviceFee,
     secret: secretOf(x402.feePayer),
-    ownKeys: [feePayer.toBase58(), ...authorities],
+    ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     recentBlockhash: chain.recentBlockhash,
     isBlockhashValid: async (blockhash) => (await chain.connection.isBlockhashValid(blockhash)).value,
     requireFees() {
-      if (!isLow) return;
+      if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;
       const message = 'The service has too little SOL for payments of x402 clients. The operator must fund it.';
       throw new ApiError('service_unavailable', message, { retryAfterSeconds: RUNWAY_LOOK_SECONDS });
     },

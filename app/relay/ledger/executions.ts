@@ -237,7 +237,7 @@ export function readOldestUnfinished(views: Kysely<LedgerDatabase>) {
     .executeTakeFirst();
 }
 
-/** Counts unfinished and parked executions and waiting refunds, with the time of the oldest, unix ms. */
+/** Counts unfinished and parked executions, deposits and waiting refunds, with the time of the oldest, unix ms. */
 export function countUnfinished(views: Kysely<LedgerDatabase>) {
   // The states are literals, as in the partial index.
   return views
@@ -246,6 +246,10 @@ export function countUnfinished(views: Kysely<LedgerDatabase>) {
       select.fn.countAll<bigint>().as('rows'),
       select.fn.min('created_ms').as('oldest_ms'),
       select.fn.countAll<bigint>().filterWhere('state', '=', 'parked').as('parked'),
+      select.fn
+        .countAll<bigint>()
+        .filterWhere('state', 'in', ['deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'returning'])
+        .as('deposits'),
       select.fn.countAll<bigint>().filterWhere('refund_state', 'in', ['claimable', 'blocked']).as('waiting_refunds'),
     ])
     .where(IS_UNFINISHED)
