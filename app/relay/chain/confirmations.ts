@@ -37,15 +37,15 @@ export interface Confirmations {
 export interface ConfirmationOptions {
   nodes: Nodes;
   agreement: Pick<Agreement, 'finalized' | 'together'>;
-  /** The signer of the transactions. */
-  authority: PublicKey;
+  /** Who pays for the transactions. */
+  payers: readonly PublicKey[];
   log: Logger;
   /** Receives how soon transactions land. */
   pace: { late(): void; inTime(): void };
   observe?: Observe | undefined;
 }
 
-/** Subscribes at once to all transactions of the authority, at every node that has a WebSocket. */
+/** Subscribes at once to all transactions of the payers, at every node that has a WebSocket. */
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
   const { nodes, log, pace } = options;
   /** Callers that wait for a transaction's notification, by signature. */
@@ -59,12 +59,12 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     return error ? { kind: 'failed', slot, ...describeFailure(error) } : { kind: 'confirmed' };
   }
 
-  // One subscription per node to all transactions of the authority, instead of one per transaction.
-  const subscriptions = nodes.all.flatMap((node) => {
+  // One subscription per node to all transactions of a payer, instead of one per transaction.
+  const subscriptionsTo = (payer: PublicKey) => nodes.all.flatMap((node) => {
     if (node.wsUrl === null) return [];
     const subscription = subscribe({
       wsUrl: node.wsUrl,
-      address: options.authority.toBase58(),
+      address: payer.toBase58(),
       onLogs({ signature, slot, error }) {
         // Confirm a failure with a second node, if there is one.
         if (error && nodes.all.length > 1) poller.hurry(signature);
@@ -81,6 +81,7 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     });
     return [subscription];
   });
+  const subscriptions = options.payers.flatMap(subscriptionsTo);
 
   /** Sends to every node: the first leader that one of them reaches takes the bytes. */
   async function send(bytes: Uint8Array): Promise<void> {

@@ -51,6 +51,8 @@ interface MetricsSources {
   inFlight(): number;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
+  /** Balance of the fee payer of x402 payments, lamports; null without one. */
+  x402FeePayer(): number | null;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
   /** Unix milliseconds. */
@@ -127,6 +129,11 @@ export function createMetrics(sources: MetricsSources): Metrics {
         count('burnt', burnt);
         // If an end burns fees, a stranger's refund gave the gas away.
         if (burnt === 0n) count('collected', row.gas_lamports);
+      },
+      async returned(row, returnedAt, why) {
+        await journal.returned(row, returnedAt, why);
+        ended.inc({ outcome: 'unserved' });
+        count('fees', row.fees);
       },
       async void(row, code, message, failed) {
         await journal.void(row, code, message, failed);
@@ -211,6 +218,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     'Age of the oldest execution that has not ended; 0 if there is none',
   );
   const lamports = gauge('fee_payer_lamports', 'Balance of the relay authority');
+  const x402Lamports = gauge('x402_fee_payer_lamports', 'Balance of the fee payer of x402 payments; 0 without one');
+  const deposits = gauge('deposits_open', 'Deposits of x402 clients that are neither opened nor returned');
   const runway = gauge(
     'fee_payer_runway_hours',
     'Hours until that balance is used up at the present rate; +Inf while nothing is spent',
@@ -250,6 +259,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     slot.set(Number(progress?.slot ?? 0n));
     const { lamports: balance, hours } = sources.runway();
     lamports.set(balance ?? 0);
+    x402Lamports.set(sources.x402FeePayer() ?? 0);
+    deposits.set(Number(waiting.deposits));
     runway.set(hours ?? Number.POSITIVE_INFINITY);
     const swept = await sources.swept();
     if (!swept) return;
