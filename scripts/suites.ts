@@ -157,6 +157,12 @@ export const SUITES: Suite[] = [
     long: true,
   },
   {
+    name: 'x402-clients',
+    about: 'clients of x402 that are not ours, in TypeScript and Python, over HTTP and MCP',
+    folder: 'x402',
+    long: true,
+  },
+  {
     name: 'calls-postgres',
     about: 'keys, budgets and reservations that relays share, on PostgreSQL',
     folder: 'relay/calls',

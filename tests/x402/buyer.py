@@ -36,9 +36,12 @@ async def by_mcp(payer: x402Client, call: dict) -> dict:
 
         async def call_tool(params: dict, **options: object) -> object:
             seconds = options["read_timeout_seconds"].total_seconds()
-            return await client.call_tool(
+            answer = await client.call_tool(
                 params["name"], params["arguments"], meta=params.get("_meta"), read_timeout_seconds=seconds
             )
+            # The package reads the results of version 1 of mcp.
+            shown = answer.model_dump(by_alias=True)
+            return SimpleNamespace(**shown)
 
         paying = x402MCPClient(SimpleNamespace(call_tool=call_tool), payer)
         answer = await paying.call_tool(call["tool"], call["arguments"])

@@ -1,0 +1,219 @@
+/**
+ * Clients of x402 that are not ours buy at the door: `@x402/fetch`, `@x402/axios`, the Python package over HTTP and MCP,
+ * and the official MCP client with a payment in `_meta`. Each buys, gets its money back, and repeats after a lost answer.
+ */
+
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { Keypair } from '@solana/web3.js';
+import { x402Client as AxiosPayer, wrapAxiosWithPayment } from '@x402/axios';
+import { x402Client } from '@x402/fetch';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+import axios from 'axios';
+import { expect } from 'chai';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { installPython, type Tools } from '../harness/edge/tools.ts';
+import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { createX402Fetch, decodeHeader } from '../harness/node/x402.ts';
+import { feed } from './feed.ts';
+
+const SERVICE_FEE = 5_000n;
+const TOTAL = PRICE + SERVICE_FEE;
+
+/** What a client shows of a call. */
+interface Bought {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+  body: any;
+  // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+  receipt: any;
+}
+type Buy = (url: string, body: object, headers: Record<string, string>) => Promise<Bought>;
+
+describe('clients of x402 that are not ours', function () {
+  this.timeout(300_000);
+  let market: TestMarketplace;
+  let python: Tools;
+  let lossy: Server;
+  /** Answers to payments that the connection loses. */
+  let losses = 0;
+  const wallets = { fetch: Keypair.generate(), axios: Keypair.generate(), python: Keypair.generate() };
+  const host = Keypair.generate();
+
+  before(async () => {
+    [market, python] = await Promise.all([
+      startMarketplace({ feePayer: Keypair.generate() }),
+      installPython('x402-python', join(import.meta.dirname, 'requirements.txt')),
+    ]);
+    if (python.obstacle !== null) throw new Error(python.obstacle);
+    for (const wallet of [...Object.values(wallets), host]) await market.mintTo(wallet.publicKey, 10_000_000n);
+    writeFileSync(keyFile(), JSON.stringify([...wallets.python.secretKey]), { mode: 0o600 });
+    lossy = createServer((incoming, outgoing) => {
+      const { method, headers, url } = incoming;
+      const forwarded = send(new URL(url!, market.relay.url), { method, headers }, (answer) => {
+        if (headers['payment-signature'] !== undefined && losses > 0) {
+          losses -= 1;
+          answer.resume().once('end', () => outgoing.destroy());
+          return;
+        }
+        outgoing.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(outgoing);
+      });
+      incoming.pipe(forwarded);
+    }).listen(0, '127.0.0.1');
+    await once(lossy, 'listening');
+  });
+  after(async () => {
+    lossy?.close();
+    await market?.stop();
+  });
+  afterEach(() => market.setBehaviour(null));
+
+  const keyFile = () => join(market.dataDir, 'python.json');
+  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
+  const fails = () => market.setBehaviour(({ execution_id }, _, reply) => reply(failedAnswer(execution_id)));
+  const python3 = async (calls: object[]) =>
+    JSON.parse(
+      await feed(
+        join(python.folder, 'bin', 'python'),
+        [join(import.meta.dirname, 'buyer.py'), keyFile(), market.node.rpcUrl],
+        JSON.stringify(calls),
+      ),
+    );
+
+  const clients: Record<keyof typeof wallets, Buy> = {
+    async fetch(url, body, headers) {
+      const pay = await createX402Fetch(wallets.fetch, market.node.rpcUrl);
+      const response = await pay(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      return {
+        status: response.status,
+        body: await response.json(),
+        receipt: decodeHeader(response, 'payment-response'),
+      };
+    },
+    async axios(url, body, headers) {
+      const signer = await createKeyPairSignerFromBytes(wallets.axios.secretKey);
+      const payer = new AxiosPayer().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: market.node.rpcUrl }));
+      const instance = wrapAxiosWithPayment(axios.create(), payer);
+      const answer = await instance.post(url, body, { headers }).catch((error) => {
+        if (!axios.isAxiosError(error) || !error.response) throw error;
+        return error.response;
+      });
+      const header = answer.headers['payment-response'];
+      return {
+        status: answer.status,
+        body: answer.data,
+        receipt: header ? JSON.parse(Buffer.from(header, 'base64').toString()) : null,
+      };
+    },
+    async python(url, body, headers) {
+      const [answer] = await python3([{ url, body, headers }]);
+      return answer;
+    },
+  };
+
+  for (const [name, buy] of Object.entries(clients) as [keyof typeof wallets, Buy][]) {
+    describe(name, () => {
+      const path = () => `/v1/x402/agents/${market.agentId}/execute`;
+      const paid = async (run: () => Promise<unknown>) => {
+        const before = await usdcOf(wallets[name]);
+        await run();
+        return before - (await usdcOf(wallets[name]));
+      };
+
+      it('buys a call, and gets the receipt of its payment', async () => {
+        const cost = await paid(async () => {
+          const { status, body, receipt } = await buy(market.relay.url + path(), { task: name }, {});
+          expect([status, body.result], JSON.stringify(body)).to.deep.equal([200, `done: ${name}`]);
+          const payer = wallets[name].publicKey.toBase58();
+          expect(receipt).to.include({ success: true, payer, amount: String(TOTAL) });
+        });
+        expect(cost).to.equal(TOTAL);
+      });
+
+      it('gets the price back if the agent fails', async () => {
+        fails();
+        const cost = await paid(async () => {
+          const { status, body, receipt } = await buy(market.relay.url + path(), { task: name }, {});
+          expect([status, body.error.code], JSON.stringify(body)).to.deep.equal([500, 'execution_failed']);
+          expect(receipt.success).to.equal(false);
+        });
+        expect(cost).to.equal(SERVICE_FEE);
+      });
+
+      it('repeats after a lost answer with the same Idempotency-Key, and pays once', async () => {
+        const url = `http://127.0.0.1:${(lossy.address() as AddressInfo).port}${path()}`;
+        const headers = { 'idempotency-key': `lost-${name}` };
+        losses = 1;
+        const cost = await paid(async () => {
+          const lost = await buy(url, { task: 'lost' }, headers).then(
+            ({ status }) => status,
+            () => 'lost',
+          );
+          expect([lost, losses]).to.deep.equal(['lost', 0]);
+          const { status, body, receipt } = await buy(url, { task: 'lost' }, headers);
+          expect([status, body.result], JSON.stringify(body)).to.deep.equal([200, 'done: lost']);
+          expect(receipt.success).to.equal(true);
+          expect(market.calls.get(body.execution_id)).to.equal(1);
+        });
+        expect(cost).to.equal(TOTAL);
+      });
+    });
+  }
+
+  describe('over MCP', () => {
+    const job = (task: string) => ({ agent_id: market.agentId, task, max_cost_usdc: 1 });
+
+    it('the official client finds an agent without a key, is told what to pay, pays, and pays once if it repeats', async () => {
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', market.relay.url)));
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).to.deep.equal(['search_agents', 'describe_agent', 'run_agent']);
+      const found = await client.callTool({ name: 'search_agents', arguments: {} });
+      expect(JSON.stringify(found.structuredContent)).to.include(market.agentId);
+
+      const run = { name: 'run_agent', arguments: job('by mcp') };
+      const before = await usdcOf(host);
+      const asked = await client.callTool(run);
+      expect(asked.isError).to.equal(true);
+      // biome-ignore lint/suspicious/noExplicitAny: x402's own type is the one of another version
+      const required = asked.structuredContent as any;
+      expect([required.x402Version, required.accepts[0].amount]).to.deep.equal([2, String(TOTAL)]);
+      expect(await usdcOf(host)).to.equal(before);
+      const signer = await createKeyPairSignerFromBytes(host.secretKey);
+      const payer = new x402Client()
+        .register('solana:*', new ExactSvmScheme(signer, { rpcUrl: market.node.rpcUrl }))
+        .setSpendControls(false);
+      const _meta = { 'x402/payment': await payer.createPaymentPayload(required) };
+      for (const time of ['first', 'again']) {
+        const ran = await client.callTool({ ...run, _meta });
+        expect(ran.structuredContent, time).to.include({ status: 'completed', result: 'done: by mcp' });
+        expect(ran._meta?.['x402/payment-response'], time).to.include({ success: true, amount: String(TOTAL) });
+      }
+      expect(before - (await usdcOf(host))).to.equal(TOTAL);
+      await client.close();
+    });
+
+    it("the Python package's MCP client buys, and gets the price back if the agent fails", async () => {
+      const before = await usdcOf(wallets.python);
+      const mcp = `${market.relay.url}/mcp`;
+      const [bought] = await python3([{ mcp, tool: 'run_agent', arguments: job('python') }]);
+      expect(bought.error, JSON.stringify(bought)).to.equal(false);
+      expect(bought.content[0]).to.include('done: python');
+      expect(bought.receipt).to.include({ success: true, amount: String(TOTAL) });
+      fails();
+      const [failed] = await python3([{ mcp, tool: 'run_agent', arguments: job('python') }]);
+      expect([failed.error, failed.receipt.success]).to.deep.equal([true, false]);
+      expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL + SERVICE_FEE);
+    });
+  });
+});
