@@ -77,7 +77,7 @@ export async function startScene(environment: NodeJS.ProcessEnv = {}): Promise<T
   market.setBehaviour(({ execution_id, task, parameters }, _, reply) => {
     const good = () => reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
     if (parameters.creator === 'fails') reply(failedAnswer(execution_id));
-    else if (parameters.creator === 'slow') setTimeout(good, 2_000);
+    else if (parameters.creator === 'slow') setTimeout(good, 5_000);
     else if (parameters.creator !== 'silent') good();
   });
   const signingKey = generateSigningKey();

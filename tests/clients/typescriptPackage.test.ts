@@ -78,7 +78,7 @@ describe('clients/typescript as a package', function () {
     const others = packed.filter((path) => !/^dist\/(client|receipt)\/\w+\.d\.ts$/.test(path));
     expect(others.sort()).to.deep.equal(['LICENSE', 'README.md', 'dist/LICENSES.txt', 'dist/index.js', 'package.json']);
     expect(readFileSync(join(PACKAGE, 'dist', 'LICENSES.txt'), 'utf8')).to.match(
-      /^@noble\/ed25519 [\s\S]*^@noble\/hashes [\s\S]*^base-x [\s\S]*^bs58 [\s\S]*^canonicalize [\s\S]*^zod /m,
+      /^@noble\/ed25519 [\s\S]*^@noble\/hashes [\s\S]*^base-x [\s\S]*^bs58 [\s\S]*^canonicalize [\s\S]*^valibot /m,
     );
   });
 

@@ -212,7 +212,7 @@ createClient(1);
       'base-x',
       'bs58',
       'canonicalize',
-      'zod',
+      'valibot',
     ]);
   });
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { CHECKS, type Check, type CheckName, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
-import type { Receipt } from '../../app/sdk/wire/receipt.ts';
+import { Receipt } from '../../app/sdk/wire/receipt.ts';
 
 const pair = nacl.sign.keyPair.fromSeed(Buffer.alloc(32, 7));
 const other = nacl.sign.keyPair.fromSeed(Buffer.alloc(32, 8));
@@ -152,7 +152,7 @@ describe('sdk/verify', () => {
     expect(named(bare, 'passed')).to.include('request_hash');
   });
 
-  it('names each malformed field, and checks nothing else', async () => {
+  it('names each malformed field, which the schema of the service refuses too, and checks nothing else', async () => {
     const malformed: [unknown, string[]][] = [
       [null, ['receipt']],
       ['{}', ['receipt']],
@@ -164,6 +164,10 @@ describe('sdk/verify', () => {
       [{ ...RECEIPT, signature: RECEIPT.signature.slice(8) }, ['signature']],
       [{ ...RECEIPT, record: `${RECEIPT.record}0` }, ['record']],
       [{ ...RECEIPT, settled_at: 'yesterday' }, ['settled_at']],
+      [{ ...RECEIPT, settled_at: '2026-02-30T09:24:11.000Z' }, ['settled_at']],
+      [{ ...RECEIPT, opened_at: '2026-11-21T09:24:10+01:00', fee_bps: 1.5 }, ['fee_bps', 'opened_at']],
+      [{ ...RECEIPT, parameters: [] }, ['parameters']],
+      [{ ...RECEIPT, price_usdc: -1 }, ['price_usdc']],
       [{ ...RECEIPT, transactions: { open: TRANSACTION } }, ['transactions.settle']],
       [
         { ...RECEIPT, archive: {} },
@@ -177,7 +181,9 @@ describe('sdk/verify', () => {
       expect(shape).to.include({ name: 'shape', state: 'failed' });
       expect(shape?.compared.map(({ what }) => what)).to.deep.equal(fields);
       expect(new Set(rest.map(({ state }) => state))).to.deep.equal(new Set(['not_checked']));
+      expect(Receipt.safeParse(receipt).success, fields.join()).to.equal(false);
     }
+    expect(Receipt.safeParse(RECEIPT).success).to.equal(true);
     const { task, ...short } = { ...RECEIPT, caller: undefined, fee_bps: 'ten', price_usdc: 0.1234567, more: 1 };
     const [shape] = await verify(short);
     expect(shape?.compared.map(({ what, expected }) => `${what}: ${expected}`)).to.deep.equal([

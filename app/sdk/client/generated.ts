@@ -774,28 +774,7 @@ export interface components {
                 settle: string | null;
             };
             /** @description Where the record was archived; null if its account still existed. */
-            archive: {
-                /** @description Where the record was archived; null if its account still existed. */
-                archive: string;
-                /** @description The index of the archive, from 0. */
-                archive_index: number;
-                /** @description The account that holds the tree, in the layout of SPL Account Compression; base58. */
-                tree: string;
-                /** @description The leaf’s place in the tree, from 0. */
-                leaf_index: number;
-                /** @description The `ExecutionRecord` on-chain, base58. */
-                record: string;
-                /** @description The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64. */
-                fields: string;
-                /** @description Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record’s address and `fields`; lower-case hex. */
-                leaf: string;
-                /** @description The 20 sibling nodes on the path from the leaf to the root, from the bottom up; lower-case hex. */
-                proof: string[];
-                /** @description The root that the proof gives; the tree’s account has or had it. Lower-case hex. */
-                root: string;
-                /** @description The transaction that archived it: its signature, base58. */
-                transaction: string;
-            } | null;
+            archive: components["schemas"]["ExecutionArchive"] | null;
         };
         MarketplaceEvent: {
             /** @description The event’s id, such as `evt_42`. A later event has a larger number. An event may come twice. */

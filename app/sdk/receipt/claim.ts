@@ -1,7 +1,7 @@
 /** The checks that need only the receipt itself, so no server can change their result. */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
-import type { Receipt } from '../wire/receiptShape.ts';
+import type { Receipt } from '../wire/receipt.ts';
 import { type Check, startCheck } from './checks.ts';
 import { executionMessage, hashResult, requestHash, verifyMessage, verifyResultSignature } from './receipt.ts';
 

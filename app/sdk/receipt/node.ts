@@ -2,7 +2,7 @@
  * The Solana node that a receipt is checked against: four JSON-RPC methods over `fetch`, without Solana's libraries. A
  * node need not be trusted; its answers are only compared.
  */
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 
 /** Timeout of one request, ms. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -14,37 +14,42 @@ export class Unanswered extends Error {
   override name = 'Unanswered';
 }
 
-const Instruction = z.object({ programIdIndex: z.int(), accounts: z.array(z.int()), data: z.string() });
-const TokenBalance = z.object({
-  accountIndex: z.int(),
-  owner: z.optional(z.string()),
-  uiTokenAmount: z.object({ amount: z.string().check(z.regex(/^[0-9]{1,20}$/)) }),
+const Integer = v.pipe(v.number(), v.safeInteger());
+const Instruction = v.object({ programIdIndex: Integer, accounts: v.array(Integer), data: v.string() });
+const TokenBalance = v.object({
+  accountIndex: Integer,
+  owner: v.optional(v.string()),
+  uiTokenAmount: v.object({ amount: v.pipe(v.string(), v.regex(/^[0-9]{1,20}$/)) }),
 });
-const TokenBalances = z.nullish(z.array(TokenBalance));
-const TransactionAnswer = z.object({
-  blockTime: z.nullish(z.int()),
-  transaction: z.object({
-    signatures: z.array(z.string()),
-    message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(Instruction) }),
+const TokenBalances = v.nullish(v.array(TokenBalance));
+const TransactionAnswer = v.object({
+  blockTime: v.nullish(Integer),
+  transaction: v.object({
+    signatures: v.array(v.string()),
+    message: v.object({ accountKeys: v.array(v.string()), instructions: v.array(Instruction) }),
   }),
-  meta: z.object({
-    err: z.unknown(),
-    innerInstructions: z.nullish(z.array(z.object({ instructions: z.array(Instruction) }))),
-    loadedAddresses: z.nullish(z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) })),
+  meta: v.object({
+    err: v.optional(v.unknown()),
+    innerInstructions: v.nullish(v.array(v.object({ instructions: v.array(Instruction) }))),
+    loadedAddresses: v.nullish(v.object({ writable: v.array(v.string()), readonly: v.array(v.string()) })),
     preTokenBalances: TokenBalances,
     postTokenBalances: TokenBalances,
   }),
 });
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const AccountAnswer = z.object({
-  value: z.nullable(
-    z.object({
-      owner: z.string(),
-      data: z.array(z.string()).check(z.refine(([text = '', encoding]) => encoding === 'base64' && BASE64.test(text))),
+const AccountAnswer = v.object({
+  value: v.nullable(
+    v.object({
+      owner: v.string(),
+      data: v.pipe(
+        v.array(v.string()),
+        v.check(([text = '', encoding]) => encoding === 'base64' && BASE64.test(text)),
+      ),
     }),
   ),
 });
+const SignaturesAnswer = v.array(v.object({ signature: v.string(), err: v.optional(v.unknown()) }));
 
 export interface NodeAccount {
   /** Base58. */
@@ -83,7 +88,7 @@ export type SolanaNode = ReturnType<typeof createNode>;
 
 /** Asks the node at this URL. Every method throws Unanswered if there is no valid answer. */
 export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch) {
-  async function ask<T>(method: string, params: unknown[], schema: z.ZodMiniType<T>): Promise<T> {
+  async function ask<T>(method: string, params: unknown[], schema: v.GenericSchema<unknown, T>): Promise<T> {
     let answer: { result?: unknown; error?: { message?: unknown } } | null;
     try {
       const response = await send(rpcUrl, {
@@ -106,15 +111,15 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
       );
     }
     if (answer?.error) throw new Unanswered(`The node refused ${method}: ${String(answer.error.message)}.`);
-    const parsed = schema.safeParse(answer?.result);
-    if (parsed.success) return parsed.data;
+    const parsed = v.safeParse(schema, answer?.result);
+    if (parsed.success) return parsed.output;
     throw new Unanswered(`The node returned a malformed ${method} response.`);
   }
 
   return {
     rpcUrl,
 
-    genesisHash: (): Promise<string> => ask('getGenesisHash', [], z.string()),
+    genesisHash: (): Promise<string> => ask('getGenesisHash', [], v.string()),
 
     /** An account; null if the node has none. */
     async account(address: string): Promise<NodeAccount | null> {
@@ -126,21 +131,20 @@ export function createNode(rpcUrl: string, send: typeof fetch = globalThis.fetch
     /** A transaction; null if the node's history lacks it. */
     async transaction(signature: string): Promise<NodeTransaction | null> {
       const options = { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
-      const answer = await ask('getTransaction', [signature, options], z.nullable(TransactionAnswer));
+      const answer = await ask('getTransaction', [signature, options], v.nullable(TransactionAnswer));
       return answer && readTransaction(answer);
     },
 
     /** The latest transactions that succeeded and name this address, newest first. */
     async signaturesOf(address: string): Promise<string[]> {
       const options = { limit: MOST_SIGNATURES, commitment: 'confirmed' };
-      const schema = z.array(z.object({ signature: z.string(), err: z.unknown() }));
-      const found = await ask('getSignaturesForAddress', [address, options], schema);
+      const found = await ask('getSignaturesForAddress', [address, options], SignaturesAnswer);
       return found.flatMap(({ signature, err }) => (err === null ? [signature] : []));
     },
   };
 }
 
-function readTransaction({ blockTime, transaction, meta }: z.infer<typeof TransactionAnswer>): NodeTransaction {
+function readTransaction({ blockTime, transaction, meta }: v.InferOutput<typeof TransactionAnswer>): NodeTransaction {
   const { message, signatures } = transaction;
   const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
   const keys = [...message.accountKeys, ...writable, ...readonly];
@@ -160,11 +164,11 @@ function readTransaction({ blockTime, transaction, meta }: z.infer<typeof Transa
 }
 
 function holdingsOf(
-  meta: z.infer<typeof TransactionAnswer>['meta'],
+  meta: v.InferOutput<typeof TransactionAnswer>['meta'],
   keyAt: (index: number) => string,
 ): Map<string, TokenHolding> {
   const holdings = new Map<string, TokenHolding>();
-  const add = (list: z.infer<typeof TokenBalances>, when: 'before' | 'after'): void => {
+  const add = (list: v.InferOutput<typeof TokenBalances>, when: 'before' | 'after'): void => {
     for (const { accountIndex, owner, uiTokenAmount } of list ?? []) {
       const known = holdings.get(keyAt(accountIndex)) ?? { before: 0n, after: 0n, owner: null };
       const changed = { ...known, [when]: BigInt(uiTokenAmount.amount), owner: owner ?? known.owner };

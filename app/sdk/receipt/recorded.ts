@@ -5,8 +5,8 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { leafOf, readArchiveRoots, readTreeAccount, rootOf } from '../program/archiveTree.ts';
 import { constants } from '../program/constants.ts';
-import type { ExecutionArchive } from '../wire/receiptShape.ts';
 import { formatUsdc, parseUsdc } from '../wire/usdc.ts';
+import type { ExecutionArchive } from '../wire/wire.ts';
 import { type OpenCheck, startCheck } from './checks.ts';
 import { type Claim, isReceipt, keyOf } from './claim.ts';
 import { fromBase64, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';

@@ -3,8 +3,8 @@
  * check reports what it compared. Unknown facts never fail a receipt, and no node decides about a hash or a signature.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
+import * as v from 'valibot';
 import { idl } from '../program/idl/idl.ts';
-import { ReceiptShape } from '../wire/receiptShape.ts';
 import { CHECKS, type Check, type CheckName, notChecked, startCheck } from './checks.ts';
 import { type Claim, checkExecutionSignature, checkRequestHash, checkResultHash, checkSignature } from './claim.ts';
 import { createNode, type NodeAccount, type SolanaNode, Unanswered } from './node.ts';
@@ -12,6 +12,7 @@ import { decodeInText, PROGRAM, type RecordFields, recordAddress } from './onCha
 import { checkOpening, checkSettlement, type Refund } from './paid.ts';
 import { parseUuid } from './receipt.ts';
 import { checkRecord, type FindArchive, type Found, findRecord } from './recorded.ts';
+import { ReceiptShape } from './shape.ts';
 
 export type { Check, CheckName, Comparison } from './checks.ts';
 export { CHECKS } from './checks.ts';
@@ -59,9 +60,9 @@ const NO_NETWORK = 'No node was given, so the chain was not read.';
 export async function verifyReceipt(receipt: unknown, options: VerifyOptions): Promise<Check[]> {
   const { checks, add } = collect(options);
   const shape = startCheck('shape', 'receipt');
-  const { data: claim, error } = ReceiptShape.safeParse(receipt, { error: explain });
-  if (!claim) {
-    for (const { path, message } of error.issues) shape.equal(path.join('.') || 'receipt', 'malformed', message);
+  const { success, output: claim, issues } = v.safeParse(ReceiptShape, receipt, { message: explain });
+  if (!success) {
+    for (const issue of issues) shape.equal(placeOf(issue), 'malformed', issue.message);
     add(shape.end());
     for (const name of CHECKS.slice(1)) add(notChecked(name, 'receipt', 'It does not have the format of a receipt.'));
     return checks;
@@ -85,11 +86,21 @@ export async function verifyExecution(executionId: string, options: VerifyOption
   return checks;
 }
 
-/** What a malformed field must be. zod's small edition has no texts of its own. */
-const explain = ({ code, expected, input }: { code: string; expected?: unknown; input?: unknown }): string => {
-  if (code === 'unrecognized_keys') return 'no other fields';
-  return input === undefined ? 'there' : code === 'invalid_type' ? `of type ${expected}` : 'well-formed';
+/** What a malformed field must be. */
+const explain = (issue: v.BaseIssue<unknown>): string => {
+  if (isSurplus(issue)) return 'no other fields';
+  const { input, kind, type, expected } = issue;
+  if (input === undefined) return 'there';
+  return kind === 'schema' && type !== 'literal' ? `of type ${expected}` : 'well-formed';
 };
+
+const isSurplus = ({ expected }: v.BaseIssue<unknown>): boolean => expected === 'never';
+
+/** The malformed field, or the object with a field too many. */
+function placeOf(issue: v.BaseIssue<unknown>): string {
+  const keys = issue.path?.map(({ key }) => key) ?? [];
+  return (isSurplus(issue) ? keys.slice(0, -1) : keys).join('.') || 'receipt';
+}
 
 function collect({ onCheck }: VerifyOptions) {
   const checks: Check[] = [];

@@ -34,6 +34,8 @@ export const MarketplaceConfig = z.strictObject({
   collateral_tiers: z.array(Tier),
   /** In the order of the bits of a listing's tag_mask. */
   standard_tags: z.array(z.enum(STANDARD_TAGS)),
+  /** What a call that an x402 client pays costs beyond its price; null if this service takes no such payments. */
+  x402_service_fee_usdc: Usdc.nullable(),
 });
 export type MarketplaceConfig = z.infer<typeof MarketplaceConfig>;
 

@@ -7,7 +7,6 @@ import * as z from 'zod';
 import { ERROR_CODES } from './errorCodes.ts';
 import { AgentMetadata } from './metadata.ts';
 import { EXECUTION_STATUSES } from './queries.ts';
-import { ArchiveShape } from './receiptShape.ts';
 import { isUsdc, parseUsdc } from './usdc.ts';
 
 /** Largest request body, bytes. */
@@ -18,6 +17,7 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 const Count = z.int().min(0);
 const Usdc = z.number().min(0);
 const Time = z.iso.datetime();
+const Hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
  * Health from an agent's last 50 ended executions. `degraded`: below 80 % successful, or refused. Null if there are
@@ -131,10 +131,18 @@ export type ExecuteAccepted = z.infer<typeof ExecuteAccepted>;
  * The proof of an archived execution: the bytes of its record's fields, and the sibling nodes on its leaf's path to the
  * root. GET /v1/executions/{execution_id}/archive, and part of the execution.
  */
-export const ExecutionArchive = new z.ZodObject(ArchiveShape._zod.def) as unknown as z.ZodObject<
-  typeof ArchiveShape.shape,
-  z.core.$strict
->;
+export const ExecutionArchive = z.strictObject({
+  archive: z.string(),
+  archive_index: Count,
+  tree: z.string(),
+  leaf_index: Count,
+  record: z.string(),
+  fields: z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/),
+  leaf: Hash,
+  proof: z.array(Hash).length(20),
+  root: Hash,
+  transaction: z.string(),
+});
 export type ExecutionArchive = z.infer<typeof ExecutionArchive>;
 
 /** A line of GET /v1/archives/{archive_index}/leaves: everything that a leaf is made of. */

@@ -24,11 +24,10 @@ import { stopAt } from '../../harness/node/standstill.ts';
 import { administer, onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { startWitness, type Witness } from './witness.ts';
 
-/**
- * From the restart, or from the kill where another relay runs, to the end of every execution, beyond the time that
- * this computer's node takes for as many ordinary calls at once.
- */
+/** From the restart, or from the kill where another relay runs, to the end of every execution. */
 const END_WITHIN_MS = 5_000;
+/** Beyond it, as often the time that this computer takes for as many ordinary calls at once: it may be busy. */
+const ORDINARY_TIMES = 3;
 /** On PostgreSQL a relay is dead when its connection has ended and it was silent for two renewals of its lease. */
 const SILENT_MS = onPostgres ? (2 * LEASE_MS) / 5 : 0;
 const TIMEOUT_SECONDS = 1;
@@ -246,7 +245,7 @@ describe('kill -9', function () {
           const slowest = Math.max(...[...ends.values()].map(({ ms }) => ms));
           const deadlineMs = ending === 'timeout' ? TIMEOUT_SECONDS * 1_000 : 0;
           const silentMs = mode === 'taken over' ? SILENT_MS : 0;
-          expect(slowest).to.be.at.most(END_WITHIN_MS + silentMs + deadlineMs + ordinaryMs);
+          expect(slowest).to.be.at.most(END_WITHIN_MS + silentMs + deadlineMs + ORDINARY_TIMES * ordinaryMs);
           const paid = ending === 'completed' ? tasks.length - NOTHING_SENT.length : 0;
           assertMoved(balances.before, balances.after, BigInt(paid));
         });

@@ -1,20 +1,34 @@
 /** Code that calls this agent. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Note } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
-import { BASE_URL } from '../../service.ts';
+import { BASE_URL, configQuery } from '../../service.ts';
 import { exampleParameters } from './schema/example.ts';
-import { KEY_VARIABLE, snippetsOf } from './snippets.ts';
+import { KEY_VARIABLE, snippetsOf, x402Snippet } from './snippets.ts';
 
 export default function CodeTab({ agent }: { agent: AgentFull }) {
-  const snippets = snippetsOf({
+  const call = {
     baseUrl: BASE_URL,
     agentId: agent.agent_id,
     task: 'Do this for me.',
     parameters: exampleParameters(agent.input_schema),
-  });
+  };
+  const snippets = snippetsOf(call);
+  const { data: config } = useQuery(configQuery);
+  const serviceFee = config?.x402_service_fee_usdc ?? null;
+  const keyless =
+    config && serviceFee !== null
+      ? x402Snippet({
+          ...call,
+          rpcUrl: config.rpc_url,
+          usdcMint: config.usdc_mint,
+          total: parseUsdc(agent.price_per_call_usdc) + parseUsdc(serviceFee),
+        })
+      : null;
   return (
     <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8 *:grid-cols-[minmax(0,1fr)]">
       <section className="grid gap-3">
@@ -57,6 +71,18 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
           ))}
         </Tabs.Root>
       </section>
+      {keyless && (
+        <section className="grid gap-3">
+          <h2 className="text-lg font-semibold">Or call it without a key, by x402</h2>
+          <p className="text-sm text-faint">
+            A wallet with USDC and no SOL pays {formatAmount(agent.price_per_call_usdc)} and{' '}
+            {formatAmount(serviceFee ?? 0)} for the network fees. The price waits in the same escrow, and comes back if
+            the agent fails.
+          </p>
+          <Code text={keyless.text} label={`Program that pays ${agent.name} by x402`} />
+          <p className="text-xs text-faint">{keyless.needs}</p>
+        </section>
+      )}
       <section className="grid gap-3">
         <h2 className="text-lg font-semibold">3. Go on from here</h2>
         <p className="text-sm text-faint">

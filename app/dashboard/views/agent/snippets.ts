@@ -35,6 +35,52 @@ export function snippetsOf(input: SnippetInput): Snippet[] {
   ];
 }
 
+/** What a program needs to know to pay without a key. */
+export interface X402Input extends SnippetInput {
+  rpcUrl: string;
+  usdcMint: string;
+  /** Base units of price and service fee together. */
+  total: bigint;
+}
+
+/** The call by the packages of x402, for a wallet that has USDC and no SOL. */
+export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Snippet {
+  return {
+    name: 'x402',
+    needs:
+      'Node 20 or newer. npm install @x402/fetch @x402/svm @solana/kit. SOLANA_KEYPAIR is the file of a wallet with USDC; it needs no SOL. Run it with: npx tsx call.mts',
+    file: 'call.mts',
+    text: `import { readFileSync } from 'node:fs';
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+
+const keypair = JSON.parse(readFileSync(process.env.SOLANA_KEYPAIR!, 'utf8'));
+const wallet = await createKeyPairSignerFromBytes(Uint8Array.from(keypair));
+const client = new x402Client();
+client.register('solana:*', new ExactSvmScheme(wallet, { rpcUrl: ${JSON.stringify(rpcUrl)} }));
+// It pays this much of this token, and nothing else.
+const asset = ${JSON.stringify(usdcMint)};
+client.setSpendControls({ allowedAssets: [{ network: 'solana:*', asset, maxAmountPerPayment: '${total}' }] });
+
+// With the payer in the address, its money can only buy this call or come back.
+const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
+const response = await wrapFetchWithPayment(fetch, client)(url, {
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    // Repeating a call with the same key never pays twice.
+    'Idempotency-Key': crypto.randomUUID(),
+  },
+  body: JSON.stringify(${indent(JSON.stringify({ task, parameters }, null, 2), '  ')}),
+});
+const answer = await response.json();
+if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
+console.log(answer.result);
+`,
+  };
+}
+
 const pathOf = ({ baseUrl, agentId }: SnippetInput): string => `${baseUrl}/v1/agents/${agentId}/execute`;
 
 /** Quotes any text for a POSIX shell. */
