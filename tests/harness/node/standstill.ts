@@ -10,7 +10,14 @@ import type { Journal } from '../../../app/relay/ledger/journal.ts';
 type Method = (...args: unknown[]) => Promise<unknown>;
 
 /** Which move of the journal stores which transaction. */
-const SIGNS: Record<string, string> = { openSigned: 'send-open', verified: 'send-settle', refunding: 'send-refund' };
+const SIGNS: Record<string, string> = {
+  depositSigned: 'send-deposit',
+  paySigned: 'send-pay',
+  returning: 'send-return',
+  openSigned: 'send-open',
+  verified: 'send-settle',
+  refunding: 'send-refund',
+};
 
 /** The task that stands still at this point. `name` tells executions at the same point apart. */
 export function stopAt(point: string, name = ''): string {
@@ -51,7 +58,7 @@ export function createStandstill(report: (task: string) => void) {
           return async (...args: unknown[]) => {
             const id = idOf(args[0]);
             if (id === null) return (method as Method).apply(target, args);
-            if (name === 'claim') tasks.set(id, (args[0] as { task: string }).task);
+            if (name === 'claim' || name === 'claimDeposit') tasks.set(id, (args[0] as { task: string }).task);
             const sent = SIGNS[name];
             if (sent) sends.set((args[1] as { signature: string }).signature, { id, name: sent });
             await pass(id, `${name}:before`);
