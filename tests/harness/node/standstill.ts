@@ -29,10 +29,16 @@ export function createStandstill(report: (task: string) => void) {
   const sends = new Map<string, { id: string; name: string }>();
   const standing = new Map<string, () => void>();
   const released = new Set<string>();
+  /** Where a released task stands still again. */
+  const next = new Map<string, string>();
 
   /** Where this execution stands still it returns once it is released, and from then on. */
   async function pass(id: string, point: string): Promise<void> {
     const task = tasks.get(id) ?? '';
+    if (next.get(task) === point) {
+      report(`${task} at ${point}`);
+      await new Promise<void>(() => undefined);
+    }
     if (/^stop at (\S+)/.exec(task)?.[1] !== point) return;
     if (released.has(task)) return;
     report(task);
@@ -46,7 +52,9 @@ export function createStandstill(report: (task: string) => void) {
   }
 
   return {
-    release(task: string): void {
+    /** Lets a task go on; `then`, up to another point, where it stands for good. */
+    release(task: string, then?: string): void {
+      if (then !== undefined) next.set(task, then);
       released.add(task);
       standing.get(task)?.();
     },
@@ -75,7 +83,8 @@ export function createStandstill(report: (task: string) => void) {
         async submit(signed, hasHappened, stop) {
           const { id, name } = sends.get(signed.signature) ?? { id: '', name: '' };
           await pass(id, `${name}:before`);
-          if (/^stop at (\S+)/.exec(tasks.get(id) ?? '')?.[1] === `${name}:sent`) {
+          const task = tasks.get(id) ?? '';
+          if (/^stop at (\S+)/.exec(task)?.[1] === `${name}:sent` || next.get(task) === `${name}:sent`) {
             await chain.send(signed.bytes);
             await pass(id, `${name}:sent`);
           }
