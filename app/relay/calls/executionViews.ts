@@ -107,5 +107,7 @@ export function isSettled({ chain_status, state }: Pick<ExecutionView, 'chain_st
 }
 
 export function isRefunded({ chain_status, state }: ExecutionView): boolean {
-  return chain_status === null || chain_status === 'open' ? state === 'refunded' || state === 'returned' : chain_status === 'refunded';
+  return chain_status === null || chain_status === 'open'
+    ? state === 'refunded' || state === 'returned'
+    : chain_status === 'refunded';
 }

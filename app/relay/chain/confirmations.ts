@@ -60,27 +60,28 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
   }
 
   // One subscription per node to all transactions of a payer, instead of one per transaction.
-  const subscriptionsTo = (payer: PublicKey) => nodes.all.flatMap((node) => {
-    if (node.wsUrl === null) return [];
-    const subscription = subscribe({
-      wsUrl: node.wsUrl,
-      address: payer.toBase58(),
-      onLogs({ signature, slot, error }) {
-        // Confirm a failure with a second node, if there is one.
-        if (error && nodes.all.length > 1) poller.hurry(signature);
-        else waiting.get(signature)?.(landed(Number(slot), error));
-      },
-      onSubscribed() {
-        telling.add(node);
-        log.debug({ node: node.name }, 'subscribed to the transactions of this relay');
-      },
-      onLost(reason) {
-        telling.delete(node);
-        log.debug({ node: node.name, reason }, 'the WebSocket connection is lost; polling until it is back');
-      },
+  const subscriptionsTo = (payer: PublicKey) =>
+    nodes.all.flatMap((node) => {
+      if (node.wsUrl === null) return [];
+      const subscription = subscribe({
+        wsUrl: node.wsUrl,
+        address: payer.toBase58(),
+        onLogs({ signature, slot, error }) {
+          // Confirm a failure with a second node, if there is one.
+          if (error && nodes.all.length > 1) poller.hurry(signature);
+          else waiting.get(signature)?.(landed(Number(slot), error));
+        },
+        onSubscribed() {
+          telling.add(node);
+          log.debug({ node: node.name }, 'subscribed to the transactions of this relay');
+        },
+        onLost(reason) {
+          telling.delete(node);
+          log.debug({ node: node.name, reason }, 'the WebSocket connection is lost; polling until it is back');
+        },
+      });
+      return [subscription];
     });
-    return [subscription];
-  });
   const subscriptions = options.payers.flatMap(subscriptionsTo);
 
   /** Sends to every node: the first leader that one of them reaches takes the bytes. */

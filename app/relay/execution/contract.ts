@@ -53,7 +53,8 @@ export interface OpenedCall {
 }
 
 /** A call that an x402 client pays for, with its payment: everything is checked except the chain. */
-export interface DepositCall extends Pick<PaidCall, 'task' | 'parameters' | 'requestHash' | 'async' | 'timeoutSeconds'> {
+export interface DepositCall
+  extends Pick<PaidCall, 'task' | 'parameters' | 'requestHash' | 'async' | 'timeoutSeconds'> {
   /** Who pays, base58. */
   payer: string;
   /** SHA-256 of agent and canonical body, hex. */

@@ -19,14 +19,7 @@ import { feeOf } from '../chain/networkFee.ts';
 import type { AccountsAt } from '../chain/reader.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { Ending } from './ending.ts';
-import {
-  OPEN_WINDOW_SECONDS,
-  signOpen,
-  signReturn,
-  storedDeposit,
-  storedPayment,
-  storedRefund,
-} from './sign.ts';
+import { OPEN_WINDOW_SECONDS, signOpen, signReturn, storedDeposit, storedPayment, storedRefund } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
 export type Depositing = ReturnType<typeof createDepositing>;
@@ -141,7 +134,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
       if (!final || final.deposit) return 'wait';
       return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit of this payment'));
     }
-    if (isPaid(row, at)) return notePaid(row, live, at);
+    if (isPaid(row, at)) return notePaid(row, at);
     const why = (await whyNotToPay(row, at)) ?? whyNotToOpen(row, at);
     if (why) return giveBack(row, at, why);
     await journal.paySigned(row, chain.countersign(row.pay_transaction!, row.pay_last_valid_height!));
@@ -166,18 +159,17 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
     const fate = await chain.submit(signed, hasHappened, stopping);
     if (fate.kind === 'unknown') return 'wait';
     const at = await read(row);
-    if (isPaid(row, at)) return notePaid(row, live, at);
+    if (isPaid(row, at)) return notePaid(row, at);
     // A failed payment may still land on another fork. Only finality makes it dead.
     const final = await readPast(row, signed.lastValidHeight);
     if (!final) return 'wait';
-    if (isPaid(row, final)) return notePaid(row, live, final);
+    if (isPaid(row, final)) return notePaid(row, final);
     const what = fate.kind === 'failed' ? `failed: ${fate.message}` : 'expired before it landed';
     return giveBack(row, final, unpaid(`The payment ${what}`));
   }
 
-  async function notePaid(row: JournalRow, live: Live, { slot }: DepositAt): Promise<Step> {
+  async function notePaid(row: JournalRow, { slot }: DepositAt): Promise<Step> {
     await journal.paid(row, slot);
-    live.opened();
     return 'next';
   }
 

@@ -12,6 +12,7 @@ import { countRents, proveEnds } from './finality.ts';
 import { adoptOrphans } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
+import { standingOf } from './standing.ts';
 import { type EngineDeps, newLive } from './step.ts';
 import { createWork } from './work.ts';
 
@@ -83,8 +84,13 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const executionId = begun.execution_id;
       const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
       return runningIfAway(executionId, async () => {
-        if (call.async) await within(Promise.race([opened, ended]), ASYNC_WAIT_MS);
-        else await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS);
+        if (call.async) {
+          await within(Promise.race([opened, ended]), ASYNC_WAIT_MS);
+          const row = await journal.get(executionId);
+          if (row?.opened_at && standingOf(row) === 'running') return { kind: 'pending', executionId };
+        } else {
+          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS);
+        }
         return outcomeOf(deps, executionId, live);
       });
     },

@@ -1,11 +1,11 @@
 /** Signs the transactions of an execution: the open, the settle and the refund, and those of its deposit. */
 import type { PublicKey } from '@solana/web3.js';
 import {
+  type DepositTerms,
   type ExecutionRecord,
   findSpender,
   findTokenAccount,
   handOverRefund,
-  type DepositTerms,
   openExecutionFromDeposit,
   openExecutionWithGrant,
   parseAddress,
@@ -105,7 +105,11 @@ export function termsOf(
 const quotedPayerOf = (row: JournalRow): PublicKey | null => (row.names_payer === 1n ? parseAddress(row.wallet) : null);
 
 /** Signs the transaction that makes the accounts of this row's deposit. */
-export function signDeposit(chain: Signing, row: JournalRow, { usdcMint, rentReturn }: Places): Promise<NewTransaction> {
+export function signDeposit(
+  chain: Signing,
+  row: JournalRow,
+  { usdcMint, rentReturn }: Places,
+): Promise<NewTransaction> {
   const instruction = prepareDeposit({
     terms: termsOf(row),
     payer: quotedPayerOf(row),

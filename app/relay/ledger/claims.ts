@@ -52,10 +52,9 @@ export type ClaimedExecution = Pick<
 
 /** A call that an x402 client pays for, with its payment, which only the client has signed. */
 export type ClaimedDeposit = ClaimedExecution &
-  Pick<
-    JournalRow,
-    'names_payer' | 'service_fee' | 'payment_id' | 'pay_transaction' | 'pay_last_valid_height'
-  > & { deposit: string };
+  Pick<JournalRow, 'names_payer' | 'service_fee' | 'payment_id' | 'pay_transaction' | 'pay_last_valid_height'> & {
+    deposit: string;
+  };
 
 /** Opens that a new wallet may have in flight if it pays by deposits: each costs the operator before it is paid. */
 const FIRST_DEPOSITS = 1;

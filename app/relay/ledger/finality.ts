@@ -93,7 +93,9 @@ export function createFinality({ writes, db, owner }: Writing) {
         .execute();
     },
     /** Intent: continues a row in this process whose end the chain has taken back. */
-    async takeBack(row: Pick<JournalRow, 'execution_id' | 'deposit' | 'state' | 'settle_signature' | 'refund_signature'>) {
+    async takeBack(
+      row: Pick<JournalRow, 'execution_id' | 'deposit' | 'state' | 'settle_signature' | 'refund_signature'>,
+    ) {
       // Its deposit is there again: it is sent back, or serves its record.
       const isReturned = row.deposit !== null && (row.state === 'void' || row.state === 'returned');
       const isSettled = row.state === 'settled';

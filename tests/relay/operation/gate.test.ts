@@ -101,6 +101,7 @@ describe('the runway', () => {
     const runway = createRunway({
       readBalance: async () => state.lamports,
       limits,
+      whose: 'relay authority',
       onChange(missing) {
         Object.assign(state, { missing, isLow: missing > 0 });
       },

@@ -26,18 +26,10 @@ import type { Ask } from '../../workers.ts';
 import { answerFirst, answerKnown, type CallAnswer } from '../answers.ts';
 import { type BodyIdentity, type Canonical, readExecuteBody } from '../body.ts';
 import { type ExecuteDeps, readCall } from '../execute.ts';
-import { readIdempotencyKey, type Repeatable } from '../idempotency.ts';
+import { type Repeatable, readIdempotencyKey } from '../idempotency.ts';
 import { type Payment, readPayment } from './payment.ts';
 import { encodeHeader, withReceipt } from './paymentResponse.ts';
-import {
-  type Door,
-  nonceTail,
-  type PaidQuote,
-  type Quote,
-  quoteOf,
-  readPaidQuote,
-  toRequirements,
-} from './quote.ts';
+import { type Door, nonceTail, type PaidQuote, type Quote, quoteOf, readPaidQuote, toRequirements } from './quote.ts';
 
 /** A payment must be able to land for this many more blocks: it is sent some slots later. */
 const MIN_BLOCKS = 40n;
@@ -204,9 +196,7 @@ async function answerRepeat(deps: DoorDeps, { identity, body }: Asked, paid: Pai
   if (!row) return null;
   const isSame = row.listing === quote.listing && row.request_hash === identity.requestHash;
   if (!byDeposit && !isSame) throw otherRequest();
-  return withReceipt(deps, row.execution_id, () =>
-    answerKnown(deps, repeatableOf(row, identity, body.async)),
-  );
+  return withReceipt(deps, row.execution_id, () => answerKnown(deps, repeatableOf(row, identity, body.async)));
 }
 
 const repeatableOf = (row: DepositRow, identity: BodyIdentity, async: boolean): Repeatable => ({
@@ -274,9 +264,7 @@ async function buy(
     payment: payment.bytes,
     lastValidHeight: call.lastValidHeight,
   };
-  return withReceipt(deps, executionId, () =>
-    answerFirst(deps, repeatable, () => deps.engine.buy(agent, bought)),
-  );
+  return withReceipt(deps, executionId, () => answerFirst(deps, repeatable, () => deps.engine.buy(agent, bought)));
 }
 
 /** 402 with a quote of what the request costs now. Throws ApiError 503. */

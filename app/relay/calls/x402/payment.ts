@@ -119,7 +119,8 @@ function requireLayout(instructions: readonly Instruction[], keys: readonly Publ
 
 function requireTransfer({ accountKeyIndexes, data }: Instruction, keys: readonly PublicKey[], expected: Expected) {
   const [sourceAt, mintAt, vaultAt, payerAt, ...more] = accountKeyIndexes;
-  if (more.length > 0 || payerAt !== PAYER_AT) throw wrong('the transfer must have four accounts and be of the second signer');
+  if (more.length > 0 || payerAt !== PAYER_AT)
+    throw wrong('the transfer must have four accounts and be of the second signer');
   const view = Buffer.from(data);
   const amount = view.readBigUInt64LE(1);
   if (amount !== expected.amount) throw wrong(`it pays ${amount} base units, not ${expected.amount}`);

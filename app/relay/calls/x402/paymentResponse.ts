@@ -36,7 +36,7 @@ export async function withReceipt<Answer extends CallAnswer | null>(
   } catch (error) {
     // It may be about another execution, or about none.
     if (!(error instanceof ApiError) || error.executionId !== executionId) throw error;
-    const { code, retryAfterSeconds: wait } = error;
+    const { code, retryAfterSeconds: wait } = error as ApiError;
     if (UNPAID.includes(code)) throw error;
     const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
     const body = [renderJson(errorBodyOf(code), errorBody(error))];

@@ -68,7 +68,10 @@ export function secretOf(feePayer: { secretKey: Uint8Array }): Buffer {
 
 /** The last 12 bytes of the nonce of a repeatable request; nobody else can tell them from random ones. */
 export function nonceTail({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string): Buffer {
-  return createHmac('sha256', secret).update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`).digest().subarray(0, 12);
+  return createHmac('sha256', secret)
+    .update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`)
+    .digest()
+    .subarray(0, 12);
 }
 
 /** Adds the deposit's address. */
@@ -125,7 +128,14 @@ const Payload = z.object({
   extensions: z
     .object({
       'payment-identifier': z
-        .object({ info: z.object({ id: z.string().regex(/^[a-zA-Z0-9_-]{16,128}$/).optional() }) })
+        .object({
+          info: z.object({
+            id: z
+              .string()
+              .regex(/^[a-zA-Z0-9_-]{16,128}$/)
+              .optional(),
+          }),
+        })
         .optional(),
     })
     .nullish(),
