@@ -111,6 +111,32 @@ describe('transaction size', () => {
     ['open_execution', (w) => [[program.openExecution(w.openInput(borrowed(w)))], w.caller]],
     ['open_execution_with_grant', (w) => [[program.openExecutionWithGrant(w.openGrantInput(borrowed(w)))], w.relay]],
     [
+      'prepare_deposit of four',
+      (w) => {
+        const prepare = (fill: number) => {
+          const quote = w.quote(w.openTerms(undefined, { requestHash: new Uint8Array(32).fill(fill) }));
+          return program.prepareDeposit(w.prepareInput(quote));
+        };
+        return [[1, 2, 3, 4].map(prepare), w.relay];
+      },
+    ],
+    [
+      'open_execution_from_deposit',
+      (w) => {
+        const open = w.openTerms();
+        const { address } = program.depositAddress(w.quote(open));
+        const rent = { ...borrowed(w), depositRentSponsor: w.creator.publicKey };
+        return [[program.openExecutionFromDeposit(w.openDepositInput(open, address, rent))], w.relay];
+      },
+    ],
+    [
+      'refund_deposit',
+      (w) => {
+        const { address } = program.depositAddress(w.quote());
+        return [[w.refundDepositInstruction(address, { rentSponsor: w.stranger.publicKey })], w.relay];
+      },
+    ],
+    [
       'settle_execution',
       (w) => [
         [w.settleInstruction(w.execution(new Uint8Array(16), w.caller.publicKey, w.keyId, w.stranger.publicKey))],
