@@ -38,6 +38,8 @@ export interface ExecutionView {
   error_code: string | null;
   error_message: string | null;
   content_deleted_ms: bigint | null;
+  /** The deposit that an x402 client paid into. */
+  deposit: string | null;
 }
 
 /**
@@ -85,7 +87,8 @@ const COLUMNS = sql.raw(`
   c.handed_over AS handed_over,
   j.error_code AS error_code,
   j.error_message AS error_message,
-  j.content_deleted_ms AS content_deleted_ms`);
+  j.content_deleted_ms AS content_deleted_ms,
+  coalesce(c.deposit, j.deposit) AS deposit`);
 
 /** The known executions among these ids, in their order. */
 export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly string[]): Promise<ExecutionView[]> {

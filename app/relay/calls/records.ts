@@ -129,6 +129,7 @@ async function toFull(
     refund: row.status === 'failed' ? refundOf(row) : null,
     archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
+    deposit: row.deposit,
     content_deleted_at: deletedMs === null ? null : toTimeOfMs(deletedMs),
   };
   const parts: Parts = {

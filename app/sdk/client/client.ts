@@ -106,6 +106,7 @@ const ReadExecution = z.strictObject({
   execution_signature: ExecutionFull.shape.execution_signature.default(null),
   archive: ExecutionFull.shape.archive.default(null),
   content_deleted_at: ExecutionFull.shape.content_deleted_at.default(null),
+  deposit: ExecutionFull.shape.deposit.default(null),
 });
 
 /**

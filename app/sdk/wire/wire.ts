@@ -202,6 +202,8 @@ export const ExecutionFull = z.strictObject({
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
   /** Null while the record's account exists, and if it was closed without a leaf. */
   archive: ExecutionArchive.nullable(),
+  /** Address of the deposit that an x402 client paid into; null if a key or a wallet paid. */
+  deposit: z.string().nullable(),
   /** When its caller deleted task, parameters and result; null while they are kept. */
   content_deleted_at: Time.nullable(),
 });

@@ -25,6 +25,7 @@ const NOTHING = {
   refund: null,
   dispute: null,
   archive: null,
+  deposit: null,
   content_deleted_at: null,
 };
 
@@ -82,6 +83,14 @@ describe('GET /v1/executions/{execution_id}', () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 3) });
     await world.addResult(id, '', { tokens_used: null, steps: null });
     expect(await read(id)).to.include({ result: '', tokens_used: null, steps: null, status: 'completed' });
+  });
+
+  it('shows the deposit that an x402 client paid into, by the journal or by the index alone', async () => {
+    const deposit = listing;
+    const id = await world.addJournal({ wallet: key.wallet, listing, state: 'open_confirmed', deposit });
+    expect(await read(id)).to.deep.equal({ ...common(id, 'pending', 0.25), deposit });
+    const known = await world.addRecord({ caller: key.wallet, listing, deposit });
+    expect(await read(known)).to.include({ deposit });
   });
 
   it('does not show a verified result before its settle is confirmed', async () => {

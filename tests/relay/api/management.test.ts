@@ -61,6 +61,7 @@ describe('/trpc', () => {
           { max_price_usdc: 10, deposit_usdc: 25 },
         ],
         standard_tags: STANDARD_TAGS,
+        x402_service_fee_usdc: null,
       });
     });
 

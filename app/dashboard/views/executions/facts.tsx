@@ -98,6 +98,11 @@ export function OnChain({ execution, record }: OnChainProps) {
             ['Execution', <Id key="id" value={execution.execution_id} full />],
             ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
             record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
+            execution.deposit
+              ? ['Paid by x402 into', <Id key="deposit" value={execution.deposit} kind="address" />]
+              : record
+                ? openedBy(record.key_id)
+                : null,
             ...(record ? recordRows(record) : []),
             execution.result_hash ? ['Result hash', <Id key="hash" value={execution.result_hash} />] : null,
             execution.signature ? ["Creator's signature", <Id key="signature" value={execution.signature} />] : null,
@@ -128,7 +133,6 @@ export function OnChain({ execution, record }: OnChainProps) {
 
 function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | null)[] {
   return [
-    openedBy(record.key_id),
     ['Request hash', record.request_hash && <Id key="request" value={record.request_hash} />],
     ['Signing key', <Id key="signer" value={record.signing_key} kind="address" />],
     ['Deadline', record.deadline && <Time at={record.deadline} />],

@@ -33,6 +33,7 @@ export const GLOSSARY: Record<string, string> = {
   collateral_tiers:
     'In ascending order. The first tier whose `max_price_usdc` is at least the price sets the collateral.',
   completed_at: 'When it was settled or refunded, by the chain’s clock; null until then.',
+  deposit: 'The deposit that an x402 client paid into; null if a key or a wallet paid.',
   content_deleted_at: 'When its caller deleted task, parameters and result; null while they are kept.',
   content_encoding: 'The expected type.',
   content_type: 'The expected type.',
@@ -177,6 +178,8 @@ export const GLOSSARY: Record<string, string> = {
     'The creator’s signature over `result_hash`, as the program verified it: `ed25519:` and base58; null without a result.',
   slot: 'The slot up to which the index has read the chain; null before the first.',
   sort: 'The order: descending, except `price_asc`. `best` weighs the success rate by the number of calls, with agents tagged `sandbox` last. Ties are ordered by agent_id. Default: `total_executions`.',
+  x402_service_fee_usdc:
+    'What a call that is paid by x402 costs beyond its price; null if this service takes no such payments.',
   standard_tags: 'The standard tags, in the order of their bits in `tag_mask`.',
   status: 'The status.',
   'AgentFull.status': '`paused` agents cannot be executed.',

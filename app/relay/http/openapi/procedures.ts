@@ -63,6 +63,7 @@ export const CONFIG_ANSWER = {
       dispute_bond_lamports: 10_000_000,
       collateral_tiers: [{ max_price_usdc: 1, deposit_usdc: 5 }],
       standard_tags: [...STANDARD_TAGS],
+      x402_service_fee_usdc: 0.005,
     },
   },
 } as const;

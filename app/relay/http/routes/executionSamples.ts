@@ -44,6 +44,7 @@ export const COMPLETED = {
   refund: null,
   dispute: null,
   archive: null,
+  deposit: null,
   content_deleted_at: null,
 };
 
