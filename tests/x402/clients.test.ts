@@ -4,7 +4,7 @@
  */
 
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -16,12 +16,14 @@ import { x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import axios from 'axios';
 import { expect } from 'chai';
+import { x402Snippet } from '../../app/dashboard/views/agent/snippets.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { installPython, type Tools } from '../harness/edge/tools.ts';
 import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createX402Fetch, decodeHeader } from '../harness/node/x402.ts';
 import { feed } from './feed.ts';
 
+const ROOT = join(import.meta.dirname, '..', '..');
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 
@@ -169,6 +171,26 @@ describe('clients of x402 that are not ours', function () {
       });
     });
   }
+
+  it("the program of the page's Code tab buys", async () => {
+    // Within the project, where the packages are found.
+    mkdirSync(join(ROOT, 'target'), { recursive: true });
+    const folder = mkdtempSync(join(ROOT, 'target', 'x402-page-'));
+    try {
+      const file = join(folder, 'call.mts');
+      const { text } = x402Snippet({
+        ...{ baseUrl: market.relay.url, agentId: market.agentId, task: 'by the page', parameters: {} },
+        ...{ rpcUrl: market.node.rpcUrl, usdcMint: market.usdcMint.toBase58(), total: TOTAL },
+      });
+      writeFileSync(file, text);
+      const before = await usdcOf(wallets.python);
+      const env = { ...process.env, SOLANA_KEYPAIR: keyFile() };
+      expect(await feed(process.execPath, ['--import', 'tsx', file], '', env)).to.equal('done: by the page\n');
+      expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   describe('over MCP', () => {
     const job = (task: string) => ({ agent_id: market.agentId, task, max_cost_usdc: 1 });

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
 /** What it printed; throws with its complaints if it fails. */
-export async function feed(command: string, args: string[], input: string): Promise<string> {
-  const child = spawn(command, args, { stdio: 'pipe' });
+export async function feed(command: string, args: string[], input: string, env = process.env): Promise<string> {
+  const child = spawn(command, args, { stdio: 'pipe', env });
   const closed = once(child, 'close');
   child.stdin.end(input);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
