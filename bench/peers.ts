@@ -5,7 +5,7 @@
 import { toTable } from './figures.ts';
 import type { Part } from './part.ts';
 import { atOnce, type Load, oneByOne, type Speed } from './peers/load.ts';
-import { ourLosses, startOurs } from './peers/ours.ts';
+import { ourLosses, startDoor, startOurs } from './peers/ours.ts';
 import { CASES, type Loss, PRICE, type Side } from './peers/side.ts';
 import { startX402, x402Losses } from './peers/x402.ts';
 
@@ -13,6 +13,8 @@ const SLOT_MS = 400;
 /** Failures are not about time. */
 const FAST_SLOT_MS = 50;
 const WARM_UP = 5;
+/** The relay's default. */
+const SERVICE_FEE = 5_000;
 const CALLERS = [16, 64] as const;
 
 interface PeerOptions {
@@ -34,6 +36,7 @@ interface PeerFigures {
 
 const SIDES = {
   ours: { start: startOurs, losses: async () => withSide(startOurs, FAST_SLOT_MS, ourLosses) },
+  door: { start: startDoor, losses: async () => withSide(startDoor, FAST_SLOT_MS, ourLosses) },
   x402: { start: startX402, losses: async () => withSide(startX402, FAST_SLOT_MS, x402Losses) },
 };
 
@@ -43,8 +46,9 @@ export const peersPart: Part = {
   async run({ quick, report }) {
     const options = { seconds: quick ? 4 : 10, sequential: quick ? 10 : 40, report };
     const x402 = await benchSide('x402', options);
+    const door = await benchSide('door', options);
     const ours = await benchSide('ours', options);
-    return { figures: { x402, ours }, table: describe(x402, ours) };
+    return { figures: { x402, door, ours }, table: describe({ x402, door, ours }) };
   },
 };
 
@@ -88,15 +92,23 @@ async function benchSide(name: keyof typeof SIDES, { seconds, sequential, report
 /** Who is worse off than the bargain was: an answer for a price. Network fees are beside it. */
 function loserOf({ name, client, ran, payer, creator }: Loss): string {
   const answers = client.split(/\W+/).filter((word) => word === '200').length;
-  const paid = -payer / Number(PRICE);
+  const paid = Math.floor(-payer / Number(PRICE));
   const hasFailed = name === CASES.fails || name === CASES.failsUpfront;
   if (paid > answers) return `payer: paid ${paid}, answered ${answers}`;
   if (!hasFailed && creator === 0) return 'creator: worked for nothing';
   if (!hasFailed && ran > paid) return `creator: worked ${ran}, paid ${paid}`;
+  if (hasFailed && payer < 0) return 'payer: the service fee';
   return 'nobody';
 }
 
-function describe(x402: PeerFigures, ours: PeerFigures): string {
+/** As the table's columns name them. */
+const NAMES: Record<keyof typeof SIDES, string> = {
+  x402: 'x402 exact',
+  door: 'ours, by an x402 client',
+  ours: 'ours, with a key',
+};
+
+function describe(figures: Record<keyof typeof SIDES, PeerFigures>): string {
   const ms = (value: number) => Math.round(value);
   const rows = (side: PeerFigures) => [
     ms(side.one_by_one.median_ms),
@@ -117,18 +129,15 @@ function describe(x402: PeerFigures, ours: PeerFigures): string {
     'network fees of a call, lamports',
     'refundable deposit of a call until its record is archived, lamports',
   ];
-  const [theirs, own] = [rows(x402), rows(ours)];
+  const sides = (['x402', 'door', 'ours'] as const).map((side) => [NAMES[side], figures[side]] as const);
+  const columns = sides.map(([, side]) => rows(side));
   const speed = toTable(
-    ['a paid call', 'x402 exact', 'ours'],
-    names.map((name, at) => [name, theirs[at]!, own[at]!]),
+    ['a paid call', ...sides.map(([name]) => name)],
+    names.map((name, at) => [name, ...columns.map((column) => column[at]!)]),
   );
-  const sides: [string, PeerFigures][] = [
-    ['x402', x402],
-    ['ours', ours],
-  ];
   const losses = toTable(
     ['what happens', 'with', 'client told', 'work done', 'payer', 'creator', 'lamports', 'who loses'],
-    x402.losses.flatMap((_, at) =>
+    figures.x402.losses.flatMap((_, at) =>
       sides.map(([who, { losses }]) => {
         const loss = losses[at]!;
         const { name, client, ran, payer, creator, lamports } = loss;
@@ -136,5 +145,5 @@ function describe(x402: PeerFigures, ours: PeerFigures): string {
       }),
     ),
   );
-  return `${speed}\n\nUnits of USDC; a call costs 10000.\n\n${losses}`;
+  return `${speed}\n\nUnits of USDC; a call costs 10000, and ${SERVICE_FEE} more by an x402 client.\n\n${losses}`;
 }

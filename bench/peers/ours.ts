@@ -1,5 +1,9 @@
-/** Our side of the comparison: the marketplace of the tests, with the relay killed where the other side's middleman is. */
+/**
+ * Our sides of the comparison: the marketplace of the tests, called with an API key or by an x402 client, with the relay
+ * killed where the other side's middleman is.
+ */
 import { createTransferInstruction } from '@solana/spl-token';
+import { Keypair } from '@solana/web3.js';
 import { openDatabase } from '../../app/database/open.ts';
 import { ledgerPath } from '../../app/relay/config.ts';
 import { sendTransaction } from '../../app/sdk/wallet/send.ts';
@@ -13,41 +17,74 @@ import {
   type TestMarketplace,
 } from '../../tests/harness/node/marketplace.ts';
 import { stopAt } from '../../tests/harness/node/standstill.ts';
+import { createX402Fetch } from '../../tests/harness/node/x402.ts';
 import { CASES, type Loss, lossOf, PRICE_USDC, type Side } from './side.ts';
 
 const SLOW_MS = 1_500;
 
 interface Ours extends Side {
   market: TestMarketplace;
+  /** The status of a paid call through the relay at this address. */
+  ask(url: string, call: Call): Promise<number>;
 }
 
-export async function startOurs(slotTimeMs: number): Promise<Ours> {
-  const market = await startMarketplace({ slotTimeMs, price: PRICE_USDC });
-  return {
-    market,
-    async call() {
-      const { status, text } = await post(market, market.relay.url, { task: 'bench' });
-      if (status !== 200) throw new Error(`the relay answered ${status}: ${text}`);
-    },
-    feePayerLamports: () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed'),
-    fees: async () => readFees(market),
-    stop: () => market.stop(),
-  };
-}
-
-interface Request {
+interface Call {
   task: string;
   /** Becomes the Idempotency-Key. */
   key?: string;
 }
 
-function post(market: TestMarketplace, url: string, { task, key }: Request) {
-  return request(url, `/v1/agents/${market.agentId}/execute`, {
-    apiKey: market.callers[0]!.apiKey,
-    body: { task },
-    headers: key === undefined ? {} : { 'idempotency-key': key },
-  });
+/** Called with an API key. */
+export async function startOurs(slotTimeMs: number): Promise<Ours> {
+  const market = await startMarketplace({ slotTimeMs, price: PRICE_USDC });
+  const ask = async (url: string, { task, key }: Call) => {
+    const { status } = await request(url, `/v1/agents/${market.agentId}/execute`, {
+      apiKey: market.callers[0]!.apiKey,
+      body: { task },
+      headers: keyHeader(key),
+    });
+    return status;
+  };
+  return toSide(market, ask, async () => 0);
 }
+
+/** Called by x402's own client, which pays into a deposit. */
+export async function startDoor(slotTimeMs: number): Promise<Ours> {
+  const feePayer = Keypair.generate();
+  const market = await startMarketplace({ slotTimeMs, price: PRICE_USDC, feePayer });
+  const pay = await createX402Fetch(market.callers[0]!.wallet, market.node.rpcUrl);
+  const ask = async (url: string, { task, key }: Call) => {
+    const response = await pay(`${url}/v1/x402/agents/${market.agentId}/execute`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...keyHeader(key) },
+      body: JSON.stringify({ task }),
+    });
+    await response.text();
+    return response.status;
+  };
+  const balance = () => market.node.connection.getBalance(feePayer.publicKey, 'confirmed');
+  const funds = await balance();
+  return toSide(market, ask, async () => funds - (await balance()));
+}
+
+/** `feesOfPayments`: what the payments of x402 clients have cost the fee payer, lamports. */
+function toSide(market: TestMarketplace, ask: Ours['ask'], feesOfPayments: () => Promise<number>): Ours {
+  const authorityLamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
+  return {
+    market,
+    ask,
+    async call() {
+      const status = await ask(market.relay.url, { task: 'bench' });
+      if (status !== 200) throw new Error(`the relay answered ${status}`);
+    },
+    feePayerLamports: async () => (await authorityLamports()) - (await feesOfPayments()),
+    fees: async () => readFees(market) + (await feesOfPayments()),
+    stop: () => market.stop(),
+  };
+}
+
+const keyHeader = (key: string | undefined): Record<string, string> =>
+  key === undefined ? {} : { 'idempotency-key': key };
 
 /** Network fees of all transactions that the relay has signed, lamports: what it will not get back, unlike rent. */
 function readFees(market: TestMarketplace): number {
@@ -58,7 +95,7 @@ function readFees(market: TestMarketplace): number {
 }
 
 /** What each fault costs whom; the same cases in the same order as the other side's. */
-export async function ourLosses({ market }: Ours): Promise<Loss[]> {
+export async function ourLosses({ market, ask, fees }: Ours): Promise<Loss[]> {
   const losses: Loss[] = [];
   await market.relay.kill();
   let relay: RelayHandle = await market.startRelayProcess({ STANDSTILL: 'true' });
@@ -66,20 +103,17 @@ export async function ourLosses({ market }: Ours): Promise<Loss[]> {
     const { callers, creator } = await market.balances();
     // Both, because one gives its money to the other in the last case.
     const ran = [...market.calls.values()].reduce((sum, count) => sum + count, 0);
-    return { ran, payer: Number(callers[0]! + callers[1]!), creator: Number(creator), lamports: -readFees(market) };
+    return { ran, payer: Number(callers[0]! + callers[1]!), creator: Number(creator), lamports: -(await fees()) };
   };
   async function one(name: string, run: () => Promise<string>): Promise<void> {
     losses.push(await lossOf(name, look, run));
     market.setBehaviour(null);
   }
-  const told = async (asked: Request) => String((await post(market, relay.url, asked)).status);
+  const told = async (call: Call) => String(await ask(relay.url, call));
   /** Makes the call, kills the relay where the call stands, starts another and asks again until it is answered. */
   async function killAt(point: string): Promise<string> {
     const asked = { task: stopAt(point), key: `killed-${point}` };
-    const lost = post(market, relay.url, asked).then(
-      ({ status }) => String(status),
-      () => 'connection lost',
-    );
+    const lost = told(asked).catch(() => 'connection lost');
     await until(`the call stands at ${point}`, async () => relay.standing.has(asked.task));
     await relay.kill();
     relay = await market.startRelayProcess();
