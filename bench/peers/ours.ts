@@ -78,7 +78,7 @@ function toSide(market: TestMarketplace, ask: Ours['ask'], feesOfPayments: () =>
       if (status !== 200) throw new Error(`the relay answered ${status}`);
     },
     feePayerLamports: async () => (await authorityLamports()) - (await feesOfPayments()),
-    fees: async () => readFees(market) + (await feesOfPayments()),
+    fees: async () => readFees(market),
     stop: () => market.stop(),
   };
 }
