@@ -10,7 +10,7 @@ use solana_sha256_hasher::hashv;
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 use crate::state::{AgentListing, CreatorCollateral, Deposit, ExecutionRecord, KeyGrant};
-use crate::tokens::associated_seeds;
+use crate::tokens;
 
 /// What the runtime hashes after seeds, bump and program; it keeps these addresses apart from all others.
 const MARKER: &[u8] = b"ProgramDerivedAddress";
@@ -96,16 +96,18 @@ pub fn require_escrow_of(
     require_address(escrow.key, &address)
 }
 
-/// The account is this deposit's vault, its associated token account.
+/// The account is this deposit's vault, its associated token account; says how many base units it holds.
 pub fn require_vault_of(
     vault: &AccountInfo,
     deposit: &Account<'_, Deposit>,
     mint: &Pubkey,
-) -> Result<()> {
+) -> Result<u64> {
     let key = deposit.key();
-    let seeds = associated_seeds(&key, mint);
+    let seeds = tokens::associated_seeds(&key, mint);
     let address = address_of(seeds, deposit.vault_bump, &anchor_spl::associated_token::ID);
-    require_address(vault.key, &address)
+    require_address(vault.key, &address)?;
+    let unsound = MarketplaceError::DepositVaultUnsound;
+    tokens::require_owned(vault, mint, &key, unsound).map(|vault| vault.amount)
 }
 
 /// The transaction lets the account be written: what Anchor asks of one that is declared `mut`, with its error.

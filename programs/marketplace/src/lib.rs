@@ -3,7 +3,8 @@
 //! A creator lists an agent with a price, a signing key and collateral (`list_agent`). A caller's price
 //! moves into an escrow account of its own (`open_execution`, or `open_execution_with_grant` for an API key
 //! whose wallet gave it a capped right with `create_grant`). A caller without SOL pays into a deposit, which
-//! becomes an execution (`prepare_deposit`, `open_execution_from_deposit`) or goes back (`refund_deposit`). It leaves that account in one of two ways only:
+//! becomes such an escrow or goes back (`prepare_deposit`, `open_execution_from_deposit`, `refund_deposit`).
+//! The price leaves the escrow in one of two ways only:
 //! to creator and marketplace, in a transaction that carries the creator's Ed25519 signature over the
 //! result's hash (`settle_execution`), or back to the caller (`refund_execution`), which from `refund_at` on
 //! anyone can trigger; where the caller's account cannot receive, the escrow account itself becomes the caller's in
@@ -343,10 +344,10 @@ pub mod marketplace {
     /// escrow. The deposit ends. `payer` lends the rent and gives the gas, as in `open_execution`.
     ///
     /// Authority: a relay authority, before the deposit expires. Emits `ExecutionOpened`.
-    /// Errors: NotRelayAuthority, DepositTermsMismatch, DepositExpired, DepositUnfunded, WrongRentSponsor, OpensPaused,
-    /// ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange, OpenTooLate, GasOutOfBounds,
-    /// WrongNonceDay, WrongExecutionId, InvalidRentSponsor, ExposureLimitReached, WrongListing, WrongMint,
-    /// AccountExists, WrongAddress.
+    /// Errors: NotRelayAuthority, DepositVaultUnsound, DepositTermsMismatch, DepositExpired, DepositUnfunded,
+    /// WrongRentSponsor, OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
+    /// OpenTooLate, GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, ExposureLimitReached,
+    /// WrongListing, WrongMint, AccountExists, WrongAddress.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn open_execution_from_deposit(
         ctx: Context<OpenExecutionFromDeposit>,
@@ -360,8 +361,8 @@ pub mod marketplace {
     ///
     /// Authority: a relay authority; anyone once a paid one has expired, or a day after one that is not paid was prepared.
     /// Emits `DepositRefunded`.
-    /// Errors: DepositNotExpired, WrongRefundDestination, RefundDestinationUnusable, WrongRentSponsor,
-    /// InvalidRentSponsor, WrongAddress.
+    /// Errors: DepositVaultUnsound, DepositNotExpired, WrongRefundDestination, RefundDestinationUnusable,
+    /// WrongRentSponsor, InvalidRentSponsor, WrongAddress.
     #[access_control(ctx.accounts.validate())]
     pub fn refund_deposit(ctx: Context<RefundDeposit>) -> Result<()> {
         refund_deposit_handler(ctx)

@@ -86,9 +86,8 @@ impl OpenExecutionFromDeposit<'_> {
         require_collateral_of(&self.collateral, &self.listing.key())?;
         require_writable(&self.collateral)?;
         require_canonical_address(&self.deposit)?;
-        require_vault_of(&self.vault, &self.deposit, self.usdc_mint.key)?;
+        let held = require_vault_of(&self.vault, &self.deposit, self.usdc_mint.key)?;
         self.require_terms(args)?;
-        let held = tokens::held_for(&self.vault, &self.deposit.key());
         self.deposit
             .require_openable(held, Clock::get()?.unix_timestamp)?;
         validate_open(

@@ -20,10 +20,6 @@ pub struct RefundDeposit<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(
-        feature = "idl-build",
-        account(seeds = [DEPOSIT_SEED, deposit.hash.as_ref()], bump)
-    )]
     #[account(mut, has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
     pub deposit: Box<Account<'info, Deposit>>,
     /// CHECK: the deposit's associated token account, by its seeds; checked in `validate`.
@@ -62,9 +58,8 @@ impl RefundDeposit<'_> {
     /// the constraints.
     pub fn validate(&self) -> Result<()> {
         require_canonical_address(&self.deposit)?;
-        require_vault_of(&self.vault, &self.deposit, &self.config.usdc_mint)?;
+        let held = require_vault_of(&self.vault, &self.deposit, &self.config.usdc_mint)?;
         let authority = self.authority.key;
-        let held = self.held();
         let now = Clock::get()?.unix_timestamp;
         ensure!(
             self.config.is_relay_authority(authority) || self.deposit.is_refundable(held, now),
@@ -82,15 +77,11 @@ impl RefundDeposit<'_> {
         Ok(())
     }
 
-    /// Base units in the vault.
-    fn held(&self) -> u64 {
-        tokens::held_for(&self.vault, &self.deposit.key())
-    }
-
-    /// The treasury's part: a relay that refunds a paid deposit is paid for it, where that keeps nobody from the rest.
-    fn service_fee(&self) -> u64 {
+    /// The treasury's part of what the vault holds: a relay that refunds a paid deposit is paid for it, where that keeps
+    /// nobody from the rest.
+    fn service_fee(&self, held: u64) -> u64 {
         let by_relay = self.config.is_relay_authority(self.authority.key);
-        let earned = by_relay && self.deposit.is_funded(self.held());
+        let earned = by_relay && self.deposit.is_funded(held);
         if earned && tokens::can_receive(&self.treasury, &self.config.usdc_mint) {
             self.deposit.service_fee
         } else {
@@ -108,8 +99,8 @@ pub fn refund_deposit_handler(ctx: Context<RefundDeposit>) -> Result<()> {
         seeds: &deposit.seeds(),
         token_program: &accounts.token_program,
     };
-    let held = accounts.held();
-    let service_fee = accounts.service_fee();
+    let held = tokens::balance(&accounts.vault);
+    let service_fee = accounts.service_fee(held);
     let amount = held
         .checked_sub(service_fee)
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
