@@ -273,6 +273,14 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
     return 'ended';
   }
 
+  /** The authority that signed the open may not any more: another one signs it. */
+  async function openAgain(row: JournalRow, openBefore: bigint): Promise<Step> {
+    const { deposit } = await read(row);
+    if (!deposit) return 'wait';
+    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, deposit.rentSponsor), openBefore);
+    return 'next';
+  }
+
   /** An open of ours did not pay: its deposit still holds the money. */
   async function notOpened(row: JournalRow, why: Why): Promise<Step> {
     return giveBack(row, await read(row), why);
@@ -316,7 +324,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
     }
   }
 
-  return { step, notOpened, withoutRecord };
+  return { step, openAgain, notOpened, withoutRecord };
 }
 
 const unpaid = (what: string): Why => ({ code: 'payment_required', message: `${what}. Nothing was paid.` });

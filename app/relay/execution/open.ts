@@ -16,7 +16,7 @@ import type { EngineDeps, Live, Step } from './step.ts';
 /** Creates the steps that open. */
 export function createOpening(
   deps: EngineDeps,
-  depositing: Pick<Depositing, 'notOpened' | 'withoutRecord'>,
+  depositing: Pick<Depositing, 'openAgain' | 'notOpened' | 'withoutRecord'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal, authorities } = deps;
@@ -33,6 +33,7 @@ export function createOpening(
     if (!authorities.names(feeOf(signed.bytes).payer)) {
       if (await isOpened(row)) return openConfirmed(row, live);
       const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
+      if (row.deposit !== null) return depositing.openAgain(row, openBefore);
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return 'next';
     }

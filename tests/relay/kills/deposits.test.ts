@@ -105,7 +105,10 @@ describe('kill -9 of a relay that holds deposits', function () {
       const tasks = POINTS.completed.map((point) => stopAt(point, mode));
       const bought: Bought[] = [];
       for (const task of tasks) bought.push(await prepare(doomed, task));
-      const before = { creator: await market.amountOf(market.creatorUsdc), treasury: await market.amountOf(findTreasury()) };
+      const before = {
+        creator: await market.amountOf(market.creatorUsdc),
+        treasury: await market.amountOf(findTreasury()),
+      };
       const calls = bought.map(({ ask }) => ask(doomed).catch(() => undefined));
       await until('all stand', async () => tasks.every((task) => doomed.standing.has(task)));
       await doomed.kill();
@@ -143,10 +146,12 @@ describe('kill -9 of a relay that holds deposits', function () {
       await until('all have paid', async () => gates.every((task) => doomed.standing.has(task)));
       await setStatus('paused', doomed);
       for (const [n, task] of gates.entries()) {
-        if (POINTS.returned[n] !== 'paid:after') doomed.process.send({ release: task, then: POINTS.returned[n] });
+        if (POINTS.returned[n] !== 'paid:after') doomed.process.send({ release: task, nextStop: POINTS.returned[n] });
       }
       await until('all stand', async () =>
-        gates.every((task, n) => POINTS.returned[n] === 'paid:after' || doomed.standing.has(`${task} at ${POINTS.returned[n]}`)),
+        gates.every(
+          (task, n) => POINTS.returned[n] === 'paid:after' || doomed.standing.has(`${task} at ${POINTS.returned[n]}`),
+        ),
       );
       await doomed.kill();
       await Promise.all(calls);

@@ -30,6 +30,7 @@ import { type Repeatable, readIdempotencyKey } from '../idempotency.ts';
 import { type Payment, readPayment } from './payment.ts';
 import { encodeHeader, withReceipt } from './paymentResponse.ts';
 import { type Door, nonceTail, type PaidQuote, type Quote, quoteOf, readPaidQuote, toRequirements } from './quote.ts';
+import type { UnpaidLimit } from './unpaid.ts';
 
 /** A payment must be able to land for this many more blocks: it is sent some slots later. */
 const MIN_BLOCKS = 40n;
@@ -68,6 +69,7 @@ export interface DoorChain {
   isBlockhashValid(blockhash: string): Promise<boolean>;
   /** Throws ApiError 503 while the fee payer has too little SOL. */
   requireFees(): void;
+  unpaid: UnpaidLimit;
 }
 
 export interface DoorRequest {
@@ -79,6 +81,8 @@ export interface DoorRequest {
   url: string;
   bytes: Buffer;
   ask: Ask;
+  /** The unit of the client's address. */
+  network: string;
 }
 
 export const DoorQuery = z.strictObject({
@@ -134,7 +138,10 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
     requireCurrent(door, asked, agent, call.timeoutSeconds, paid.quote);
     const lastValidHeight = await requireFresh(door, paid);
     door.requireFees();
-    return await buy(deps, door, agent, asked, paid, { ...call, lastValidHeight });
+    const payment = paid;
+    return await door.unpaid.limit(request.network, () =>
+      buy(deps, door, agent, asked, payment, { ...call, lastValidHeight }),
+    );
   } catch (error) {
     const refused = orRefusal(error);
     const { reason } = refused.details as { reason: PaymentReason };
