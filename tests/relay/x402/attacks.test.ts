@@ -318,7 +318,6 @@ describe('attacks on the x402 door', function () {
       );
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'changed')));
     const listed = await createListing(own, { wallet: creator, signingKey, draft: draftAt('0.25') });
-    market.setBehaviour(null);
     const url = `/v1/x402/agents/${listed.agent_id}/execute`;
     const priceNow = async (task: string): Promise<Accepted | null> => {
       const answer = await request(relay.url, url, { body: { task } });
@@ -348,6 +347,7 @@ describe('attacks on the x402 door', function () {
       503,
       "The agent's listing changed during 3 paid calls of the last 24 hours, so it gets no more quotes today.",
     ]);
+    market.setBehaviour(null);
   });
 
   describe('money that moves after the check', () => {
@@ -393,7 +393,6 @@ describe('attacks on the x402 door', function () {
 
   it('takes no more payments from an address after ten that did not arrive', async () => {
     const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1' });
-    await relay.kill();
     const from = (address: string) => (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
       request(proxied.url, path(), {
         body: { task },
