@@ -50,7 +50,14 @@ const CREATOR_USDC = 1_000_000_000n;
  */
 export async function provideSol(chain: LocalChain, identities: Identities): Promise<void> {
   const { admin, relayAuthority, x402FeePayer, creators, callers } = identities;
-  const everyone = [admin, relayAuthority, x402FeePayer, creators.a, creators.b, ...callers.map(({ wallet }) => wallet)];
+  const everyone = [
+    admin,
+    relayAuthority,
+    x402FeePayer,
+    creators.a,
+    creators.b,
+    ...callers.map(({ wallet }) => wallet),
+  ];
   const addresses = everyone.map(({ publicKey }) => publicKey);
   const poor = await poorOf(chain.connection, addresses);
   if (chain.isSurfpool) {

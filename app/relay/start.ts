@@ -22,6 +22,7 @@ import { createDocuments, type Documents } from './agents/documents.ts';
 import { createListedAgents } from './agents/listed.ts';
 import { startProber } from './agents/prober.ts';
 import { networkOf, secretOf } from './calls/x402/quote.ts';
+import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
 import { createEdgeBudget } from './chain/edgeBudget.ts';
@@ -126,7 +127,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     baseUrl: () => baseUrl,
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
-    door: assembleDoor(config, parts, marketplace.genesis),
+    door: assembleDoor(config, parts, marketplace.genesis, limits),
     keyUse,
     limits,
     accounts,
@@ -530,6 +531,7 @@ function assembleDoor(
   { x402 }: RelayConfig,
   { chain, config, x402Runway }: EngineParts,
   genesisHash: string,
+  limits: RelayDeps['limits'],
 ): RelayDeps['door'] {
   if (!x402 || !chain.feePayer) return null;
   return {
@@ -541,6 +543,7 @@ function assembleDoor(
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     recentBlockhash: chain.recentBlockhash,
     isBlockhashValid: async (blockhash) => (await chain.connection.isBlockhashValid(blockhash)).value,
+    unpaid: createUnpaidLimit(limits),
     requireFees() {
       if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;
       const message = 'The service has too little SOL for payments of x402 clients. The operator must fund it.';

@@ -17,7 +17,7 @@ import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { hasOpenDay, MAX_AGE_MS, RETRY_SECONDS } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
-import { payableOf } from './deposit.ts';
+import { payableOf } from './depositAt.ts';
 import { heldFor, obstacleOf } from './protection.ts';
 import { signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';

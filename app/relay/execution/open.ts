@@ -7,7 +7,8 @@ import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { FailedOpen } from '../ledger/notes.ts';
 import type { JournalRow } from '../ledger/tables.ts';
-import type { Depositing, Why } from './deposit.ts';
+import type { Depositing } from './deposit.ts';
+import type { Why } from './depositAt.ts';
 import { OPEN_WINDOW_SECONDS, signOpen, storedOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
@@ -16,7 +17,7 @@ import type { EngineDeps, Live, Step } from './step.ts';
 /** Creates the steps that open. */
 export function createOpening(
   deps: EngineDeps,
-  depositing: Pick<Depositing, 'notOpened' | 'withoutRecord'>,
+  depositing: Pick<Depositing, 'isOpened' | 'openAgain' | 'notOpened' | 'withoutRecord'>,
   stopping: AbortSignal,
 ) {
   const { chain, journal, authorities } = deps;
@@ -33,6 +34,7 @@ export function createOpening(
     if (!authorities.names(feeOf(signed.bytes).payer)) {
       if (await isOpened(row)) return openConfirmed(row, live);
       const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
+      if (row.deposit !== null) return depositing.openAgain(row, openBefore);
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return 'next';
     }
@@ -53,7 +55,7 @@ export function createOpening(
           if (left !== 'wait') return left;
         }
         const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
-        if (final?.record) return openConfirmed(row, live);
+        if (final?.record && (row.deposit === null || (await isOpened(row)))) return openConfirmed(row, live);
         if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';
         return voidOpen(row, live, openRefused(null, 'the transaction expired', row));
       }
@@ -61,7 +63,7 @@ export function createOpening(
   }
 
   async function isOpened(row: JournalRow): Promise<boolean> {
-    return (await readSnapshot(chain, row)).record !== null;
+    return row.deposit === null ? (await readSnapshot(chain, row)).record !== null : depositing.isOpened(row);
   }
 
   async function openConfirmed(row: JournalRow, live: Live): Promise<Step> {

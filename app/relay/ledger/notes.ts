@@ -60,7 +60,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     },
     /** Amounts are base units. */
     settled(
-      row: Moving & Pick<JournalRow, 'gas_lamports'>,
+      row: Moving & Pick<JournalRow, 'gas_lamports' | 'deposit'>,
       outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint },
     ): Promise<void> {
       return note(row, 'settled', {
@@ -71,7 +71,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     },
     /** `burnt`: fees left unpaid because a stranger's refund gave the gas back to the wallet, lamports. */
     refunded(
-      row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports'>,
+      row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports' | 'deposit'>,
       settledAt: bigint,
       burnt = 0n,
       refund_state: 'handed_over' | 'done' = 'done',

@@ -11,7 +11,7 @@ import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests } from '../workers.ts';
 import type { RunwayStatus } from './runway.ts';
@@ -120,7 +120,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
         await journal.settled(row, outcome);
         ended.inc({ outcome: 'completed' });
         count('fees', row.fees);
-        count('collected', row.gas_lamports);
+        count('collected', collectedOf(row));
       },
       async refunded(row, settledAt, burnt = 0n, state = 'done') {
         await journal.refunded(row, settledAt, burnt, state);
@@ -128,7 +128,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
         count('fees', row.fees);
         count('burnt', burnt);
         // If an end burns fees, a stranger's refund gave the gas away.
-        if (burnt === 0n) count('collected', row.gas_lamports);
+        if (burnt === 0n) count('collected', collectedOf(row));
       },
       async returned(row, returnedAt, why) {
         await journal.returned(row, returnedAt, why);
@@ -176,6 +176,10 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
     },
   });
 }
+
+/** The gas that a caller paid, lamports. For a call that a deposit pays for, the relay gives it and gets it back. */
+const collectedOf = ({ gas_lamports, deposit }: Pick<JournalRow, 'gas_lamports' | 'deposit'>) =>
+  deposit === null ? gas_lamports : 0n;
 
 function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
   if (errorCode === 'execution_timeout') return 'timeout';

@@ -52,9 +52,9 @@ export function createStandstill(report: (task: string) => void) {
   }
 
   return {
-    /** Lets a task go on; `then`, up to another point, where it stands for good. */
-    release(task: string, then?: string): void {
-      if (then !== undefined) next.set(task, then);
+    /** Lets a task go on; `nextStop`: up to another point, where it stands for good. */
+    release(task: string, nextStop?: string): void {
+      if (nextStop !== undefined) next.set(task, nextStop);
       released.add(task);
       standing.get(task)?.();
     },

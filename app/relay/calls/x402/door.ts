@@ -4,32 +4,27 @@
  */
 import { z } from 'zod';
 import { parseAddress } from '../../../sdk/program/program.ts';
-import { createNonce, deriveExecutionId, formatUuid, nonceDay } from '../../../sdk/receipt/receipt.ts';
+import { deriveExecutionId, formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { PaymentReason } from '../../../sdk/wire/errorCodes.ts';
 import { formatUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
-import { ERRORS, type ExecuteBody, errorBodyOf } from '../../../sdk/wire/wire.ts';
+import type { ExecuteBody } from '../../../sdk/wire/wire.ts';
 import { type Agent, requireAgent } from '../../agents/catalog.ts';
-import type { RecentBlockhash } from '../../chain/signer.ts';
-import { ApiError, chainUnreadable, errorBody } from '../../errors.ts';
+import { ApiError, chainUnreadable } from '../../errors.ts';
 import { refusePayment } from '../../execution/buying.ts';
 import type { DepositCall, Engine } from '../../execution/contract.ts';
 import { reused } from '../../execution/standing.ts';
-import { renderJson } from '../../json.ts';
-import {
-  countChangedListings,
-  type DepositCall as DepositRow,
-  readByDeposit,
-  readByPayment,
-} from '../../ledger/executions.ts';
+import { type DepositCall as DepositRow, readByDeposit, readByPayment } from '../../ledger/executions.ts';
 import { invalid, isAddress, parse, readQuery, requireValue } from '../../parse.ts';
 import type { Ask } from '../../workers.ts';
 import { answerFirst, answerKnown, type CallAnswer } from '../answers.ts';
 import { type BodyIdentity, type Canonical, readExecuteBody } from '../body.ts';
 import { type ExecuteDeps, readCall } from '../execute.ts';
 import { type Repeatable, readIdempotencyKey } from '../idempotency.ts';
+import { answerQuote, type DoorChain } from './offer.ts';
 import { type Payment, readPayment } from './payment.ts';
-import { encodeHeader, withReceipt } from './paymentResponse.ts';
-import { type Door, nonceTail, type PaidQuote, type Quote, quoteOf, readPaidQuote, toRequirements } from './quote.ts';
+import { withReceipt } from './paymentResponse.ts';
+import { type Door, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
+import type { UnpaidLimit } from './unpaid.ts';
 
 /** A payment must be able to land for this many more blocks: it is sent some slots later. */
 const MIN_BLOCKS = 40n;
@@ -37,37 +32,11 @@ const MIN_BLOCKS = 40n;
 const BLOCKHASH_BLOCKS = 150n;
 /** USDC's. */
 const DECIMALS = 6;
-/** After so many payments of a day that came back because the listing had changed, the agent gets no more quotes. */
-const MAX_CHANGES = 3;
-const DAY_MS = 24 * 60 * 60 * 1_000;
-const RETRY_CHANGED_SECONDS = 3_600;
-/** Declares that a client may give its payment an id of its own; in the shape of the extension's package. */
-const PAYMENT_IDENTIFIER = {
-  info: { required: false },
-  schema: {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    type: 'object',
-    properties: {
-      required: { type: 'boolean' },
-      id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
-    },
-    required: ['required'],
-  },
-};
 
 export interface DoorDeps extends ExecuteDeps {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
   /** Null if this service does not sell to x402 clients. */
-  door: (Door & DoorChain) | null;
-}
-
-/** The door's own reads of the chain. */
-export interface DoorChain {
-  /** From a cache that all quotes share: quotes cost the node nothing. */
-  recentBlockhash(): Promise<RecentBlockhash>;
-  isBlockhashValid(blockhash: string): Promise<boolean>;
-  /** Throws ApiError 503 while the fee payer has too little SOL. */
-  requireFees(): void;
+  door: (Door & DoorChain & { unpaid: UnpaidLimit }) | null;
 }
 
 export interface DoorRequest {
@@ -79,6 +48,8 @@ export interface DoorRequest {
   url: string;
   bytes: Buffer;
   ask: Ask;
+  /** The unit of the client's address. */
+  network: string;
 }
 
 export const DoorQuery = z.strictObject({
@@ -89,14 +60,11 @@ export const DoorQuery = z.strictObject({
 });
 
 /** A request with all that does not need the agent. */
-interface Asked {
-  agentId: string;
+interface Asked extends Pick<DoorRequest, 'agentId' | 'url' | 'ask'> {
   payer: string | null;
   key: string | null;
   identity: BodyIdentity;
   body: Canonical<ExecuteBody>;
-  ask: Ask;
-  url: string;
 }
 
 /** A payment that is well formed, of a quote of ours. */
@@ -134,13 +102,18 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
     requireCurrent(door, asked, agent, call.timeoutSeconds, paid.quote);
     const lastValidHeight = await requireFresh(door, paid);
     door.requireFees();
-    return await buy(deps, door, agent, asked, paid, { ...call, lastValidHeight });
+    const payment = paid;
+    return await door.unpaid.limit(request.network, () =>
+      buy(deps, door, agent, asked, payment, { ...call, lastValidHeight }),
+    );
   } catch (error) {
     const refused = orRefusal(error);
     const { reason } = refused.details as { reason: PaymentReason };
     // The key gives every wallet the same quote.
     if (reason === 'quote_used' && asked.key !== null) throw reused(null);
-    return answerQuote(deps, { asked, agent, timeoutSeconds: call.timeoutSeconds, error: refused });
+    const { url, payer, key } = asked;
+    const { requestHash, timeoutSeconds } = call;
+    return answerQuote(deps, door, { agent, url, payer, key, requestHash, timeoutSeconds, error: refused });
   }
 }
 
@@ -265,59 +238,6 @@ async function buy(
     lastValidHeight: call.lastValidHeight,
   };
   return withReceipt(deps, executionId, () => answerFirst(deps, repeatable, () => deps.engine.buy(agent, bought)));
-}
-
-/** 402 with a quote of what the request costs now. Throws ApiError 503. */
-async function answerQuote(
-  deps: DoorDeps,
-  { asked, agent, timeoutSeconds, error }: { asked: Asked; agent: Agent; timeoutSeconds: number; error: ApiError },
-): Promise<CallAnswer> {
-  const door = deps.door!;
-  const changes = await countChangedListings(deps.ledger, agent.listing, deps.now() - DAY_MS);
-  if (changes >= MAX_CHANGES) {
-    const message = `The agent's listing changed during ${changes} paid calls of the last 24 hours, so it gets no more quotes today.`;
-    throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_CHANGED_SECONDS });
-  }
-  door.requireFees();
-  const blockhash = await door.recentBlockhash().catch(chainUnreadable);
-  const quote = await chooseQuote(deps, door, asked, agent, timeoutSeconds);
-  const required = {
-    x402Version: 2,
-    error: error.message,
-    resource: {
-      url: `${deps.baseUrl()}${asked.url}`,
-      description: agent.metadata.tagline,
-      mimeType: 'application/json',
-    },
-    accepts: [toRequirements(door, quote, blockhash)],
-    extensions: { 'payment-identifier': PAYMENT_IDENTIFIER },
-  };
-  return {
-    status: ERRORS.payment_required.status,
-    body: [renderJson(errorBodyOf('payment_required'), errorBody(error))],
-    headers: { 'PAYMENT-REQUIRED': encodeHeader(required) },
-  };
-}
-
-/** With an Idempotency-Key the quote is always the same, so that a repeat finds its call; on the day after it, too. */
-async function chooseQuote(
-  deps: DoorDeps,
-  door: Door,
-  { payer, key, identity }: Asked,
-  agent: Agent,
-  timeoutSeconds: number,
-): Promise<Quote> {
-  const today = nonceDay(deps.accounts.clock());
-  const { listing, listingVersion, price } = agent;
-  const { requestHash } = identity;
-  const { serviceFee } = door;
-  const on = (day: number) => {
-    const nonce = Buffer.from(key === null ? createNonce(day) : createNonce(day, nonceTail(door, payer, key)));
-    return quoteOf(door, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });
-  };
-  if (key === null) return on(today);
-  const before = on(today - 1);
-  return (await readByDeposit(deps.ledger, before.deposit)) ? before : on(today);
 }
 
 /** 409 for an id of a payment that was used with another request. */

@@ -18,6 +18,7 @@ import {
   StartBody,
 } from '../../../sdk/wire/wire.ts';
 import { askerOf } from '../../access/asker.ts';
+import { clientNetwork } from '../../access/clientAddress.ts';
 import { archiveOf, leavesOf } from '../../calls/archived.ts';
 import { deleteExecutionContent } from '../../calls/deletion.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
@@ -187,7 +188,9 @@ export const executionRoutes = {
     async handle({ deps }, { request, param, bytes }) {
       const { 'idempotency-key': idempotencyKey, 'payment-signature': payment } = request.headers;
       const ask = () => askerOf(deps, request, null);
-      return enterDoor(deps, { agentId: param('agent_id'), idempotencyKey, payment, url: request.url, bytes, ask });
+      const network = clientNetwork(request, deps.config.trustProxy);
+      const asked = { agentId: param('agent_id'), idempotencyKey, payment, url: request.url, bytes, ask, network };
+      return enterDoor(deps, asked);
     },
   }),
 
