@@ -2,7 +2,7 @@
 
 import { toQuery } from './http.ts';
 import { Listing } from './listing.ts';
-import { type CallOptions, executeRequest, type RunInput, runCall, type WaitOptions } from './paid.ts';
+import { executeRequest, type RunInput, type RunOptions, runCall } from './paid.ts';
 import type { RequestOptions, Service } from './service.ts';
 import type { Agent, AgentStatistics, AgentSummary, CompletedExecution } from './types.ts';
 
@@ -65,7 +65,7 @@ export class Agents {
    * that failed; its price is refunded in full. `timeout` is the longest wait for all of it: after it WaitTimeoutError
    * names the execution, which goes on and may still be paid.
    */
-  run(agentId: string, input: RunInput, options: CallOptions & WaitOptions = {}): Promise<CompletedExecution> {
+  run(agentId: string, input: RunInput, options: RunOptions = {}): Promise<CompletedExecution> {
     return runCall(this.#service, executeRequest(agentId, input, options, false), options);
   }
 }
