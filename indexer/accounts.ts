@@ -8,8 +8,8 @@ import { type Connection, PublicKey, type VersionedTransactionResponse } from '@
 import { chunks } from '../app/process/chunks.ts';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
 import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
-import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
-import type { ArchiveRow, ConfigRow, CreatorRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
+import { archiveRow, configRow, creatorRow, depositRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
+import type { ArchiveRow, ConfigRow, CreatorRow, DepositRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
 import { EXPIRED, HANDED_OVER } from './write.ts';
 
 /** The rows of a transaction's accounts, each with the slot of its reading. */
@@ -19,6 +19,7 @@ export interface AccountRows {
   listings: ListingRow[];
   grants: GrantRow[];
   executions: ExecutionRow[];
+  deposits: DepositRow[];
   /** The caller looks up `execution_id` by the record. */
   disputes: Omit<DisputeRow, 'execution_id'>[];
   archives: ArchiveRow[];
@@ -51,7 +52,7 @@ export interface GoneAccount {
   time: bigint;
 }
 
-type ClosableKind = 'grant' | 'record' | 'dispute';
+type ClosableKind = 'grant' | 'record' | 'deposit' | 'dispute';
 
 /** getMultipleAccounts takes this many addresses. */
 const ACCOUNTS_PER_CALL = 100;
@@ -64,6 +65,7 @@ const ACCOUNT_NAMES = [
   'CreatorCollateral',
   'KeyGrant',
   'ExecutionRecord',
+  'Deposit',
   'Dispute',
   'Archive',
 ] as const;
@@ -74,6 +76,9 @@ const CLOSABLE: Record<string, readonly ClosableKind[]> = {
   close_grant: ['grant'],
   open_execution: ['record'],
   open_execution_with_grant: ['record'],
+  prepare_deposit: ['deposit'],
+  open_execution_from_deposit: ['record', 'deposit'],
+  refund_deposit: ['deposit'],
   settle_execution: ['record'],
   refund_execution: ['record'],
   hand_over_refund: ['record'],
@@ -133,6 +138,7 @@ async function readRowsOf(
     listings: [],
     grants: [],
     executions: [],
+    deposits: [],
     disputes: [],
     archives: [],
     refunds: readRefunds(invocations),
@@ -156,7 +162,8 @@ async function readRowsOf(
     else if (name === 'ExecutionRecord') {
       const row = executionRow(address, decodeAccount(name, data), slot);
       rows.executions.push({ ...row, ...readHistory(invocations, row.record, at) });
-    } else if (name === 'Dispute') {
+    } else if (name === 'Deposit') rows.deposits.push(depositRow(address, decodeAccount(name, data), slot));
+    else if (name === 'Dispute') {
       const opening = findInvocation(invocations, 'open_dispute', 'dispute', address.toBase58());
       const evidenceUri = opening ? (readArguments(opening).evidenceUri as string) : null;
       rows.disputes.push(disputeRow(address, decodeAccount(name, data), evidenceUri, slot));
@@ -247,20 +254,22 @@ function readRefunds(invocations: Invocation[]): AccountRows['refunds'] {
   });
 }
 
-/** Signatures and slot, if the transaction opened or ended this record, and whether it handed its refund over. */
+/** Signatures, slot and deposit, if the transaction opened or ended this record, and whether it handed its refund over. */
 function readHistory(
   invocations: Invocation[],
   record: string,
   at: { signature: string; slot: number },
-): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature' | 'handed_over'> {
+): Pick<ExecutionRow, 'open_signature' | 'opened_slot' | 'end_signature' | 'deposit' | 'handed_over'> {
   const did = (name: string) => findInvocation(invocations, name, 'record', record) !== undefined;
-  const opened = did('open_execution') || did('open_execution_with_grant');
+  const paid = findInvocation(invocations, 'open_execution_from_deposit', 'record', record);
+  const opened = did('open_execution') || did('open_execution_with_grant') || paid !== undefined;
   const handedOver = did('hand_over_refund');
   const ended = did('settle_execution') || did('refund_execution') || handedOver;
   return {
     open_signature: opened ? at.signature : null,
     opened_slot: opened ? BigInt(at.slot) : null,
     end_signature: ended ? at.signature : null,
+    deposit: paid?.accounts.deposit ?? null,
     handed_over: handedOver ? HANDED_OVER.owned : 0n,
   };
 }

@@ -2,6 +2,7 @@
 import type { MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import { archives } from './handlers/archives.ts';
 import { config } from './handlers/config.ts';
+import { deposits } from './handlers/deposits.ts';
 import { disputes } from './handlers/disputes.ts';
 import { executions } from './handlers/executions.ts';
 import { grants } from './handlers/grants.ts';
@@ -10,7 +11,7 @@ import { listings } from './handlers/listings.ts';
 import type { Unit } from './unit.ts';
 
 /** Exhaustive: an event without a handler does not compile. */
-const HANDLERS: Handlers = { ...config, ...listings, ...grants, ...executions, ...disputes, ...archives };
+const HANDLERS: Handlers = { ...config, ...listings, ...grants, ...executions, ...deposits, ...disputes, ...archives };
 
 /** Applies one event to the unit of work. Throws MissingRow if the event is about a row that does not exist. */
 export function handleEvent(unit: Unit, event: MarketplaceEvent, at: Position): void {

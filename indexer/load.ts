@@ -5,7 +5,7 @@ import { readRows } from '../app/database/bulk.ts';
 import { EVENT_FIELDS, type EventName, type MarketplaceEvent } from '../app/sdk/program/eventFields.ts';
 import type { AccountRows } from './accounts.ts';
 import type { ChainTransaction } from './chainTransaction.ts';
-import { base58, optionalHex } from './columns.ts';
+import { base58, optionalBase58, optionalHex } from './columns.ts';
 import { grantAddress, rememberGrant } from './handlers/grantAddress.ts';
 import { STORED, type StoredName, type StoredRow } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
@@ -24,6 +24,7 @@ const FIELDS = {
   listing: 'listings',
   creator: 'creators',
   grant: 'grants',
+  deposit: 'deposits',
   dispute: 'disputes',
   archive: 'archives',
 } as const satisfies Record<string, KeyedTable>;
@@ -56,7 +57,7 @@ export async function load(db: Db, unit: Unit, batch: readonly ChainTransaction[
   // A closed dispute takes its price from its execution.
   await loadKeyed(db, unit, 'executions', recordsOfDisputes(unit, wanted));
   for (const { record, caller } of wanted.refunds) wantGrant(wanted, caller, unit.rows.executions.get(record)?.key_id);
-  for (const table of ['listings', 'creators', 'grants', 'archives', 'archive_leaves'] as const) {
+  for (const table of ['listings', 'creators', 'grants', 'deposits', 'archives', 'archive_leaves'] as const) {
     await loadKeyed(db, unit, table, wanted.keys[table]);
   }
   await loadKeyed(db, unit, 'listing_versions', wanted.versions);
@@ -148,7 +149,10 @@ function wantGrant(wanted: Wanted, wallet: string, keyId: string | null | undefi
 
 function collectEvent(wanted: Wanted, { name, data }: MarketplaceEvent): void {
   const fields = data as Record<string, unknown>;
-  for (const [field, table] of EVENT_KEYS[name] ?? []) want(wanted, table, base58(fields[field] as PublicKey));
+  for (const [field, table] of EVENT_KEYS[name] ?? []) {
+    const key = optionalBase58(fields[field] as PublicKey);
+    if (key) want(wanted, table, key);
+  }
   if (fields.listing instanceof PublicKey && typeof fields.listingVersion === 'number') {
     wanted.versions.add(versionKey(base58(fields.listing), fields.listingVersion));
   }
@@ -179,6 +183,7 @@ function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
     want(wanted, 'listings', listing);
     wantGrant(wanted, caller, key_id);
   }
+  for (const { deposit } of snapshot.deposits) want(wanted, 'deposits', deposit);
   for (const { dispute, record } of snapshot.disputes) {
     want(wanted, 'disputes', dispute);
     want(wanted, 'executions', record);
@@ -190,4 +195,4 @@ function collectSnapshot(wanted: Wanted, snapshot: AccountRows): void {
   }
 }
 
-const GONE_TABLES = { grant: 'grants', record: 'executions', dispute: 'disputes' } as const;
+const GONE_TABLES = { grant: 'grants', record: 'executions', deposit: 'deposits', dispute: 'disputes' } as const;

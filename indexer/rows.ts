@@ -9,6 +9,7 @@ import {
   type Config,
   type CreatorCollateral,
   type CreatorProfile,
+  type Deposit,
   type Dispute,
   type ExecutionRecord,
   findTreasury,
@@ -21,6 +22,7 @@ import type {
   ArchiveRow,
   ConfigRow,
   CreatorRow,
+  DepositRow,
   DisputeRow,
   ExecutionRow,
   ExecutionStatusName,
@@ -142,10 +144,29 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
     end_signature: null,
     closed: 0n,
     gas_lamports: BigInt(record.gasLamports),
+    deposit: null,
     handed_over: 0n,
     slot,
   };
 }
+
+/** The account says only that it was prepared. */
+export function depositRow(address: PublicKey, deposit: Deposit, slot: bigint): DepositRow {
+  return {
+    deposit: base58(address),
+    caller: base58(deposit.caller),
+    rent_sponsor: base58(deposit.rentSponsor),
+    price: String(deposit.price),
+    service_fee: deposit.serviceFee,
+    prepared_at: deposit.preparedAt,
+    expires_at: deposit.expiresAt,
+    ...PREPARED,
+    slot,
+  };
+}
+
+/** The columns that show how a deposit ended, of one that has not. */
+export const PREPARED = { status: 'prepared', ended_at: null, end_signature: null, closed: 0n } as const;
 
 export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): ArchiveRow {
   return {

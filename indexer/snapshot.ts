@@ -1,21 +1,25 @@
 /**
  * Writes the account readings of a transaction, and the effects of its instructions on accounts that no longer exist.
  */
+import type { PublicKey } from '@solana/web3.js';
+import { constants } from '../app/sdk/program/program.ts';
 import { formatUuid } from '../app/sdk/receipt/receipt.ts';
 import type { AccountRows, GoneAccount } from './accounts.ts';
-import { hex, optionalHex, uri } from './columns.ts';
+import { base58, hex, optionalHex, uri } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
-import { settledAmounts } from './rows.ts';
+import { PREPARED, settledAmounts } from './rows.ts';
 import type { ExecutionRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 import {
   changeRow,
   EXPIRED,
+  endDeposit,
   endExecution,
   HANDED_OVER,
   MissingRow,
   noteHandOver,
   tellUnread,
+  writeDeposit,
   writeDispute,
   writeExecution,
   writeRow,
@@ -44,6 +48,7 @@ export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): 
     const reason = refundedAt === null ? null : reasonOf(row.record, refundedAt, row.refund_at);
     writeExecution(unit, { ...row, reason });
   }
+  for (const row of snapshot.deposits) writeDeposit(unit, row);
   for (const row of snapshot.disputes) {
     const executionId = executionOf(unit, row.record);
     if (executionId !== null) writeDispute(unit, { ...row, execution_id: executionId });
@@ -70,12 +75,34 @@ export function passOverGone(unit: Unit, slot: bigint, write: () => void): void 
 function writeGone(unit: Unit, gone: GoneAccount, at: Position, reasonOf: ReasonOf): void {
   if (gone.kind === 'grant') writeGoneGrant(unit, gone, at);
   else if (gone.kind === 'record') writeGoneRecord(unit, gone, at, reasonOf);
+  else if (gone.kind === 'deposit') writeGoneDeposit(unit, gone, at);
   else writeGoneDispute(unit, gone, at);
 }
 
 function writeGoneGrant(unit: Unit, { instruction, address }: GoneAccount, { slot }: Position): void {
   if (instruction === 'close_grant') changeRow(unit, 'grants', address, { revoked: 1n, closed: 1n, slot });
   else writeUnread(unit, { address, slot });
+}
+
+/** The arguments say all that the account did, but for its times, which are the block's. */
+function writeGoneDeposit(unit: Unit, gone: GoneAccount, at: Position): void {
+  const { instruction, address, accounts, args, time } = gone;
+  if (instruction === 'prepare_deposit') {
+    writeRow(unit, 'deposits', {
+      deposit: address,
+      caller: base58(args.caller as PublicKey),
+      rent_sponsor: accounts.rent_sponsor ?? '',
+      price: String(args.price),
+      service_fee: args.serviceFee as bigint,
+      prepared_at: time,
+      expires_at: time + BigInt(constants.depositSeconds),
+      ...PREPARED,
+      slot: at.slot,
+    });
+    return;
+  }
+  const status = instruction === 'refund_deposit' ? 'refunded' : 'opened';
+  endDeposit(unit, address, at, { status, ended_at: time, closed: 1n });
 }
 
 function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: ReasonOf): void {
@@ -117,13 +144,17 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
     case 'close_execution':
       changeRow(unit, 'executions', address, { closed: 1n, slot });
       break;
-    default:
+    default: {
+      // An open; that of a deposit has the arguments of every open in `open`.
+      const { executionId } = (args.open ?? args) as { executionId: Uint8Array };
       writeUnread(unit, { address, slot });
       tellUnread(unit, address, {
-        execution_id: formatUuid(args.executionId as Uint8Array),
+        execution_id: formatUuid(executionId),
         open_signature: at.signature,
         opened_slot: slot,
+        deposit: gone.accounts.deposit ?? null,
       });
+    }
   }
 }
 

@@ -19,6 +19,7 @@ export type StoredName =
   | 'listings'
   | 'grants'
   | 'executions'
+  | 'deposits'
   | 'disputes'
   | 'archives'
   | 'archive_leaves'
@@ -138,11 +139,30 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
       end_signature: true,
       closed: true,
       gas_lamports: true,
+      deposit: true,
       handed_over: true,
       slot: true,
     },
     'record',
     ['execution_id'],
+  ),
+  deposits: stored(
+    'deposits',
+    {
+      deposit: true,
+      caller: true,
+      rent_sponsor: true,
+      price: true,
+      service_fee: true,
+      prepared_at: true,
+      expires_at: true,
+      status: true,
+      ended_at: true,
+      end_signature: true,
+      closed: true,
+      slot: true,
+    },
+    'deposit',
   ),
   disputes: stored(
     'disputes',
@@ -181,7 +201,7 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
   ),
   unread_accounts: stored(
     'unread_accounts',
-    { address: true, slot: true, execution_id: true, open_signature: true, opened_slot: true, end_signature: true },
+    { address: true, slot: true, execution_id: true, open_signature: true, opened_slot: true, end_signature: true, deposit: true },
     'address',
   ),
   listing_versions: stored('listing_versions', { version: true, timeout_seconds: true, slot: true }, 'version'),

@@ -3,6 +3,7 @@
 export type ListingStatusName = 'active' | 'paused' | 'delisted';
 export type ExecutionStatusName = 'open' | 'completed' | 'refunded' | 'disputed' | 'dispute_upheld';
 export type DisputeOutcomeName = 'open' | 'rejected' | 'upheld' | 'lapsed';
+export type DepositStatusName = 'prepared' | 'opened' | 'refunded';
 /** SQLite has no booleans: 0n or 1n. */
 export type Flag = 0n | 1n;
 
@@ -100,8 +101,26 @@ export interface ExecutionRow {
   end_signature: string | null;
   closed: Flag;
   gas_lamports: bigint;
+  /** The deposit that paid; null if none did. */
+  deposit: string | null;
   /** 1: the refund was handed over, and the escrow account is the caller's; 2: that account is closed; else 0. */
   handed_over: bigint;
+  slot: bigint;
+}
+
+export interface DepositRow {
+  deposit: string;
+  caller: string;
+  rent_sponsor: string;
+  /** Decimal text. */
+  price: string;
+  service_fee: bigint;
+  prepared_at: bigint;
+  expires_at: bigint;
+  status: DepositStatusName;
+  ended_at: bigint | null;
+  end_signature: string | null;
+  closed: Flag;
   slot: bigint;
 }
 
@@ -152,6 +171,7 @@ export interface UnreadRow {
   open_signature: string | null;
   opened_slot: bigint | null;
   end_signature: string | null;
+  deposit: string | null;
 }
 
 export interface ListingVersionRow {
@@ -248,6 +268,7 @@ export interface IndexDatabase {
   listings: ListingRow;
   grants: GrantRow;
   executions: ExecutionRow;
+  deposits: DepositRow;
   disputes: DisputeRow;
   archives: ArchiveRow;
   archive_leaves: ArchiveLeafRow;

@@ -2,7 +2,7 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { type Accounts, decodeAccount, findCollateral, findCreator } from '../app/sdk/program/program.ts';
-import { archiveRow, configRow, creatorRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
+import { archiveRow, configRow, creatorRow, depositRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
 import { STORED, type StoredName } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
 
@@ -100,10 +100,14 @@ export const VERIFIED: readonly Verified[] = [
         'open_index',
         'listing_timeout_seconds',
         'end_signature',
+        'deposit',
         'handed_over',
       ],
     },
   ),
+  verified('deposits', 'Deposit', ([at], [data]) => asRow(depositRow(at!, decodeAccount('Deposit', data!), 0n)), {
+    elsewhere: ['status', 'ended_at', 'end_signature'],
+  }),
   verified('disputes', 'Dispute', ([at], [data]) => asRow(disputeRow(at!, decodeAccount('Dispute', data!), null, 0n)), {
     elsewhere: ['evidence_uri'],
   }),

@@ -4,7 +4,7 @@
  */
 import { REFUND_REASONS } from '../app/sdk/program/program.ts';
 import type { StoredName, StoredRow } from './stored.ts';
-import type { DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
+import type { DepositRow, DisputeRow, ExecutionRow, UnreadRow } from './tables.ts';
 import type { Unit } from './unit.ts';
 
 /** Tables whose rows show an account at a slot. */
@@ -74,6 +74,7 @@ export function writeExecution(unit: Unit, row: ExecutionRow): void {
     ...base,
     reason: known?.reason ?? row.reason,
     end_signature: known?.end_signature ?? row.end_signature,
+    deposit: known?.deposit ?? row.deposit,
     dispute_count: isDisputed ? 1n : 0n,
     handed_over: known && known.handed_over > row.handed_over ? known.handed_over : row.handed_over,
     listing_timeout_seconds: known?.listing_timeout_seconds ?? timeout,
@@ -139,6 +140,23 @@ export function noteHandOver(unit: Unit, record: string, state: bigint): void {
   else if (known.handed_over < state) executions.put({ ...known, handed_over: state });
 }
 
+/** Writes a deposit from its account, which does not say how an earlier refund ended that could not close it. */
+export function writeDeposit(unit: Unit, row: DepositRow): void {
+  const known = unit.rows.deposits.get(row.deposit);
+  const { status, ended_at, end_signature } = known?.prepared_at === row.prepared_at ? known : row;
+  writeRow(unit, 'deposits', { ...row, status, ended_at, end_signature });
+}
+
+/** Writes that a deposit opened its execution or was refunded. */
+export function endDeposit(
+  unit: Unit,
+  deposit: string,
+  { signature, slot }: { signature: string; slot: bigint },
+  state: Pick<DepositRow, 'status' | 'ended_at' | 'closed'>,
+): void {
+  changeRow(unit, 'deposits', deposit, { ...state, end_signature: signature, slot });
+}
+
 /** Writes a dispute's state. Its URI, and the fact that it existed, are only added. */
 export function writeDispute(unit: Unit, row: DisputeRow): void {
   const { disputes, executions } = unit.rows;
@@ -155,15 +173,15 @@ export function writeDispute(unit: Unit, row: DisputeRow): void {
 export function writeArchivedExecution(unit: Unit, row: ExecutionRow): void {
   const unread = unit.rows.unread_accounts.get(row.record);
   if (unread) unit.rows.unread_accounts.remove(row.record);
-  const { open_signature, opened_slot, end_signature } = unread ?? row;
-  writeExecution(unit, { ...row, open_signature, opened_slot, end_signature });
+  const { open_signature, opened_slot, end_signature, deposit } = unread ?? row;
+  writeExecution(unit, { ...row, open_signature, opened_slot, end_signature, deposit });
 }
 
 /** Records that an account was created and closed before it could be read. */
 export function writeUnread(unit: Unit, { address, slot }: Pick<UnreadRow, 'address' | 'slot'>): void {
   const { unread_accounts } = unit.rows;
   if (unread_accounts.get(address)) return;
-  const nothing = { execution_id: null, open_signature: null, opened_slot: null, end_signature: null };
+  const nothing = { execution_id: null, open_signature: null, opened_slot: null, end_signature: null, deposit: null };
   unread_accounts.put({ address, slot, ...nothing });
 }
 

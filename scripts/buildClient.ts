@@ -21,6 +21,7 @@ const ENTRY = join(SDK, 'client', 'caller.ts');
 const INSTRUCTIONS = [
   'open_execution',
   'open_execution_with_grant',
+  'open_execution_from_deposit',
   'settle_execution',
   'refund_execution',
   'hand_over_refund',

@@ -138,7 +138,9 @@ CREATE TABLE executions (
   gas_lamports INTEGER NOT NULL DEFAULT 0,
   -- 1 if the caller's account could not receive the refund, and the escrow account itself became the caller's; 2 once that
   -- account is closed. No account shows it.
-  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2))
+  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),
+  -- The deposit that paid; NULL if a wallet or a grant did. No account shows it.
+  deposit TEXT
 ) STRICT;
 CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
@@ -150,6 +152,23 @@ CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
+
+CREATE TABLE deposits (
+  deposit TEXT PRIMARY KEY,
+  caller TEXT NOT NULL,
+  rent_sponsor TEXT NOT NULL,
+  price TEXT NOT NULL,
+  service_fee INTEGER NOT NULL,
+  prepared_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('prepared', 'opened', 'refunded')),
+  ended_at INTEGER,
+  end_signature TEXT,
+  slot INTEGER NOT NULL,
+  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1))
+) STRICT;
+CREATE INDEX deposits_by_caller ON deposits (caller, prepared_at DESC, deposit);
+CREATE INDEX deposits_waiting ON deposits (prepared_at, deposit) WHERE closed = 0;
 
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,
@@ -190,7 +209,9 @@ CREATE TABLE unread_accounts (
   execution_id TEXT,
   open_signature TEXT,
   opened_slot INTEGER,
-  end_signature TEXT
+  end_signature TEXT,
+  -- The deposit that paid; NULL if none did.
+  deposit TEXT
 ) STRICT;
 
 CREATE TABLE archives (

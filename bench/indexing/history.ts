@@ -154,6 +154,8 @@ function opened(
     grantPeriodLamports: 50_000n,
     exposureWindowStart: openedAt,
     exposureOpened: 300_000n,
+    deposit: PublicKey.default,
+    serviceFee: 0n,
   };
 }
 

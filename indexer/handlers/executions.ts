@@ -1,7 +1,8 @@
 /** Events of executions, and their effects on the grant. */
+import { PublicKey } from '@solana/web3.js';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { base58, hex, optionalHex } from '../columns.ts';
-import { changeRow, endExecution, HANDED_OVER, noteHandOver, requireKnown, writeExecution } from '../write.ts';
+import { base58, hex, optionalBase58, optionalHex } from '../columns.ts';
+import { changeRow, endDeposit, endExecution, HANDED_OVER, noteHandOver, requireKnown, writeExecution } from '../write.ts';
 import { grantAddress } from './grantAddress.ts';
 import type { Handlers } from './handler.ts';
 
@@ -40,9 +41,13 @@ export const executions = {
       end_signature: null,
       closed: 0n,
       gas_lamports: BigInt(data.gasLamports),
+      deposit: optionalBase58(data.deposit),
       handed_over: 0n,
       slot,
     });
+    if (!data.deposit.equals(PublicKey.default)) {
+      endDeposit(unit, base58(data.deposit), { signature, slot }, { status: 'opened', ended_at: data.openedAt, closed: 1n });
+    }
     if (keyId === null) return;
     const spent = {
       execution_count: data.grantExecutionCount,

@@ -131,7 +131,8 @@ CREATE TABLE executions (
   open_index BIGINT,
   listing_timeout_seconds BIGINT,
   gas_lamports BIGINT NOT NULL DEFAULT 0,
-  handed_over BIGINT NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2))
+  handed_over BIGINT NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),
+  deposit TEXT COLLATE "C"
 );
 CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
 CREATE INDEX executions_open ON executions (price) WHERE status = 'open';
@@ -145,6 +146,23 @@ CREATE INDEX executions_by_caller_status ON executions (
 CREATE INDEX executions_by_listing_caller ON executions (
   listing, caller, status, opened_at DESC, opened_slot DESC NULLS LAST, open_index DESC NULLS LAST, execution_id DESC
 );
+
+CREATE TABLE deposits (
+  deposit TEXT COLLATE "C" PRIMARY KEY,
+  caller TEXT COLLATE "C" NOT NULL,
+  rent_sponsor TEXT COLLATE "C" NOT NULL,
+  price TEXT COLLATE "C" NOT NULL,
+  service_fee BIGINT NOT NULL,
+  prepared_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  status TEXT COLLATE "C" NOT NULL CHECK (status IN ('prepared', 'opened', 'refunded')),
+  ended_at BIGINT,
+  end_signature TEXT COLLATE "C",
+  slot BIGINT NOT NULL,
+  closed BIGINT NOT NULL DEFAULT 0 CHECK (closed IN (0, 1))
+);
+CREATE INDEX deposits_by_caller ON deposits (caller, prepared_at DESC, deposit);
+CREATE INDEX deposits_waiting ON deposits (prepared_at, deposit) WHERE closed = 0;
 
 CREATE TABLE disputes (
   dispute TEXT COLLATE "C" PRIMARY KEY,
@@ -180,7 +198,8 @@ CREATE TABLE unread_accounts (
   execution_id TEXT COLLATE "C",
   open_signature TEXT COLLATE "C",
   opened_slot BIGINT,
-  end_signature TEXT COLLATE "C"
+  end_signature TEXT COLLATE "C",
+  deposit TEXT COLLATE "C"
 );
 
 CREATE TABLE eventless_transactions (

@@ -144,7 +144,9 @@ CREATE TABLE executions (
   gas_lamports INTEGER NOT NULL DEFAULT 0,
   -- 1 if the caller's account could not receive the refund, and the escrow account itself became the caller's; 2 once that
   -- account is closed. No account shows it.
-  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2))
+  handed_over INTEGER NOT NULL DEFAULT 0 CHECK (handed_over IN (0, 1, 2)),
+  -- The deposit that paid; NULL if a wallet or a grant did. No account shows it.
+  deposit TEXT
 ) STRICT;
 -- Escrow accounts that were handed over and still exist.
 CREATE INDEX executions_handed_over ON executions (settled_at, execution_id) WHERE handed_over = 1;
@@ -159,6 +161,28 @@ CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
+
+-- Deposits: payments that wait to become executions. An address can be prepared again after its refund: the row shows the
+-- last time. `ended_at` and `end_signature` are those of the open or refund, NULL before; the row of `executions` whose
+-- `deposit` it is has the execution. `closed` 0 with a refund: the rent could not be returned, so the accounts still exist. If
+-- the log could not be trusted and the account could not be read any more, times are the block's.
+CREATE TABLE deposits (
+  deposit TEXT PRIMARY KEY,
+  caller TEXT NOT NULL,
+  rent_sponsor TEXT NOT NULL,
+  price TEXT NOT NULL,
+  service_fee INTEGER NOT NULL,
+  prepared_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('prepared', 'opened', 'refunded')),
+  ended_at INTEGER,
+  end_signature TEXT,
+  slot INTEGER NOT NULL,
+  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1))
+) STRICT;
+CREATE INDEX deposits_by_caller ON deposits (caller, prepared_at DESC, deposit);
+-- Deposits that wait for their payment, their open or their refund.
+CREATE INDEX deposits_waiting ON deposits (prepared_at, deposit) WHERE closed = 0;
 
 -- Disputes, one per record, ever; kept after their outcome. `bond` is the lamports held in the account: 0 once paid out. `owed`
 -- is the part of `amount_to_caller` that waits for an account that can receive it. `evidence_uri` is not in the account: NULL
@@ -206,7 +230,9 @@ CREATE TABLE unread_accounts (
   execution_id TEXT,
   open_signature TEXT,
   opened_slot INTEGER,
-  end_signature TEXT
+  end_signature TEXT,
+  -- The deposit that paid; NULL if none did.
+  deposit TEXT
 ) STRICT;
 
 -- Archives: the trees of executions whose records are gone.

@@ -240,7 +240,7 @@ describe('indexer, pages', () => {
     expect(row.opened_slot).to.equal(opening.slot);
 
     const unseen = { open_signature: null, opened_slot: null, open_index: null };
-    const nothing = { configs: [], creators: [], listings: [], grants: [], disputes: [], archives: [] };
+    const nothing = { configs: [], creators: [], listings: [], grants: [], disputes: [], archives: [], deposits: [] };
     const readings = { refunds: [], gone: [], provisionalAt: new Set<bigint>() };
     const snapshot = { ...nothing, executions: [{ ...row, ...unseen }], ...readings };
     // Anybody may name the record's address before it is opened.

@@ -9,7 +9,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { emptyWorld, FEE, PRICE, TIERS, USDC, type World, world } from '../harness/vm/world.ts';
+import { emptyWorld, FEE, PRICE, SERVICE_FEE, TIERS, USDC, type World, world } from '../harness/vm/world.ts';
 import {
   claim,
   closeGrant,
@@ -32,6 +32,8 @@ import {
 
 type Fields = Record<string, unknown>;
 type AccountName = keyof program.Accounts;
+/** What a deposit's address commits to, in its event. */
+type Prepared = { termsHash: Uint8Array; quotedPayer: PublicKey; price: bigint; serviceFee: bigint };
 
 /** Fields that an address or a program version makes, which no table needs. */
 const DERIVED = ['version', 'bump', 'vaultBump', 'escrowBump', 'treasuryBump', 'spenderBump', 'sourceBump', 'reserved'];
@@ -286,6 +288,21 @@ describe('events tell what the accounts hold', () => {
       };
     };
     await tellsChange('KeyGrant', grant, open);
+  });
+
+  it('DepositPrepared, and ExecutionOpened from a deposit', async () => {
+    const open = w.openTerms();
+    const { address, vault, hash } = program.depositAddress(w.quote(open));
+    const prepared = await act(program.prepareDeposit(w.prepareInput(w.quote(open))), [w.relay]);
+    await tellsAll({ ...prepared, hash }, 'Deposit', address);
+    const { termsHash: terms, quotedPayer: payer, price, serviceFee } = prepared as unknown as Prepared;
+    const { usdcMint } = w;
+    expect(plain(program.depositAddress({ terms, payer, price, serviceFee, usdcMint }).hash)).to.equal(plain(hash));
+    await w.must([w.pay(vault, PRICE + SERVICE_FEE)], [w.caller]);
+    const instruction = program.openExecutionFromDeposit(w.openDepositInput(open, address));
+    const event = await act(instruction, [w.relay]);
+    await tellsAll(event, 'ExecutionRecord', program.findExecution(open.executionId));
+    expect(plain(event)).to.include(plain({ deposit: address, serviceFee: SERVICE_FEE }));
   });
 
   it('ExecutionSettled and ExecutionRefunded', async () => {

@@ -111,6 +111,29 @@ describe('transaction size', () => {
     ['open_execution', (w) => [[program.openExecution(w.openInput(borrowed(w)))], w.caller]],
     ['open_execution_with_grant', (w) => [[program.openExecutionWithGrant(w.openGrantInput(borrowed(w)))], w.relay]],
     [
+      'prepare_deposit',
+      (w) => {
+        const rent = { rentPayer: w.vm.feePayer.publicKey, rentSponsor: w.stranger.publicKey };
+        return [[program.prepareDeposit(w.prepareInput(w.quote(), rent))], w.relay];
+      },
+    ],
+    [
+      'open_execution_from_deposit',
+      (w) => {
+        const open = w.openTerms();
+        const { address } = program.depositAddress(w.quote(open));
+        const rent = { ...borrowed(w), depositRentSponsor: w.creator.publicKey };
+        return [[program.openExecutionFromDeposit(w.openDepositInput(open, address, rent))], w.relay];
+      },
+    ],
+    [
+      'refund_deposit',
+      (w) => {
+        const { address } = program.depositAddress(w.quote());
+        return [[w.refundDepositInstruction(address, { rentSponsor: w.stranger.publicKey })], w.relay];
+      },
+    ],
+    [
       'settle_execution',
       (w) => [
         [w.settleInstruction(w.execution(new Uint8Array(16), w.caller.publicKey, w.keyId, w.stranger.publicKey))],
@@ -294,6 +317,15 @@ describe('transaction size', () => {
     expect(
       program.idl.instructions.map((instruction) => instruction.name).filter((name) => !covered.has(name)),
     ).to.deep.equal([]);
+  });
+
+  it('prepares four deposits at once, signed and paid by the relay', async () => {
+    const quotes = [1, 2, 3, 4].map(() => w.quote(w.openTerms()));
+    const prepare = quotes.map((quote) => program.prepareDeposit(w.prepareInput(quote)));
+    const cheap = [budget[0]!, ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 })];
+    const outcome = await w.vm.send([...cheap, ...prepare], [], { payer: w.relay });
+    expect(outcome.ok, outcome.logs.join('\n')).to.equal(true);
+    expect(outcome.events.map(({ name }) => name)).to.deep.equal(Array(4).fill('DepositPrepared'));
   });
 
   it(`settles in ${SETTLE_LIMIT} bytes, signed and paid by the relay`, async () => {

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 
 const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
+const ASSOCIATED = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
 const SYSTEM = new PublicKey('11111111111111111111111111111111');
 const key = (fill: number) => new PublicKey(new Uint8Array(32).fill(fill));
 const filled = (length: number, fill: number) => new Uint8Array(length).fill(fill);
@@ -44,6 +45,22 @@ const closer = pda('closer', sponsor.toBytes());
 const dispute = pda('dispute', record.toBytes());
 const grant = pda('grant', caller.toBytes(), keyId);
 const spender = pda('spender', caller.toBytes());
+/** By Node's own SHA-256, over the parts as they are written here. */
+const sha256 = (...parts: (string | Uint8Array)[]) =>
+  createHash('sha256')
+    .update(Buffer.concat(parts.map((part) => Buffer.from(part as string))))
+    .digest();
+const deposited = { listing, listingVersion: 2, requestHash: filled(32, 3), timeoutSeconds: 4, nonce: filled(16, 5) };
+const quote = { terms: deposited, payer: caller, price: 6n, serviceFee: 7n, usdcMint: mint };
+const domain = 'agent-marketplace:deposit-terms:v1:';
+const termsHash = sha256(domain, listing.toBytes(), u32(2), filled(32, 3), u32(4), filled(16, 5));
+const depositOf = (named: PublicKey) =>
+  pda('deposit', sha256('agent-marketplace:deposit:v1:', termsHash, named.toBytes(), u64(6n), u64(7n)));
+const deposit = depositOf(caller);
+const depositVault = PublicKey.findProgramAddressSync(
+  [deposit.toBytes(), TOKEN.toBytes(), mint.toBytes()],
+  ASSOCIATED,
+)[0];
 const limits = {
   perExecutionMax: 1n,
   periodMax: 2n,
@@ -231,6 +248,80 @@ const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Arra
       [caller, 'SW'],
       [spender, 'W'],
       [SYSTEM, ''],
+    ],
+  ],
+  [
+    'prepare_deposit',
+    program.prepareDeposit({ ...quote, authority: admin, rentPayer: payer, rentSponsor: sponsor, caller }),
+    [termsHash, caller.toBytes(), u64(6n), u64(7n), caller.toBytes()],
+    [
+      [admin, 'S'],
+      [payer, 'SW'],
+      [sponsor, 'W'],
+      [config, ''],
+      [deposit, 'W'],
+      [depositVault, 'W'],
+      [mint, ''],
+      [TOKEN, ''],
+      [ASSOCIATED, ''],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'open_execution_from_deposit',
+    program.openExecutionFromDeposit({
+      relayAuthority: admin,
+      payer,
+      rentSponsor: sponsor,
+      listing,
+      usdcMint: mint,
+      deposit,
+      quotedPayer: null,
+      depositRentSponsor: account,
+      nonce: filled(16, 5),
+      executionId,
+      maxPrice: 6n,
+      listingVersion: 2,
+      timeoutSeconds: 4,
+      requestHash: filled(32, 3),
+      openBefore: 8n,
+      gasLamports: 9,
+    }),
+    [
+      ...[filled(16, 5), executionId, u64(6n), u32(2), u32(4), filled(32, 3), u64(8n), u32(9)],
+      PublicKey.default.toBytes(),
+    ],
+    [
+      [admin, 'S'],
+      [payer, 'SW'],
+      [sponsor, 'W'],
+      [config, ''],
+      [listing, ''],
+      [collateral, 'W'],
+      [deposit, 'W'],
+      [depositVault, 'W'],
+      [account, 'W'],
+      [treasury, 'W'],
+      [record, 'W'],
+      [escrow, 'W'],
+      [mint, ''],
+      [TOKEN, ''],
+      [SYSTEM, ''],
+    ],
+  ],
+  [
+    'refund_deposit',
+    program.refundDeposit({ authority: payer, deposit, destination: account, rentSponsor: sponsor, usdcMint: mint }),
+    [],
+    [
+      [payer, 'S'],
+      [config, ''],
+      [deposit, 'W'],
+      [depositVault, 'W'],
+      [account, 'W'],
+      [treasury, 'W'],
+      [sponsor, 'W'],
+      [TOKEN, ''],
     ],
   ],
   [
@@ -509,6 +600,18 @@ describe('sdk, instructions of owner, listing, grant, execution and dispute', ()
       ]);
     });
   }
+
+  it('finds the address of a quote by its terms or their hash, with and without a payer', () => {
+    expect(Buffer.from(program.depositTermsHash(deposited))).to.deep.equal(termsHash);
+    for (const terms of [deposited, Uint8Array.from(termsHash)]) {
+      for (const payer of [caller, null]) {
+        const found = program.depositAddress({ ...quote, terms, payer });
+        expect(found.address.toBase58()).to.equal(depositOf(payer ?? PublicKey.default).toBase58());
+      }
+    }
+    expect(program.depositAddress(quote).vault.toBase58()).to.equal(depositVault.toBase58());
+    expect(() => program.depositTermsHash({ ...deposited, nonce: filled(15, 5) })).to.throw(RangeError, '16 bytes');
+  });
 
   it('has a builder for every instruction of the program', () => {
     const builders = new Set(Object.keys(program));

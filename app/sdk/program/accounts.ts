@@ -25,6 +25,7 @@ export type SigningKey = Accounts['SigningKey'];
 export type CreatorCollateral = Accounts['CreatorCollateral'];
 export type KeyGrant = Accounts['KeyGrant'];
 export type ExecutionRecord = Accounts['ExecutionRecord'];
+export type Deposit = Accounts['Deposit'];
 export type Dispute = Accounts['Dispute'];
 export type Archive = Accounts['Archive'];
 export type PendingChange = Accounts['PendingChange'];
@@ -81,6 +82,7 @@ export const GRANT_OFFSETS = offsetsOf('KeyGrant');
 /** Bytes of a grant's account, for its refundable deposit. */
 export const GRANT_SIZE = layoutOf('KeyGrant').size;
 export const DISPUTE_OFFSETS = offsetsOf('Dispute');
+export const DEPOSIT_OFFSETS = offsetsOf('Deposit');
 
 export const RECORD_STATUS_BYTE = bytesOfVariants<RecordStatus>('ExecutionStatus');
 export const DISPUTE_OUTCOME_BYTE = bytesOfVariants<DisputeOutcome>('DisputeOutcome');

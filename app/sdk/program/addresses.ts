@@ -31,6 +31,7 @@ const SEEDS = {
   escrow: constantBytes('ESCROW_SEED'),
   closer: constantBytes('CLOSER_SEED'),
   dispute: constantBytes('DISPUTE_SEED'),
+  deposit: constantBytes('DEPOSIT_SEED'),
   archive: constantBytes('ARCHIVE_SEED'),
   /** Anchor's own: the signer of the program's calls to itself. */
   eventAuthority: utf8ToBytes('__event_authority'),
@@ -94,6 +95,8 @@ export function findExecutionBumps(executionId: Uint8Array): { bump: number; esc
   return { bump, escrowBump };
 }
 export const findDispute = (record: PublicKey): PublicKey => find(SEEDS.dispute, record.toBytes());
+/** The deposit of this hash; `depositAddress` makes both. */
+export const findDeposit = (hash: Uint8Array): PublicKey => find(SEEDS.deposit, hash);
 /** The archive with this index, from 0. */
 export const findArchive = (index: number): PublicKey => find(SEEDS.archive, u16.write(index));
 /** The address that signs the program's calls to itself, which carry events. */

@@ -202,9 +202,10 @@ export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput
   return buildInstruction('close_execution', { record: findExecution(executionId), rent_sponsor: rentSponsor }, {});
 }
 
-type OpenPlace = { payer: PublicKey; rentSponsor: PublicKey; listing: PublicKey; usdcMint: PublicKey };
+export type OpenPlace = { payer: PublicKey; rentSponsor: PublicKey; listing: PublicKey; usdcMint: PublicKey };
 
-function openAccounts(input: OpenTerms & OpenPlace): AccountValues {
+/** The accounts that every open has. */
+export function openAccounts(input: OpenTerms & OpenPlace): AccountValues {
   const record = findExecution(input.executionId);
   return {
     payer: input.payer,
@@ -217,7 +218,8 @@ function openAccounts(input: OpenTerms & OpenPlace): AccountValues {
   };
 }
 
-function openArgs(input: OpenTerms): OpenTerms {
+/** The arguments that every open has. */
+export function openArgs(input: OpenTerms): OpenTerms {
   const { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports } = input;
   return { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports };
 }

@@ -8,7 +8,7 @@ import { findConfig, findEventAuthority, findProgramData, findTreasury } from '.
 import { idl } from './idl/idl.ts';
 import { encodeInstruction } from './idlCodec.ts';
 import { KeptAddress } from './pubkey.ts';
-import { TOKEN_PROGRAM_ID } from './token.ts';
+import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from './token.ts';
 
 /** Accounts by their names in the IDL. */
 export type AccountValues = Record<string, PublicKey>;
@@ -21,6 +21,7 @@ const SHARED_ACCOUNTS: AccountValues = {
   event_authority: findEventAuthority(),
   program: PROGRAM_ID,
   token_program: TOKEN_PROGRAM_ID,
+  associated_token_program: ASSOCIATED_TOKEN_PROGRAM_ID,
   system_program: new KeptAddress(SystemProgram.programId.toBytes()),
 };
 

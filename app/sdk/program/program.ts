@@ -9,6 +9,7 @@ export * from './accounts.ts';
 export * from './addresses.ts';
 export * from './archiveInstructions.ts';
 export * from './configInstructions.ts';
+export * from './depositInstructions.ts';
 export * from './disputeInstructions.ts';
 export * from './executionInstructions.ts';
 export * from './grantInstructions.ts';

@@ -12,7 +12,7 @@ import { type NodeInstruction, type NodeTransaction, type SolanaNode, Unanswered
 import { decodeInstruction, escrowAddress, PROGRAM, type RecordFields, treasuryAddress } from './onChain.ts';
 import { formatResultHash, formatSignature, verifyResultSignature } from './receipt.ts';
 
-const OPENS = ['open_execution', 'open_execution_with_grant'];
+const OPENS = ['open_execution', 'open_execution_with_grant', 'open_execution_from_deposit'];
 const SETTLES = ['settle_execution'];
 const HAND_OVER = 'hand_over_refund';
 const REFUNDS = ['refund_execution', HAND_OVER];
@@ -50,7 +50,9 @@ export async function checkOpening(node: SolanaNode, claim: Claim) {
   if (!landed) return { check: check.end(), caller: null, transaction: null };
   const { args, accounts } = landed.call;
   check.equal('agent_id', accounts.listing ?? '', claim.agent_id);
-  check.equal('request_hash', hexOf(args.requestHash), claim.request_hash);
+  // That of a deposit has the arguments of every open in `open`.
+  const { requestHash } = (args.open ?? args) as Record<string, unknown>;
+  check.equal('request_hash', hexOf(requestHash), claim.request_hash);
   return { check: check.end(), caller: accounts.caller ?? null, transaction: landed.transaction.signature };
 }
 

@@ -9,7 +9,8 @@ use solana_sha256_hasher::hashv;
 
 use crate::constants::*;
 use crate::errors::MarketplaceError;
-use crate::state::{AgentListing, CreatorCollateral, ExecutionRecord, KeyGrant};
+use crate::state::{AgentListing, CreatorCollateral, Deposit, ExecutionRecord, KeyGrant};
+use crate::tokens;
 
 /// What the runtime hashes after seeds, bump and program; it keeps these addresses apart from all others.
 const MARKER: &[u8] = b"ProgramDerivedAddress";
@@ -57,6 +58,13 @@ impl Located for ExecutionRecord {
     }
 }
 
+impl Located for Deposit {
+    fn address(&self) -> Pubkey {
+        let seeds = [DEPOSIT_SEED, self.hash.as_ref(), &[]];
+        address_of(seeds, self.bump, &crate::ID)
+    }
+}
+
 /// The account is where its own fields say.
 pub fn require_canonical_address<'info, T>(account: &Account<'info, T>) -> Result<()>
 where
@@ -86,6 +94,20 @@ pub fn require_escrow_of(
     let seeds = [ESCROW_SEED, key.as_ref(), &[]];
     let address = address_of(seeds, record.escrow_bump, &crate::ID);
     require_address(escrow.key, &address)
+}
+
+/// The account is this deposit's vault, its associated token account; says how many base units it holds.
+pub fn require_vault_of(
+    vault: &AccountInfo,
+    deposit: &Account<'_, Deposit>,
+    mint: &Pubkey,
+) -> Result<u64> {
+    let key = deposit.key();
+    let seeds = tokens::associated_seeds(&key, mint);
+    let address = address_of(seeds, deposit.vault_bump, &anchor_spl::associated_token::ID);
+    require_address(vault.key, &address)?;
+    let unsound = MarketplaceError::DepositVaultUnsound;
+    tokens::require_owned(vault, mint, &key, unsound).map(|vault| vault.amount)
 }
 
 /// The transaction lets the account be written: what Anchor asks of one that is declared `mut`, with its error.

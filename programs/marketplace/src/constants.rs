@@ -63,6 +63,10 @@ pub const CLOSER_SEED: &[u8] = b"closer";
 #[constant]
 pub const DISPUTE_SEED: &[u8] = b"dispute";
 
+/// Seed of a `Deposit`, followed by the hash that the payment's terms make.
+#[constant]
+pub const DEPOSIT_SEED: &[u8] = b"deposit";
+
 /// Hashed before the caller and the nonce to make an execution id; names the purpose so that no
 /// other hash of the same bytes can pass for one.
 #[constant]
@@ -70,6 +74,13 @@ pub const EXECUTION_ID_DOMAIN: &[u8] = b"agent-marketplace:execution:v1";
 /// Precedes the listing's 32 raw bytes in the message that proves possession of a signing key.
 #[constant]
 pub const REGISTER_DOMAIN: &[u8] = b"agent-marketplace:register:v1:";
+
+/// Hashed before what is to be bought to make a deposit's terms.
+#[constant]
+pub const DEPOSIT_TERMS_DOMAIN: &[u8] = b"agent-marketplace:deposit-terms:v1:";
+/// Hashed before a deposit's terms, payer and amounts to make its address.
+#[constant]
+pub const DEPOSIT_DOMAIN: &[u8] = b"agent-marketplace:deposit:v1:";
 
 /// Layout version that every account carries in its first byte after the discriminator.
 pub const ACCOUNT_VERSION: u8 = 1;
@@ -150,6 +161,15 @@ pub const MAX_GAS_LAMPORTS: u32 = 100_000;
 /// What a grant allows where its wallet says nothing, lamports: two transactions, and as much again for priority.
 #[constant]
 pub const DEFAULT_MAX_GAS_LAMPORTS: u32 = 20_000;
+/// Most that a deposit can hold beyond the price for the marketplace's service, base units: 0.05 USDC.
+#[constant]
+pub const MAX_SERVICE_FEE: u64 = 50_000;
+/// How long after it was prepared a deposit can open its execution, seconds; then anyone can refund it.
+#[constant]
+pub const DEPOSIT_SECONDS: i64 = 600;
+/// How long after it was prepared a deposit that nobody paid can be closed by anyone, seconds: one day.
+#[constant]
+pub const UNFUNDED_DEPOSIT_SECONDS: i64 = 86_400;
 /// How long after `refund_at` a refund that the caller's account cannot receive may be handed over, seconds: 7 days.
 #[constant]
 pub const HAND_OVER_SECONDS: i64 = 604_800;

@@ -18,6 +18,8 @@ const TRANSFER: u32 = 2;
 const ALLOCATE: u32 = 8;
 /// Number of the token program's.
 const INITIALIZE_ACCOUNT_3: u8 = 18;
+/// Number of the associated token program's.
+const CREATE: u8 = 0;
 
 /// Bytes that the runtime adds to every account when it counts rent.
 const ACCOUNT_STORAGE_OVERHEAD: u64 = 128;
@@ -173,6 +175,25 @@ pub fn create_token_account<'info>(
     let data = pack::<33>(&[&[INITIALIZE_ACCOUNT_3], authority.key.as_ref()])?;
     let accounts = [(account, Role::Writes), (mint, Role::Reads)];
     call(token_program.key, &data, accounts, [&[], &[]])
+}
+
+/// Make the associated token account of `owner`; only the program that derives its address can.
+pub fn create_associated_account<'info>(
+    funder: &Signer<'info>,
+    account: &AccountInfo<'info>,
+    owner: &AccountInfo<'info>,
+    mint: &AccountInfo<'info>,
+    [associated_token, token, system]: [&AccountInfo<'info>; 3],
+) -> Result<()> {
+    let accounts = [
+        (funder.as_ref(), Role::Gives),
+        (account, Role::Writes),
+        (owner, Role::Reads),
+        (mint, Role::Reads),
+        (system, Role::Reads),
+        (token, Role::Reads),
+    ];
+    call(associated_token.key, &[CREATE], accounts, [&[], &[]])
 }
 
 /// Bytes of an account of ours of this kind.

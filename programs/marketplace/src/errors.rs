@@ -258,4 +258,20 @@ pub enum MarketplaceError {
     // What a key takes from the tank
     #[msg("The key's grant allows no more lamports from the tank in this period")]
     GrantLamportsExceeded,
+
+    // Deposit
+    #[msg("The service fee must be at most 50000 base units")]
+    ServiceFeeOutOfBounds,
+    #[msg("The payer that the deposit names is not its caller")]
+    DepositCallerMismatch,
+    #[msg("The deposit's vault must be a USDC account that the deposit owns, and not frozen")]
+    DepositVaultUnsound,
+    #[msg("These terms, this payer and this price do not lead to the deposit")]
+    DepositTermsMismatch,
+    #[msg("The deposit has expired; it can only be refunded")]
+    DepositExpired,
+    #[msg("The deposit holds less than the price and the service fee")]
+    DepositUnfunded,
+    #[msg("Only a relay authority may refund a deposit before it expires, or in its first day while it is not paid")]
+    DepositNotExpired,
 }

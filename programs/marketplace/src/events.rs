@@ -169,6 +169,10 @@ pub struct ExecutionOpened {
     /// The listing's exposure after this open: start of its window, unix seconds, and prices opened in it.
     pub exposure_window_start: i64,
     pub exposure_opened: u64,
+    /// The deposit that paid, which is gone; the zero key when none did.
+    pub deposit: Pubkey,
+    /// Base units of the deposit that went to the treasury; 0 where a frozen treasury left them in the escrow.
+    pub service_fee: u64,
 }
 
 /// The escrow was released against the creator's signature.
@@ -389,6 +393,41 @@ pub struct EscrowClosed {
     /// Who lent its rent and got it back.
     pub rent_sponsor: Pubkey,
     pub lamports: u64,
+}
+
+/// A deposit waits for its payment.
+#[event]
+pub struct DepositPrepared {
+    pub deposit: Pubkey,
+    /// SHA-256 of what is to be bought.
+    pub terms_hash: [u8; 32],
+    /// The payer that the deposit's address names; the zero key when it names none.
+    pub quoted_payer: Pubkey,
+    /// Who buys, and gets the money back otherwise.
+    pub caller: Pubkey,
+    pub rent_sponsor: Pubkey,
+    /// Base units.
+    pub price: u64,
+    pub service_fee: u64,
+    /// Unix seconds.
+    pub prepared_at: i64,
+    pub expires_at: i64,
+}
+
+/// A deposit went back to its caller without an execution.
+#[event]
+pub struct DepositRefunded {
+    pub deposit: Pubkey,
+    pub caller: Pubkey,
+    /// The account that got the money, if there was any.
+    pub destination: Pubkey,
+    /// Base units that went to the caller.
+    pub amount: u64,
+    /// Base units that went to the treasury.
+    pub service_fee: u64,
+    pub refunded_at: i64,
+    /// False when its rent sponsor could not take the rent: deposit and vault stay until it is refunded again.
+    pub closed: bool,
 }
 
 /// A caller disputes a result.

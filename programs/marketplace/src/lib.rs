@@ -2,7 +2,9 @@
 //!
 //! A creator lists an agent with a price, a signing key and collateral (`list_agent`). A caller's price
 //! moves into an escrow account of its own (`open_execution`, or `open_execution_with_grant` for an API key
-//! whose wallet gave it a capped right with `create_grant`). It leaves that account in one of two ways only:
+//! whose wallet gave it a capped right with `create_grant`). A caller without SOL pays into a deposit, which
+//! becomes such an escrow or goes back (`prepare_deposit`, `open_execution_from_deposit`, `refund_deposit`).
+//! The price leaves the escrow in one of two ways only:
 //! to creator and marketplace, in a transaction that carries the creator's Ed25519 signature over the
 //! result's hash (`settle_execution`), or back to the caller (`refund_execution`), which from `refund_at` on
 //! anyone can trigger; where the caller's account cannot receive, the escrow account itself becomes the caller's in
@@ -323,6 +325,47 @@ pub mod marketplace {
         args: OpenExecutionArgs,
     ) -> Result<()> {
         open_execution_with_grant_handler(ctx, args)
+    }
+
+    /// Make a deposit and its vault, so that `caller` can pay an execution by a plain transfer; the address commits to
+    /// what is bought, for whom and for how much. `payer` lends the rent, to be returned to any `rent_sponsor` that it
+    /// names.
+    ///
+    /// Authority: a relay authority; anyone where the payer is named and the vault is paid already.
+    /// Emits `DepositPrepared`.
+    /// Errors: NotRelayAuthority, ServiceFeeOutOfBounds, DepositCallerMismatch, WrongAddress, AccountExists,
+    /// InvalidRentSponsor, DepositVaultUnsound, WrongMint.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn prepare_deposit(ctx: Context<PrepareDeposit>, args: PrepareDepositArgs) -> Result<()> {
+        prepare_deposit_handler(ctx, args)
+    }
+
+    /// Fund an execution from a deposit that its caller has paid: the service fee to the treasury, all else into the
+    /// escrow. The deposit ends. `payer` lends the rent and gives the gas, as in `open_execution`.
+    ///
+    /// Authority: a relay authority, before the deposit expires. Emits `ExecutionOpened`.
+    /// Errors: NotRelayAuthority, DepositVaultUnsound, DepositTermsMismatch, DepositExpired, DepositUnfunded,
+    /// WrongRentSponsor, OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
+    /// OpenTooLate, GasOutOfBounds, WrongNonceDay, WrongExecutionId, InvalidRentSponsor, ExposureLimitReached,
+    /// WrongListing, WrongMint, AccountExists, WrongAddress.
+    #[access_control(ctx.accounts.validate(&args))]
+    pub fn open_execution_from_deposit(
+        ctx: Context<OpenExecutionFromDeposit>,
+        args: OpenExecutionFromDepositArgs,
+    ) -> Result<()> {
+        open_execution_from_deposit_handler(ctx, args)
+    }
+
+    /// Send a deposit that opened no execution back to its caller, whether opens are paused or not. A relay authority
+    /// sends the service fee of a paid one to the treasury; where anyone else does it, the caller gets everything.
+    ///
+    /// Authority: a relay authority; anyone once a paid one has expired, or a day after one that is not paid was prepared.
+    /// Emits `DepositRefunded`.
+    /// Errors: DepositVaultUnsound, DepositNotExpired, WrongRefundDestination, RefundDestinationUnusable,
+    /// WrongRentSponsor, InvalidRentSponsor, WrongAddress.
+    #[access_control(ctx.accounts.validate())]
+    pub fn refund_deposit(ctx: Context<RefundDeposit>) -> Result<()> {
+        refund_deposit_handler(ctx)
     }
 
     /// Release an escrow: the fee to the treasury, the rest to the listing's payout account or any other USDC account

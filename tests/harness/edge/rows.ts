@@ -161,6 +161,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       end_signature: null,
       closed: 0n,
       gas_lamports: 10_000n,
+      deposit: null,
       handed_over: 0n,
       slot: 20n,
       ...changes,

@@ -3,6 +3,7 @@
  * with its signing key, one API key's grant with its approval. Tests act through it and compare what moved, to the unit,
  * for all parties at once.
  */
+import { createTransferCheckedInstruction } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
@@ -37,6 +38,9 @@ export const TERMS: program.ListingTerms = {
 export const NO_KEY = new Uint8Array(16);
 /** A deposit or bond of any height is agreed to. */
 export const NO_LIMIT = 2n ** 64n - 1n;
+
+/** What deposits of these tests hold beyond the price. */
+export const SERVICE_FEE = 5_000n;
 
 /** Lamports that each open parks, and that the caller's tank begins with. */
 export const GAS = 12_345;
@@ -265,6 +269,54 @@ export class World {
     const input = { authority: this.relay.publicKey, executionId, listing, caller, keyId, rentSponsor };
     const destination = this.wallet(caller);
     return program.refundExecution({ ...input, destination, reason: 'creatorFailed', ...change });
+  }
+
+  /** A quote that names the caller as its payer, for the terms of an open. */
+  quote(open = this.openTerms(), change: Partial<program.DepositQuote> = {}): program.DepositQuote {
+    const { listing, usdcMint } = this;
+    const payer = this.caller.publicKey;
+    return { terms: { listing, ...open }, payer, price: PRICE, serviceFee: SERVICE_FEE, usdcMint, ...change };
+  }
+
+  /** The relay prepares a deposit for the caller and lends its rent. */
+  prepareInput(
+    quote: program.DepositQuote,
+    change: Partial<program.PrepareDepositInput> = {},
+  ): program.PrepareDepositInput {
+    const authority = change.authority ?? this.relay.publicKey;
+    return {
+      authority,
+      rentPayer: authority,
+      rentSponsor: authority,
+      caller: this.caller.publicKey,
+      ...quote,
+      ...change,
+    };
+  }
+
+  /** A transfer of USDC from a persona's own account, as any wallet makes it. */
+  pay(to: PublicKey, amount: bigint, from = this.caller): TransactionInstruction {
+    const source = this.wallet(from);
+    return createTransferCheckedInstruction(source, this.usdcMint, to, from.publicKey, amount, 6);
+  }
+
+  /** The open of a deposit whose quote named the caller. */
+  openDepositInput(
+    open: program.OpenTerms,
+    deposit: PublicKey,
+    change: Partial<program.OpenExecutionFromDepositInput> = {},
+  ): program.OpenExecutionFromDepositInput {
+    const relay = this.relay.publicKey;
+    const { listing, usdcMint } = this;
+    const accounts = { relayAuthority: relay, payer: relay, rentSponsor: relay, depositRentSponsor: relay };
+    return { ...open, ...accounts, listing, usdcMint, deposit, quotedPayer: this.caller.publicKey, ...change };
+  }
+
+  refundDepositInstruction(deposit: PublicKey, change: Partial<program.RefundDepositInput> = {}) {
+    const relay = this.relay.publicKey;
+    const destination = this.wallet(this.caller);
+    const input = { authority: relay, rentSponsor: relay, usdcMint: this.usdcMint, deposit, destination };
+    return program.refundDeposit({ ...input, ...change });
   }
 
   /** An account's fields. */

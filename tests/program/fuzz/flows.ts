@@ -3,7 +3,7 @@
  * tank, rent sponsor, relay and dispute. Nobody else's move, but for the payer's who lends.
  */
 import * as program from '../../../app/sdk/program/program.ts';
-import { CALLERS, FEE_PAYER, nickname, tank } from './cast.ts';
+import { CALLERS, FEE_PAYER, MINT, nickname, tank } from './cast.ts';
 import type { Chain } from './chain.ts';
 import { type Change, holds } from './invariants.ts';
 import { type Address, key, type StateOf, text } from './ledger.ts';
@@ -19,6 +19,20 @@ class Gains {
   constructor(readonly changes: Change[]) {
     for (const { address, before, after } of changes) this.gains.set(address, after.lamports - before.lamports);
     this.gains.delete(text(FEE_PAYER.publicKey));
+    for (const { address, before, after } of changes) {
+      if (before.state?.name !== 'Deposit' || after.state) continue;
+      this.takeOut(address, (before.state.value as StateOf<'Deposit'>).rentSponsor);
+    }
+  }
+
+  /** All that a closed deposit and its vault held is its sponsor's; what is left is the business of others. */
+  private takeOut(deposit: Address, sponsor: Address): void {
+    let lent = 0n;
+    for (const address of [deposit, text(program.findTokenAccount(key(deposit), MINT))]) {
+      lent -= this.of(address);
+      this.gains.delete(address);
+    }
+    this.gains.set(sponsor, this.of(sponsor) - lent);
   }
 
   of(address: Address): bigint {
@@ -50,6 +64,7 @@ export function checkFlows(chain: Chain, changes: Change[]): void {
       if (old?.status === 'open' && record) checkEnd(chain, gains, address, record);
       if (old && !record) closed.set(address, old.rentSponsor);
     }
+    if (kind === 'Deposit') checkDeposited(gains, address, after.state !== undefined);
     if (kind === 'Dispute' && !after.state) {
       closed.set(address, (before.state!.value as StateOf<'Dispute'>).rentSponsor);
     }
@@ -64,6 +79,19 @@ export function checkFlows(chain: Chain, changes: Change[]): void {
 
 const larger = (left: bigint, right: bigint) => (left > right ? left : right);
 const escrowOf = (record: Address) => text(program.findEscrow(key(record)));
+
+/** One payer lends a new deposit's rent; one that goes moves nothing but that, unless it opens an execution. */
+function checkDeposited(gains: Gains, address: Address, isThere: boolean): void {
+  const vault = text(program.findTokenAccount(key(address), MINT));
+  const others = gains.besides(address, vault);
+  if (isThere) {
+    const lent = others.reduce((total, [, gain]) => total - gain, 0n);
+    holds(others.length <= 1 && lent === gains.of(address) + gains.of(vault), 'one payer lends a deposit', address);
+    return;
+  }
+  const opens = gains.changes.some(({ after }) => after.state?.name === 'ExecutionRecord');
+  holds(opens || others.length === 0, 'a refunded deposit gives its rent back', address);
+}
 
 /** Rent and gas lie where they belong; the tank gave the gas where a grant opened, and the rent where it is sponsor. */
 function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record): void {

@@ -3,6 +3,7 @@
  * made by the program and by the model alike is still seen. I1 to I7 as in the research note on reliability.
  */
 import * as program from '../../../app/sdk/program/program.ts';
+import { MINT } from './cast.ts';
 import type { Chain } from './chain.ts';
 import { type Address, type Entry, key, rentOf, type StateName, type StateOf, spaceOf, text } from './ledger.ts';
 import { TREASURY } from './rules/config.ts';
@@ -56,6 +57,10 @@ export function checkInvariants(chain: Chain, now: bigint, cheapest: bigint, tot
   for (const [address, record] of picture.all('ExecutionRecord')) checkRecord(picture, address, record);
   for (const [address, collateral] of picture.all('CreatorCollateral')) checkCollateral(picture, address, collateral);
   for (const [address, dispute] of picture.all('Dispute')) checkDispute(picture, address, dispute);
+  for (const address of picture.all('Deposit').keys()) {
+    const { token } = chain.last(text(program.findTokenAccount(key(address), MINT)));
+    holds(token?.owner === address && token.closer === null, 'a deposit has its vault', address);
+  }
   for (const [address, grant] of picture.all('KeyGrant')) checkGrant(picture, address, grant);
 }
 
@@ -194,6 +199,7 @@ export function checkChanges(chain: Chain, changes: Change[]): void {
       if (old?.status === 'open' && record) checkPayment(record, gain, changes);
       if (old && record) checkConstant(address, old, record);
     }
+    if (name === 'Deposit' && was && !is) checkDeposit(address, was.value as StateOf<'Deposit'>, gain, changes);
     if (name === 'AgentListing') {
       const [old, listing] = [was?.value, is?.value] as (StateOf<'AgentListing'> | undefined)[];
       const [from, to] = [old?.status ?? 'none', listing?.status ?? 'none'];
@@ -222,6 +228,21 @@ function checkConstant(address: Address, old: StateOf<'ExecutionRecord'>, record
   if (old.status === 'open') return;
   const kept = old.resultHash === resultHash && old.settledAt === settledAt && old.executionTimeMs === executionTimeMs;
   holds(kept && old.feeBps === feeBps, 'I6, the outcome of a record', address);
+}
+
+/** All that a deposit held goes to its caller's side, but for the service fee at most. */
+function checkDeposit(
+  address: Address,
+  { price, serviceFee }: StateOf<'Deposit'>,
+  gain: (of: Address) => bigint,
+  changes: Change[],
+): void {
+  const held = -gain(text(program.findTokenAccount(key(address), MINT)));
+  const others = changes.filter((change) => change.address !== TREASURY && gain(change.address) > 0n);
+  const paid = others.reduce((total, change) => total + gain(change.address), 0n);
+  const fee = gain(TREASURY);
+  holds(paid + fee === held && others.length <= 1, 'a deposit pays what it holds to one side', address);
+  holds(fee === 0n || (fee === serviceFee && paid >= price), 'the treasury gets a fee only of what is paid', address);
 }
 
 /** I3 and I4: the escrow goes either to creator and marketplace, fee rounded down, or to the caller. */

@@ -50,6 +50,7 @@ export const SIZES: Record<StateName, number> = {
   CreatorCollateral: 168,
   KeyGrant: 213,
   ExecutionRecord: 294,
+  Deposit: 139,
   Dispute: 259,
   Archive: 56,
 };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { LARGEST_PICK, PICKS } from './draw.ts';
 import * as archive from './steps/archive.ts';
 import * as config from './steps/config.ts';
+import * as deposits from './steps/deposits.ts';
 import * as disputes from './steps/disputes.ts';
 import * as executions from './steps/executions.ts';
 import * as grants from './steps/grants.ts';
@@ -15,6 +16,10 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   wait: [12, happenings.wait],
   openExecution: [9, executions.openExecution],
   openExecutionWithGrant: [12, executions.openExecutionWithGrant],
+  prepareDeposit: [5, deposits.prepareDeposit],
+  payDeposit: [6, deposits.payDeposit],
+  openExecutionFromDeposit: [8, deposits.openExecutionFromDeposit],
+  refundDeposit: [5, deposits.refundDeposit],
   settleExecution: [14, executions.settleExecution],
   refundExecution: [7, executions.refundExecution],
   handOverRefund: [3, executions.handOverRefund],

@@ -2,7 +2,7 @@
  * The mutations that are not refused by a named error, each with what happens instead and why that is right. One that
  * applies to nothing fails the suite, and so does one whose case behaves otherwise.
  */
-import { PRICE } from '../../harness/vm/world.ts';
+import { PRICE, SERVICE_FEE } from '../../harness/vm/world.ts';
 import { SLASH } from './moments.ts';
 import type { Mutation } from './mutations.ts';
 import { type Target, TYPES } from './targets.ts';
@@ -37,14 +37,18 @@ const MAKERS = [
   'create_grant',
   'open_execution',
   'open_execution_with_grant',
+  'prepare_deposit',
+  'open_execution_from_deposit',
   'open_dispute',
   'create_archive',
 ].map((title) => `${title}.payer`);
 const REMAKERS = ['set_creator_verified a second time.payer', 'rotate_signing_key back to an earlier key.payer'];
-const RENT_RECEIVERS = ['*.rent_sponsor', 'resolve_dispute.creator'];
+const RENT_RECEIVERS = ['*.rent_sponsor', '*.deposit_rent_sponsor', 'resolve_dispute.creator'];
 /** Token accounts in our keeping whose balance the instruction moves. */
 const KEPT = ['settle_execution.escrow', 'refund_execution.escrow', 'return_collateral.collateral_vault'];
 const MOVED = [...KEPT, 'claim_dispute_award.collateral_vault', 'withdraw_treasury.treasury'];
+/** What the deposits of the scenarios hold. */
+const PAID = PRICE + SERVICE_FEE;
 /** A token account that cannot receive. */
 const UNUSABLE: Changes[] = [
   { mutation: 'wrong owner' },
@@ -66,8 +70,18 @@ const TAKERS = [
   'withdraw_gas.wallet',
 ];
 
-/** Whom an open's payer names. */
-const NAMED = ['open_execution.rent_sponsor', 'open_execution_with_grant.rent_sponsor'];
+/** Whom a payer names: of the opens, and of a deposit. */
+const OPENED = ['open_execution', 'open_execution_with_grant', 'open_execution_from_deposit'];
+const NAMED = [...OPENED, 'prepare_deposit'].map((title) => `${title}.rent_sponsor`);
+/** What else may stand in their place: accounts that take part. */
+const NAMEABLE: Record<string, string[]> = {
+  open_execution: ['caller', 'listing', 'collateral', 'source'],
+  open_execution_with_grant: ['relay_authority', 'listing', 'collateral', 'grant', 'source'],
+  open_execution_from_deposit: [
+    ...['relay_authority', 'listing', 'collateral', 'deposit', 'vault', 'deposit_rent_sponsor', 'treasury'],
+  ],
+  prepare_deposit: ['authority'],
+};
 const NAMED_REASON = 'The payer lends the rent and says who gets it back: any account that can be given lamports.';
 
 /** A grant that paid for what is refunded. */
@@ -76,7 +90,7 @@ const GRANTS = REFUNDS.map((title) => `${title}.grant`);
 /** Tanks that gave the gas of what is refunded. */
 const TANKS = REFUNDS.map((title) => `${title}.spender`);
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
-const MINTS = ['list_agent.usdc_mint', 'open_execution.usdc_mint', 'open_execution_with_grant.usdc_mint'];
+const MINTS = ['list_agent', 'prepare_deposit', ...OPENED].map((title) => `${title}.usdc_mint`);
 const MINT_CHANGES: Changes[] = [
   { mutation: 'wrong owner' },
   { mutation: 'closed' },
@@ -128,6 +142,7 @@ export const EXCEPTIONS: Exception[] = [
       'refund_execution by anyone from refund_at on.authority',
       'hand_over_refund.authority',
       'claim_dispute_award by anyone.authority',
+      'refund_deposit by anyone once it has expired.authority',
     ],
     mutation: "another user's",
     effect: 'succeeds',
@@ -190,21 +205,21 @@ export const EXCEPTIONS: Exception[] = [
   {
     where: NAMED,
     mutation: 'duplicated',
-    variants: ['payer', 'config', 'listing', 'collateral', 'source', 'usdc_mint'].map((name) => `${name} in its place`),
+    variants: ['payer', 'config', 'usdc_mint'].map((name) => `${name} in its place`),
     effect: 'succeeds',
     reason: NAMED_REASON,
   },
-  ...(['caller', 'relay_authority', 'grant'] as const).map(
-    (name): Exception => ({
-      where: name === 'caller' ? NAMED.slice(0, 1) : NAMED.slice(1),
+  ...Object.entries(NAMEABLE).map(
+    ([title, names]): Exception => ({
+      where: [`${title}.rent_sponsor`],
       mutation: 'duplicated',
-      variants: [`${name} in its place`],
+      variants: names.map((name) => `${name} in its place`),
       effect: 'succeeds',
       reason: NAMED_REASON,
     }),
   ),
   {
-    where: NAMED.slice(1),
+    where: ['open_execution_with_grant.rent_sponsor'],
     mutation: 'duplicated',
     variants: ['spender in its place'],
     effect: { between: ['payer', 'spender'] },
@@ -378,6 +393,24 @@ export const EXCEPTIONS: Exception[] = [
       reason: 'A treasury that cannot receive never keeps a creator from being paid: there is no fee.',
     },
     {
+      where: ['open_execution_from_deposit.treasury'],
+      ...change,
+      effect: { tokens: { vault: -PAID, escrow: PAID } },
+      reason: 'A treasury that cannot receive never keeps a caller from being served: its share waits in the escrow.',
+    },
+    {
+      where: ['refund_deposit by the relay.treasury'],
+      ...change,
+      effect: { tokens: { vault: -PAID, destination: PAID } },
+      reason: 'A treasury that cannot receive never keeps a caller from its money.',
+    },
+    {
+      where: ['refund_deposit by anyone once it has expired.treasury'],
+      ...change,
+      effect: 'succeeds',
+      reason: 'Where no relay refunds, the treasury gets nothing.',
+    },
+    {
       where: ['resolve_dispute for the caller.destination'],
       ...change,
       effect: { tokens: { collateral_vault: PRICE - SLASH, treasury: SLASH - PRICE } },
@@ -409,6 +442,8 @@ export const EXCEPTIONS: Exception[] = [
   {
     where: [
       'settle_execution.treasury',
+      'open_execution_from_deposit.treasury',
+      'refund_deposit.treasury',
       'resolve_dispute for the caller.treasury',
       'resolve_dispute against the caller.treasury',
       'resolve_dispute against the caller.destination',

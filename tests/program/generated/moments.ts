@@ -1,7 +1,7 @@
 /** How an execution and its dispute come to the moments at which their instructions succeed, for one side. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
-import { type Execution, NO_KEY, NO_LIMIT, USDC, type World } from '../../harness/vm/world.ts';
+import { type Execution, NO_KEY, NO_LIMIT, PRICE, SERVICE_FEE, USDC, type World } from '../../harness/vm/world.ts';
 
 /** One creator with a listing, one caller with a grant and a tank, and who pays the rent of what they make. */
 export interface Side {
@@ -40,6 +40,27 @@ export async function openWithGrant(w: World, side: Side): Promise<Execution> {
   const input = w.openGrantInput({ wallet: caller.publicKey, ...opening(side) });
   await w.must([program.openExecutionWithGrant(input)], [w.relay, payer]);
   return executionOf(w, side, input.nonce, w.keyId);
+}
+
+/** A quote for a side's caller, which names it, and the terms of its open. */
+export function quoted(w: World, { caller, listing }: Side) {
+  const terms = w.openTerms(caller.publicKey);
+  const quote = { ...w.quote(terms), terms: { listing, ...terms }, payer: caller.publicKey };
+  return { terms, quote, place: program.depositAddress(quote) };
+}
+
+/** What prepares its deposit; the side's payer lends the rent, for the sponsor. */
+export function preparing(w: World, { caller, payer, sponsor }: Side, quote: program.DepositQuote) {
+  const rent = { rentPayer: payer.publicKey, rentSponsor: sponsor, caller: caller.publicKey };
+  return program.prepareDeposit(w.prepareInput(quote, rent));
+}
+
+/** A deposit that is prepared and paid. */
+export async function paid(w: World, side: Side) {
+  const { terms, quote, place } = quoted(w, side);
+  await w.must([preparing(w, side, quote)], [w.relay, side.payer]);
+  await w.must([w.pay(place.vault, PRICE + SERVICE_FEE, side.caller)], [side.caller]);
+  return { terms, place };
 }
 
 function executionOf(w: World, side: Side, nonce: Uint8Array, keyId: Uint8Array): Execution {

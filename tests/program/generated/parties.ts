@@ -7,7 +7,7 @@ import * as program from '../../../app/sdk/program/program.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
 import { TANK, USDC, type World, world } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
-import { answer, disputed, open, type Side } from './moments.ts';
+import { answer, disputed, open, paid, type Side } from './moments.ts';
 
 export interface Market {
   w: World;
@@ -73,6 +73,7 @@ export async function market(): Promise<Market> {
     ['CreatorCollateral', program.findCollateral(listing)],
     ['KeyGrant', program.findGrant(wallet, w.keyId)],
     ['ExecutionRecord', (await open(w, theirs)).record],
+    ['Deposit', (await paid(w, theirs)).place.address],
     ['Dispute', program.findDispute(ended.record)],
     ['Archive', archive.address],
   ]);

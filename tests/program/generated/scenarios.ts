@@ -213,6 +213,39 @@ export const SCENARIOS: Scenario[] = [
     ],
   },
   {
+    instruction: 'prepare_deposit',
+    absent: ['deposit', 'vault'],
+    shared: ['authority'],
+    prepare: async (w, side) => [moments.preparing(w, side, moments.quoted(w, side).quote)],
+  },
+  {
+    instruction: 'open_execution_from_deposit',
+    absent: ['record', 'escrow'],
+    prepare: async (w, side) => {
+      const { terms, place } = await moments.paid(w, side);
+      const { payer, caller, listing, sponsor } = side;
+      const rent = { payer: payer.publicKey, rentSponsor: w.wallet(payer), depositRentSponsor: sponsor };
+      await w.vm.airdrop(rent.rentSponsor, 1_000_000_000n);
+      const change = { ...rent, listing, quotedPayer: caller.publicKey };
+      return [program.openExecutionFromDeposit(w.openDepositInput(terms, place.address, change))];
+    },
+  },
+  {
+    instruction: 'refund_deposit',
+    when: 'by the relay',
+    shared: ['authority'],
+    prepare: async (w, side) => [refundOf(w, side, w.relay, (await moments.paid(w, side)).place.address)],
+  },
+  {
+    instruction: 'refund_deposit',
+    when: 'by anyone once it has expired',
+    prepare: async (w, side) => {
+      const { place } = await moments.paid(w, side);
+      await w.vm.setClock(w.vm.now + BigInt(program.constants.depositSeconds));
+      return [refundOf(w, side, side.creator, place.address)];
+    },
+  },
+  {
     instruction: 'settle_execution',
     prepare: async (w, side) => [w.settleInstruction(await moments.openWithGrant(w, side))],
   },
@@ -363,6 +396,12 @@ function claim(side: Side, { executionId }: Execution, authority: Keypair, desti
   const { creator, listing } = side;
   const rentSponsor = creator.publicKey;
   return program.claimDisputeAward({ authority: authority.publicKey, executionId, listing, destination, rentSponsor });
+}
+
+/** The refund of a side's deposit. */
+function refundOf(w: World, { caller, sponsor }: Side, authority: Keypair, deposit: PublicKey) {
+  const change = { authority: authority.publicKey, destination: w.wallet(caller), rentSponsor: sponsor };
+  return w.refundDepositInstruction(deposit, change);
 }
 
 /** A rotation to a key with the proof of its possession. */

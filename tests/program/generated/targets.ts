@@ -21,6 +21,7 @@ const STATES: Record<string, string> = {
   collateral: 'CreatorCollateral',
   grant: 'KeyGrant',
   record: 'ExecutionRecord',
+  deposit: 'Deposit',
   dispute: 'Dispute',
   archive: 'Archive',
   previous: 'Archive',
@@ -31,6 +32,7 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
     'authority',
     'caller',
     'creator',
+    'deposit_rent_sponsor',
     'payer',
     'pending_admin',
     'relay_authority',
@@ -39,10 +41,10 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
     'wallet',
   ],
   tree: ['tree'],
-  token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury'],
+  token: ['collateral_vault', 'destination', 'escrow', 'payout', 'source', 'treasury', 'vault'],
   mint: ['usdc_mint'],
   address: ['closer', 'event_authority'],
-  program: ['program', 'system_program', 'token_program'],
+  program: ['associated_token_program', 'program', 'system_program', 'token_program'],
   programData: ['program_data'],
 };
 /** There is one of each, whoever acts. */

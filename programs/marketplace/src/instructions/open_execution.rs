@@ -16,7 +16,7 @@ use crate::state::{
 };
 use crate::tokens::{self, TokenTransfer};
 
-/// Arguments of both opens.
+/// Arguments of the opens.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct OpenExecutionArgs {
     /// The UTC day as a little-endian u32, then 12 bytes: random, or derived from an idempotency key.
@@ -95,7 +95,7 @@ impl OpenExecution<'_> {
     }
 }
 
-/// What both opens require of the listing, the clock and the id.
+/// What all opens require of the listing, the clock and the id.
 pub fn validate_open(
     args: &OpenExecutionArgs,
     config: &Config,
@@ -153,7 +153,7 @@ pub fn require_rent_sponsor(
     Ok(())
 }
 
-/// What differs between the two opens: who pays, and on whose word.
+/// What differs between the opens: who pays, and on whose word.
 pub struct Opening<'a, 'info> {
     pub args: &'a OpenExecutionArgs,
     pub caller: Pubkey,
@@ -170,6 +170,12 @@ pub struct Opening<'a, 'info> {
     pub escrow: &'a AccountInfo<'info>,
     pub escrow_bump: u8,
     pub source: &'a AccountInfo<'info>,
+    /// What moves from there into the escrow, base units: at least the price.
+    pub amount: u64,
+    /// The deposit that the source belongs to; the zero key where it is a wallet's.
+    pub deposit: Pubkey,
+    /// Base units of the deposit that went to the treasury.
+    pub service_fee: u64,
     pub usdc_mint: &'a AccountInfo<'info>,
     pub now: i64,
 }
@@ -201,7 +207,7 @@ impl<'info> Opening<'_, 'info> {
             self.record,
             transfer.token_program,
         )?;
-        transfer.send(self.source, self.escrow, record.price)?;
+        transfer.send(self.source, self.escrow, self.amount)?;
         record.invariant(tokens::balance(self.escrow))?;
         emit(&ExecutionOpened {
             record: *record_key,
@@ -227,6 +233,8 @@ impl<'info> Opening<'_, 'info> {
             grant_period_lamports: self.grant.map_or(0, |grant| grant.period_lamports),
             exposure_window_start: collateral.exposure_window_start,
             exposure_opened: collateral.exposure_opened,
+            deposit: self.deposit,
+            service_fee: self.service_fee,
         })
     }
 
@@ -304,6 +312,9 @@ pub fn open_execution_handler(ctx: Context<OpenExecution>, args: OpenExecutionAr
         escrow: &accounts.escrow,
         escrow_bump: ctx.bumps.escrow,
         source: &accounts.source,
+        amount: accounts.listing.price,
+        deposit: Pubkey::default(),
+        service_fee: 0,
         usdc_mint: &accounts.usdc_mint,
         now: Clock::get()?.unix_timestamp,
     };

@@ -174,6 +174,9 @@ pub fn open_execution_with_grant_handler(
         escrow: &accounts.escrow,
         escrow_bump: ctx.bumps.escrow,
         source: &accounts.source,
+        amount: accounts.listing.price,
+        deposit: Pubkey::default(),
+        service_fee: 0,
         usdc_mint: &accounts.usdc_mint,
         now,
     };

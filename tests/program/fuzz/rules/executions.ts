@@ -45,6 +45,8 @@ interface Opening {
   mover: Address;
   listing: Address;
   grant: { address: Address; value: Grant } | null;
+  /** Of a deposit: the price that it was paid for, which is the listing's or it opens nothing. */
+  depositPrice?: bigint;
 }
 
 function demandTerms(ledger: Ledger, opening: Opening, listing: Listing): void {
@@ -63,6 +65,8 @@ function demandTerms(ledger: Ledger, opening: Opening, listing: Listing): void {
   demand([today, today - 1n].includes(dayOf(terms.nonce)), 'WrongNonceDay');
   const id = deriveExecutionId(opening.callerBytes, terms.nonce);
   demand(hex(id) === hex(terms.executionId), 'WrongExecutionId');
+  const { depositPrice = listing.price } = opening;
+  demand(listing.price === depositPrice, 'DepositTermsMismatch');
   const own = [recordOf(terms.executionId), escrowOf(terms.executionId)];
   demand(!own.includes(opening.rentSponsor), 'InvalidRentSponsor');
 }
@@ -75,8 +79,8 @@ function demandSource(ledger: Ledger, { source, caller }: Opening, { price }: Li
 /** The UTC day that a nonce begins with. */
 const dayOf = (nonce: Uint8Array): bigint => BigInt(Buffer.from(nonce).readUInt32LE(0));
 
-/** What both opens do once the grant, if there is one, has been asked. */
-function fund(ledger: Ledger, opening: Opening, listing: Listing): void {
+/** What all opens do once the grant, if there is one, has been asked. The amount moves into the escrow. */
+function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listing.price): void {
   const settings = config(ledger);
   const { now } = ledger;
   const { price } = listing;
@@ -105,7 +109,7 @@ function fund(ledger: Ledger, opening: Opening, listing: Listing): void {
   ledger.create('ExecutionRecord', record, lender, value, together ? gas : 0n);
   if (!together) ledger.moveLamports(gasGiver, record, gas);
   ledger.createToken(escrow, lender, record);
-  ledger.transfer(opening.source, escrow, price, opening.mover);
+  ledger.transfer(opening.source, escrow, amount, opening.mover);
 }
 
 export function openExecution(ledger: Ledger, input: program.OpenExecutionInput): void {
@@ -150,6 +154,23 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   ledger.change('KeyGrant', address, spend(grant, listing.price, taken, ledger.now));
   fund(ledger, opening, listing);
   if (tankLends || gasLamports > 0) demandSoundTank(ledger, spender);
+}
+
+/** An open that a deposit pays, once the deposit's own terms hold; `pay` takes the fee and says what is left. */
+export function openFunded(
+  ledger: Ledger,
+  input: program.OpenExecutionFromDepositInput,
+  { price, ...deposit }: { caller: Address; mover: Address; source: Address; price: bigint },
+  pay: () => bigint,
+): void {
+  const listing = ledger.state('AgentListing', text(input.listing));
+  const payer = text(input.payer);
+  const opening = {
+    ...{ terms: input, callerBytes: key(deposit.caller).toBytes(), grant: null, depositPrice: price, ...deposit },
+    ...{ lender: payer, gasGiver: payer, rentSponsor: text(input.rentSponsor), listing: text(input.listing) },
+  };
+  demandTerms(ledger, opening, listing);
+  fund(ledger, opening, listing, pay());
 }
 
 /** The gas goes to the first of these that can take it, else to the rent sponsor; what none can take stays. */

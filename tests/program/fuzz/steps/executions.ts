@@ -36,7 +36,7 @@ export function someRecord(ledger: Ledger, draw: Draw, wanted: (record: rules.Ex
 }
 
 /** A listing that takes an execution at its price, as far as its limits go. */
-function openListing(ledger: Ledger, draw: Draw, most: bigint) {
+export function openListing(ledger: Ledger, draw: Draw, most: bigint) {
   const settings = config(ledger);
   const takes = ({ status, price, minTimeoutSeconds }: Listing, address: Address) => {
     const collateral = ledger.find('CreatorCollateral', collateralOf(address))!;
@@ -48,7 +48,7 @@ function openListing(ledger: Ledger, draw: Draw, most: bigint) {
 }
 
 /** Where no listing takes an execution: resume one, or list another. */
-const reviveListings: Planner = (scene, draw) => setListingStatus(scene, draw) ?? listAgent(scene, draw);
+export const reviveListings: Planner = (scene, draw) => setListingStatus(scene, draw) ?? listAgent(scene, draw);
 
 const FAULTS = [
   ...(['nonce', 'nonce', 'stale', 'early', 'thirsty', 'price', 'older', 'newer', 'short', 'long'] as const),
@@ -56,14 +56,14 @@ const FAULTS = [
 ];
 
 /** Who is to get the rent back: most often who lends it, or the tank, or somebody who has no part in anything. */
-function someSponsor(draw: Draw, payer: PublicKey, caller: PublicKey, executionId: Uint8Array): PublicKey {
+export function someSponsor(draw: Draw, payer: PublicKey, caller: PublicKey, executionId: Uint8Array): PublicKey {
   const record = program.findExecution(executionId);
   if (draw.maybe(4)) return draw.of([record, program.findEscrow(record)]);
   return draw.of([payer, payer, key(tank(caller)), key(tank(caller)), COLD, CREATORS[0]!, program.findConfig()]);
 }
 
 /** The terms of an open, which fit the listing but for one fault now and then. */
-function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing): program.OpenTerms {
+export function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing): program.OpenTerms {
   const { now } = scene.ledger;
   const { maxTimeoutSeconds } = config(scene.ledger);
   const fault = draw.maybe(12) ? draw.of(FAULTS) : 'none';
@@ -99,7 +99,7 @@ function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing
 }
 
 /** A relay authority in force; now and then somebody else. */
-function someRelay(settings: Config, draw: Draw): PublicKey {
+export function someRelay(settings: Config, draw: Draw): PublicKey {
   return draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(draw.of(relaysNow(settings)));
 }
 

@@ -6,6 +6,7 @@ import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, RENTS, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { TREASURY } from '../rules/config.ts';
 import { closableAt, handOverFrom } from '../rules/executions.ts';
+import { depositEdges } from './deposits.ts';
 import { bytesOf, type Happening, newNonce, type Planner, type Scene } from './plan.ts';
 
 const { disputeLapseSeconds, endedDisputeSeconds } = program.constants;
@@ -30,6 +31,7 @@ function edges(ledger: Ledger): bigint[] {
   for (const [, grant] of ledger.all('KeyGrant')) {
     if (!grant.revoked) moments.push(grant.expiresAt, grant.periodStart + BigInt(grant.periodSeconds));
   }
+  moments.push(...depositEdges(ledger));
   // From a new day on, the nonces of the day before yesterday are refused.
   moments.push((ledger.now / DAY + 1n) * DAY);
   return moments.sort((left, right) => (left < right ? -1 : 1));

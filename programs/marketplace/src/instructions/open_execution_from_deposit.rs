@@ -1,0 +1,182 @@
+//! Funds an execution's escrow from a deposit that its caller has paid: the relay signs, and the deposit's address, to
+//! which the caller paid, says for what.
+
+use anchor_lang::prelude::*;
+use anchor_spl::token::Token;
+
+use crate::addresses::{
+    require_canonical_address, require_collateral_of, require_vault_of, require_writable,
+};
+use crate::constants::*;
+use crate::creation::Funder;
+use crate::errors::MarketplaceError;
+use crate::guard::fail;
+use crate::instructions::open_execution::*;
+use crate::state::{close_deposit, AgentListing, Config, CreatorCollateral, Deposit, DepositTerms};
+use crate::tokens::{self, TokenTransfer};
+
+/// Arguments of `open_execution_from_deposit`.
+#[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
+pub struct OpenExecutionFromDepositArgs {
+    /// As of every open; with the listing's address they are the deposit's terms.
+    pub open: OpenExecutionArgs,
+    /// The payer that the quote named; the zero key where it named none.
+    pub quoted_payer: Pubkey,
+}
+
+/// Accounts of `open_execution_from_deposit`.
+#[derive(Accounts)]
+#[instruction(args: OpenExecutionFromDepositArgs)]
+pub struct OpenExecutionFromDeposit<'info> {
+    pub relay_authority: Signer<'info>,
+    /// Lends the rent, and gives the gas.
+    #[account(mut)]
+    pub payer: Signer<'info>,
+    /// CHECK: who gets the rent of record and escrow back: any account that the payer names; checked in `validate`.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+    #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
+    pub config: Box<Account<'info, Config>>,
+    pub listing: Box<Account<'info, AgentListing>>,
+    #[cfg_attr(
+        feature = "idl-build",
+        account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
+    )]
+    pub collateral: Box<Account<'info, CreatorCollateral>>,
+    #[account(mut)]
+    pub deposit: Box<Account<'info, Deposit>>,
+    /// CHECK: the deposit's associated token account, by its seeds; checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [deposit.key().as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
+    )]
+    #[account(mut)]
+    pub vault: UncheckedAccount<'info>,
+    /// CHECK: who lent the deposit's rent; only receives lamports.
+    #[account(
+        mut,
+        address = deposit.rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
+    )]
+    pub deposit_rent_sponsor: UncheckedAccount<'info>,
+    /// CHECK: the treasury, by its address.
+    #[account(mut, address = TREASURY_ADDRESS)]
+    pub treasury: UncheckedAccount<'info>,
+    /// CHECK: at its address by its seeds; made here.
+    #[account(mut, seeds = [EXECUTION_SEED, args.open.execution_id.as_ref()], bump)]
+    pub record: UncheckedAccount<'info>,
+    /// CHECK: at its address by its seeds; made here as a token account that the record owns.
+    #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
+    pub escrow: UncheckedAccount<'info>,
+    /// CHECK: the settlement mint, by the config's has_one.
+    pub usdc_mint: UncheckedAccount<'info>,
+    pub token_program: Program<'info, Token>,
+    pub system_program: Program<'info, System>,
+}
+
+impl OpenExecutionFromDeposit<'_> {
+    /// The terms are the deposit's, which is paid and has not expired, and hold; all else by the constraints.
+    pub fn validate(&self, args: &OpenExecutionFromDepositArgs) -> Result<()> {
+        self.config
+            .require_relay_authority(self.relay_authority.key)?;
+        require_canonical_address(&self.listing)?;
+        require_collateral_of(&self.collateral, &self.listing.key())?;
+        require_writable(&self.collateral)?;
+        require_canonical_address(&self.deposit)?;
+        let held = require_vault_of(&self.vault, &self.deposit, self.usdc_mint.key)?;
+        self.require_terms(args)?;
+        self.deposit
+            .require_openable(held, Clock::get()?.unix_timestamp)?;
+        validate_open(
+            &args.open,
+            &self.config,
+            &self.listing,
+            &self.deposit.caller,
+        )?;
+        // The version is the listing's now, but whoever quoted it may have named another price.
+        ensure!(
+            self.listing.price == self.deposit.price,
+            MarketplaceError::DepositTermsMismatch
+        );
+        require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)
+    }
+
+    /// Listing and arguments are what the deposit was paid for.
+    fn require_terms(&self, args: &OpenExecutionFromDepositArgs) -> Result<()> {
+        let terms = DepositTerms {
+            listing: &self.listing.key(),
+            listing_version: args.open.listing_version,
+            request_hash: &args.open.request_hash,
+            timeout_seconds: args.open.timeout_seconds,
+            nonce: &args.open.nonce,
+        };
+        let hash = Deposit::hash_of(
+            &terms.hash(),
+            &args.quoted_payer,
+            self.deposit.price,
+            self.deposit.service_fee,
+        );
+        ensure!(
+            hash == self.deposit.hash,
+            MarketplaceError::DepositTermsMismatch
+        );
+        Ok(())
+    }
+}
+
+/// Pay the service fee, make record and escrow, move all that is left, and close the deposit.
+pub fn open_execution_from_deposit_handler(
+    ctx: Context<OpenExecutionFromDeposit>,
+    args: OpenExecutionFromDepositArgs,
+) -> Result<()> {
+    let accounts = ctx.accounts;
+    let deposit = &accounts.deposit;
+    let transfer = TokenTransfer {
+        authority: deposit.to_account_info(),
+        seeds: &deposit.seeds(),
+        token_program: &accounts.token_program,
+    };
+    // A frozen treasury must never keep a caller from being served: its share waits in the escrow with the price.
+    let service_fee = if tokens::can_receive(&accounts.treasury, accounts.usdc_mint.key) {
+        deposit.service_fee
+    } else {
+        0
+    };
+    transfer.send(&accounts.vault, &accounts.treasury, service_fee)?;
+    let payer = Funder::wallet(&accounts.payer);
+    let opening = Opening {
+        args: &args.open,
+        caller: deposit.caller,
+        grant: None,
+        lender: &payer,
+        gas_giver: &payer,
+        rent_sponsor: accounts.rent_sponsor.key(),
+        record: &accounts.record,
+        record_bump: ctx.bumps.record,
+        escrow: &accounts.escrow,
+        escrow_bump: ctx.bumps.escrow,
+        source: &accounts.vault,
+        amount: tokens::balance(&accounts.vault),
+        deposit: deposit.key(),
+        service_fee,
+        usdc_mint: &accounts.usdc_mint,
+        now: Clock::get()?.unix_timestamp,
+    };
+    opening.fund(
+        &accounts.config,
+        &accounts.listing,
+        &mut accounts.collateral,
+        &transfer,
+    )?;
+    let closed = close_deposit(
+        deposit,
+        &accounts.vault,
+        &accounts.deposit_rent_sponsor,
+        &transfer,
+    )?;
+    ensure!(closed, MarketplaceError::InvalidRentSponsor);
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! Sends a deposit back that opened no execution. While it could still open one the relay decides; after that anyone can
+//! do it.
+
+use anchor_lang::prelude::*;
+use anchor_spl::token::Token;
+
+use crate::addresses::{require_canonical_address, require_vault_of};
+use crate::constants::*;
+use crate::errors::MarketplaceError;
+use crate::events::DepositRefunded;
+use crate::guard::fail;
+use crate::packing::emit;
+use crate::state::{close_deposit, Config, Deposit};
+use crate::tokens::{self, TokenTransfer};
+
+/// Accounts of `refund_deposit`.
+#[derive(Accounts)]
+pub struct RefundDeposit<'info> {
+    /// A relay authority, or anyone once the deposit has expired.
+    pub authority: Signer<'info>,
+    #[account(address = CONFIG_ADDRESS)]
+    pub config: Box<Account<'info, Config>>,
+    #[cfg_attr(
+        feature = "idl-build",
+        account(seeds = [DEPOSIT_SEED, deposit.hash.as_ref()], bump)
+    )]
+    #[account(mut, has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
+    pub deposit: Box<Account<'info, Deposit>>,
+    /// CHECK: the deposit's associated token account, by its seeds; checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [deposit.key().as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
+    )]
+    #[account(mut)]
+    pub vault: UncheckedAccount<'info>,
+    /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
+    #[cfg_attr(
+        feature = "idl-build",
+        account(
+            seeds = [deposit.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+            seeds::program = anchor_spl::associated_token::ID,
+            bump
+        )
+    )]
+    #[account(mut)]
+    pub destination: UncheckedAccount<'info>,
+    /// CHECK: the treasury, by its address; gets the service fee where a relay authority refunds a paid deposit.
+    #[account(mut, address = TREASURY_ADDRESS)]
+    pub treasury: UncheckedAccount<'info>,
+    /// CHECK: the deposit's rent sponsor by has_one; only receives lamports.
+    #[account(mut)]
+    pub rent_sponsor: UncheckedAccount<'info>,
+    pub token_program: Program<'info, Token>,
+}
+
+impl RefundDeposit<'_> {
+    /// authority may refund now; destination is the caller's and, where anything goes there, can receive it; all else by
+    /// the constraints.
+    pub fn validate(&self) -> Result<()> {
+        require_canonical_address(&self.deposit)?;
+        let held = require_vault_of(&self.vault, &self.deposit, &self.config.usdc_mint)?;
+        let authority = self.authority.key;
+        let now = Clock::get()?.unix_timestamp;
+        ensure!(
+            self.config.is_relay_authority(authority) || self.deposit.is_refundable(held, now),
+            MarketplaceError::DepositNotExpired
+        );
+        let (mint, caller) = (&self.config.usdc_mint, &self.deposit.caller);
+        ensure!(
+            authority == caller || tokens::is_associated(&self.destination, mint, caller),
+            MarketplaceError::WrongRefundDestination
+        );
+        ensure!(
+            held == 0 || tokens::can_receive_for(&self.destination, mint, caller),
+            MarketplaceError::RefundDestinationUnusable
+        );
+        Ok(())
+    }
+
+    /// The treasury's part of what the vault holds: a relay that refunds a paid deposit is paid for it, where that keeps
+    /// nobody from the rest.
+    fn service_fee(&self, held: u64) -> u64 {
+        let by_relay = self.config.is_relay_authority(self.authority.key);
+        let earned = by_relay && self.deposit.is_funded(held);
+        if earned && tokens::can_receive(&self.treasury, &self.config.usdc_mint) {
+            self.deposit.service_fee
+        } else {
+            0
+        }
+    }
+}
+
+/// Move everything out, and close the deposit.
+pub fn refund_deposit_handler(ctx: Context<RefundDeposit>) -> Result<()> {
+    let accounts = ctx.accounts;
+    let deposit = &accounts.deposit;
+    let transfer = TokenTransfer {
+        authority: deposit.to_account_info(),
+        seeds: &deposit.seeds(),
+        token_program: &accounts.token_program,
+    };
+    let held = tokens::balance(&accounts.vault);
+    let service_fee = accounts.service_fee(held);
+    let amount = held
+        .checked_sub(service_fee)
+        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+    transfer.send(&accounts.vault, &accounts.treasury, service_fee)?;
+    transfer.send(&accounts.vault, &accounts.destination, amount)?;
+    // A rent sponsor that cannot be given the rent must not keep a caller from its money.
+    let closed = close_deposit(deposit, &accounts.vault, &accounts.rent_sponsor, &transfer)?;
+    ensure!(closed || held > 0, MarketplaceError::InvalidRentSponsor);
+    emit(&DepositRefunded {
+        deposit: deposit.key(),
+        caller: deposit.caller,
+        destination: accounts.destination.key(),
+        amount,
+        service_fee,
+        refunded_at: Clock::get()?.unix_timestamp,
+        closed,
+    })
+}

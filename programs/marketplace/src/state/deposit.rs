@@ -1,0 +1,230 @@
+//! A payment that waits to become an execution. Its address commits to what is bought, by whom and for how much, so that
+//! whoever pays there by a plain transfer needs to sign nothing else. It ends with its open or its refund.
+
+use anchor_lang::prelude::*;
+use solana_sha256_hasher::hashv;
+
+use crate::constants::*;
+use crate::creation::can_take;
+use crate::errors::MarketplaceError;
+use crate::guard::fail;
+use crate::tokens::TokenTransfer;
+
+/// Who gets what of the money in a deposit's vault, which is its associated token account.
+#[account]
+#[derive(InitSpace, Debug)]
+pub struct Deposit {
+    /// Layout version, 1.
+    pub version: u8,
+    /// Bump of this address.
+    pub bump: u8,
+    /// Bump of the vault.
+    pub vault_bump: u8,
+    /// Hash of terms, payer, price and service fee: the seed of this address.
+    pub hash: [u8; 32],
+    /// Who buys, and gets the money back otherwise.
+    pub caller: Pubkey,
+    /// Who lent this account's and the vault's rent and gets it back.
+    pub rent_sponsor: Pubkey,
+    /// Price of the execution, base units.
+    pub price: u64,
+    /// What the marketplace gets beyond the price, base units.
+    pub service_fee: u64,
+    /// When it was prepared, unix seconds.
+    pub prepared_at: i64,
+    /// From this moment it can only be refunded, and where it is funded by anyone, unix seconds.
+    pub expires_at: i64,
+}
+
+/// What a deposit buys: all that the program needs to know of a request before it is paid.
+pub struct DepositTerms<'a> {
+    pub listing: &'a Pubkey,
+    pub listing_version: u32,
+    pub request_hash: &'a [u8; 32],
+    pub timeout_seconds: u32,
+    /// Makes the execution id, together with the caller.
+    pub nonce: &'a [u8; 16],
+}
+
+impl DepositTerms<'_> {
+    /// SHA-256 of the terms.
+    pub fn hash(&self) -> [u8; 32] {
+        hashv(&[
+            DEPOSIT_TERMS_DOMAIN,
+            self.listing.as_ref(),
+            &self.listing_version.to_le_bytes(),
+            self.request_hash,
+            &self.timeout_seconds.to_le_bytes(),
+            self.nonce,
+        ])
+        .to_bytes()
+    }
+}
+
+impl Deposit {
+    /// The seed of a deposit's address. `payer` is the only one who may be its caller, or the zero key where it was not
+    /// known; amounts in base units.
+    pub fn hash_of(
+        terms_hash: &[u8; 32],
+        payer: &Pubkey,
+        price: u64,
+        service_fee: u64,
+    ) -> [u8; 32] {
+        hashv(&[
+            DEPOSIT_DOMAIN,
+            terms_hash,
+            payer.as_ref(),
+            &price.to_le_bytes(),
+            &service_fee.to_le_bytes(),
+        ])
+        .to_bytes()
+    }
+
+    /// What this address signs with: it is its vault's authority.
+    pub fn seeds(&self) -> [&[u8]; 3] {
+        let bump = std::slice::from_ref(&self.bump);
+        [DEPOSIT_SEED, self.hash.as_ref(), bump]
+    }
+
+    /// Whether a vault that holds this many base units pays price and service fee.
+    pub fn is_paid_by(price: u64, service_fee: u64, held: u64) -> bool {
+        price
+            .checked_add(service_fee)
+            .is_some_and(|asked| held >= asked)
+    }
+
+    /// Whether this many base units in its vault pay it.
+    pub fn is_funded(&self, held: u64) -> bool {
+        Self::is_paid_by(self.price, self.service_fee, held)
+    }
+
+    /// It can still open its execution.
+    pub fn require_openable(&self, held: u64, now: i64) -> Result<()> {
+        ensure!(now < self.expires_at, MarketplaceError::DepositExpired);
+        ensure!(self.is_funded(held), MarketplaceError::DepositUnfunded);
+        Ok(())
+    }
+
+    /// Whether anyone may refund it: once it has expired, or, while nobody has paid it, a day after it was prepared.
+    pub fn is_refundable(&self, held: u64, now: i64) -> bool {
+        let from = if self.is_funded(held) {
+            self.expires_at
+        } else {
+            self.prepared_at.saturating_add(UNFUNDED_DEPOSIT_SECONDS)
+        };
+        now >= from
+    }
+}
+
+/// Close the empty vault and the deposit; says whether that was possible: where the rent sponsor cannot be given the
+/// rent any more, both stay. Only after the last other call to another program.
+pub fn close_deposit<'info>(
+    deposit: &Account<'info, Deposit>,
+    vault: &AccountInfo<'info>,
+    rent_sponsor: &AccountInfo<'info>,
+    transfer: &TokenTransfer<'_, 'info>,
+) -> Result<bool> {
+    let lent = vault
+        .lamports()
+        .checked_add(transfer.authority.lamports())
+        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+    if !can_take(rent_sponsor, lent)? {
+        return Ok(false);
+    }
+    transfer.close(vault, rent_sponsor)?;
+    deposit.close(rent_sponsor.clone())?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First 8 bytes of SHA-256("account:Deposit").
+    const DISCRIMINATOR: [u8; 8] = [0x94, 0x92, 0x79, 0x42, 0xcf, 0xad, 0x15, 0xe3];
+
+    fn deposit() -> Deposit {
+        Deposit {
+            version: 1,
+            bump: 2,
+            vault_bump: 3,
+            hash: [4; 32],
+            caller: Pubkey::new_from_array([5; 32]),
+            rent_sponsor: Pubkey::new_from_array([6; 32]),
+            price: 1_000_000,
+            service_fee: 5_000,
+            prepared_at: 100,
+            expires_at: 700,
+        }
+    }
+
+    #[test]
+    fn layout() {
+        let mut bytes = Vec::new();
+        deposit().try_serialize(&mut bytes).unwrap();
+        let mut expected = [&DISCRIMINATOR[..], &[1, 2, 3], &[4; 32], &[5; 32], &[6; 32]].concat();
+        for number in [1_000_000u64, 5_000, 100, 700] {
+            expected.extend(number.to_le_bytes());
+        }
+        assert_eq!(bytes, expected);
+        assert_eq!(bytes.len(), 8 + Deposit::INIT_SPACE);
+        assert_eq!(bytes.len(), 139);
+    }
+
+    #[test]
+    fn the_address_commits_to_terms_payer_and_amounts() {
+        // Computed apart from this code, with Python's hashlib over domains and little-endian numbers.
+        const TERMS: [u8; 32] = [
+            0x6e, 0x14, 0xf6, 0xb1, 0xad, 0x53, 0xc0, 0x03, 0x0d, 0x80, 0xc2, 0xbd, 0x97, 0x8a,
+            0x38, 0xac, 0x52, 0x9b, 0x24, 0x60, 0xa6, 0x34, 0xf7, 0x62, 0x64, 0x32, 0xe7, 0x84,
+            0x42, 0x68, 0x27, 0xa1,
+        ];
+        const HASH: [u8; 32] = [
+            0x60, 0xf4, 0xb2, 0x7b, 0x4c, 0xd6, 0xf5, 0xc6, 0x94, 0x89, 0x29, 0x2d, 0xa5, 0x71,
+            0xba, 0x6f, 0xf7, 0xe6, 0xe2, 0x7d, 0x18, 0x73, 0x9a, 0xbc, 0x40, 0x8a, 0xd2, 0xff,
+            0x67, 0xd5, 0x45, 0xfa,
+        ];
+        let terms = DepositTerms {
+            listing: &Pubkey::new_from_array([1; 32]),
+            listing_version: 2,
+            request_hash: &[3; 32],
+            timeout_seconds: 4,
+            nonce: &[5; 16],
+        };
+        assert_eq!(terms.hash(), TERMS);
+        let payer = Pubkey::new_from_array([6; 32]);
+        assert_eq!(Deposit::hash_of(&TERMS, &payer, 7, 8), HASH);
+    }
+
+    #[test]
+    fn it_is_funded_from_price_and_service_fee_on() {
+        let deposit = deposit();
+        assert!(deposit.is_funded(1_005_000) && deposit.is_funded(u64::MAX));
+        assert!(!deposit.is_funded(1_004_999));
+        assert!(Deposit::is_paid_by(u64::MAX, 0, u64::MAX));
+        assert!(!Deposit::is_paid_by(u64::MAX, 1, u64::MAX));
+    }
+
+    #[test]
+    fn it_opens_until_it_expires_and_is_refunded_from_then_on() {
+        use MarketplaceError::*;
+        let deposit = deposit();
+        let day = 100 + UNFUNDED_DEPOSIT_SECONDS;
+        for (held, now, expected) in [
+            (1_005_000, 699, Ok(())),
+            (1_005_000, 700, Err(fail(DepositExpired))),
+            (1_004_999, 699, Err(fail(DepositUnfunded))),
+        ] {
+            assert_eq!(deposit.require_openable(held, now), expected);
+        }
+        for (held, now, expected) in [
+            (1_005_000, 699, false),
+            (1_005_000, 700, true),
+            (1_004_999, 700, false),
+            (1_004_999, day - 1, false),
+            (0, day, true),
+        ] {
+            assert_eq!(deposit.is_refundable(held, now), expected, "{held} {now}");
+        }
+    }
+}

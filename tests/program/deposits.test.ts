@@ -1,0 +1,446 @@
+/** Deposits: prepared by the relay, paid by a plain transfer, then opened as an execution or refunded. */
+import { AccountLayout } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import * as program from '../../app/sdk/program/program.ts';
+import { createNonce } from '../../app/sdk/receipt/receipt.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { plain } from '../harness/vm/plain.ts';
+import { START } from '../harness/vm/vm.ts';
+import { FEE, GAS_LAMPORTS, NO_KEY, PRICE, SERVICE_FEE, type World, world } from '../harness/vm/world.ts';
+
+const DEPOSIT_BYTES = 8 + 3 + 3 * 32 + 4 * 8;
+const RECORD_BYTES = 294;
+const PAID = PRICE + SERVICE_FEE;
+
+describe('deposits', () => {
+  let w: World;
+  let open: program.OpenTerms;
+  let quote: program.DepositQuote;
+  let place: program.DepositAddress;
+
+  beforeEach(async () => {
+    w = await world();
+    open = w.openTerms();
+    quote = w.quote(open);
+    place = program.depositAddress(quote);
+    w.watch('deposit', place.address);
+    w.watch('deposit vault', place.vault);
+  });
+
+  const prepare = (change: Partial<program.PrepareDepositInput> = {}) =>
+    program.prepareDeposit(w.prepareInput(quote, change));
+  const prepared = () => w.must([prepare()], [w.relay]);
+  const pay = (amount = PAID) => w.must([w.pay(place.vault, amount)], [w.caller]);
+  const openInstruction = (change: Partial<program.OpenExecutionFromDepositInput> = {}) =>
+    program.openExecutionFromDeposit(w.openDepositInput(open, place.address, change));
+  const rents = () => w.vm.rent(DEPOSIT_BYTES) + w.vm.rent(165);
+  const refund = (change: Partial<program.RefundDepositInput> = {}) =>
+    w.refundDepositInstruction(place.address, change);
+  const executionOf = () => w.execution(open.nonce, w.caller.publicKey, NO_KEY, w.relay.publicKey);
+  /** What deposit and vault lose as they close. */
+  const gone = (usdc: bigint) => ({
+    deposit: { lamports: -w.vm.rent(DEPOSIT_BYTES) },
+    'deposit vault': { ...(usdc > 0n && { usdc: -usdc }), lamports: -w.vm.rent(165) },
+  });
+
+  it('is prepared with its vault by the relay, which lends the rent', async () => {
+    const outcome = await w.moves([prepare()], [w.relay], {
+      relay: { lamports: -rents() },
+      deposit: { lamports: w.vm.rent(DEPOSIT_BYTES) },
+      'deposit vault': { lamports: w.vm.rent(165) },
+    });
+    const [address, bump] = PublicKey.findProgramAddressSync([Buffer.from('deposit'), place.hash], program.PROGRAM_ID);
+    expect(address.toBase58()).to.equal(place.address.toBase58());
+    const account = (await w.vm.getAccount(place.address))!;
+    expect(account.data.length).to.equal(DEPOSIT_BYTES);
+    const { vaultBump, ...fields } = await w.read('Deposit', place.address);
+    const shared = {
+      caller: w.caller.publicKey,
+      rentSponsor: w.relay.publicKey,
+      price: PRICE,
+      serviceFee: SERVICE_FEE,
+      preparedAt: START,
+      expiresAt: START + 600n,
+    };
+    expect(plain(fields)).to.deep.equal(plain({ version: 1, bump, hash: place.hash, ...shared }));
+    const token = AccountLayout.decode((await w.vm.getAccount(place.vault))!.data);
+    expect([token.owner.toBase58(), token.mint.toBase58()]).to.deep.equal([address.toBase58(), w.usdcMint.toBase58()]);
+    expect(vaultBump).to.be.within(0, 255);
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'DepositPrepared',
+        data: plain({
+          deposit: address,
+          termsHash: program.depositTermsHash(quote.terms as program.DepositTerms),
+          quotedPayer: w.caller.publicKey,
+          ...shared,
+        }),
+      },
+    ]);
+  });
+
+  it('becomes an execution: service fee to the treasury, price into the escrow, its rent back; then settles', async () => {
+    await prepared();
+    await w.moves([w.pay(place.vault, PAID)], [w.caller], {
+      caller: { usdc: -PAID },
+      'deposit vault': { usdc: PAID },
+    });
+    const execution = executionOf();
+    w.watch('record', execution.record);
+    w.watch('escrow', execution.escrow);
+    const outcome = await w.moves([openInstruction()], [w.relay], {
+      deposit: { lamports: -w.vm.rent(DEPOSIT_BYTES) },
+      'deposit vault': { usdc: -PAID, lamports: -w.vm.rent(165) },
+      treasury: { usdc: SERVICE_FEE },
+      record: { lamports: w.vm.rent(RECORD_BYTES) + GAS_LAMPORTS },
+      escrow: { usdc: PRICE, lamports: w.vm.rent(165) },
+      relay: { lamports: w.vm.rent(DEPOSIT_BYTES) - w.vm.rent(RECORD_BYTES) - GAS_LAMPORTS },
+    });
+    const [opened] = outcome.events;
+    expect(outcome.events).to.have.length(1);
+    expect(opened?.name).to.equal('ExecutionOpened');
+    expect(plain(opened!.data)).to.include(
+      plain({ caller: w.caller.publicKey, deposit: place.address, serviceFee: SERVICE_FEE, price: PRICE }),
+    );
+    expect(await w.vm.getAccount(place.address)).to.equal(null);
+    expect(await w.vm.getAccount(place.vault)).to.equal(null);
+    await w.moves([w.settleInstruction(execution)], [w.relay], {
+      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
+      record: { lamports: -GAS_LAMPORTS },
+      creator: { usdc: PRICE - FEE },
+      treasury: { usdc: FEE },
+      relay: { lamports: w.vm.rent(165) + GAS_LAMPORTS },
+    });
+  });
+
+  it('goes back to its payer by a stranger once it has expired, to the last unit', async () => {
+    await prepared();
+    await pay();
+    const byStranger = () => refund({ authority: w.stranger.publicKey });
+    await w.vm.setClock(START + 599n);
+    await w.rejects([byStranger()], [w.stranger], 'DepositNotExpired');
+    await w.vm.setClock(START + 600n);
+    const outcome = await w.moves([byStranger()], [w.stranger], {
+      ...gone(PAID),
+      caller: { usdc: PAID },
+      relay: { lamports: rents() },
+    });
+    expect(plain(outcome.events)).to.deep.equal([
+      {
+        name: 'DepositRefunded',
+        data: plain({
+          deposit: place.address,
+          caller: w.caller.publicKey,
+          destination: w.wallet(w.caller),
+          amount: PAID,
+          serviceFee: 0n,
+          refundedAt: START + 600n,
+          closed: true,
+        }),
+      },
+    ]);
+  });
+
+  it('goes back by the relay at once, less the service fee; by its payer, who is no relay, only after it expired', async () => {
+    await prepared();
+    await pay();
+    await w.rejects([refund({ authority: w.caller.publicKey })], [w.caller], 'DepositNotExpired');
+    const { events } = await w.moves([refund()], [w.relay], {
+      ...gone(PAID),
+      caller: { usdc: PRICE },
+      treasury: { usdc: SERVICE_FEE },
+      relay: { lamports: rents() },
+    });
+    expect(events[0]?.data).to.include({ amount: PRICE, serviceFee: SERVICE_FEE, closed: true });
+  });
+
+  it('is closed by the relay at once and by anyone after a day where nobody paid it, with whatever dust it got', async () => {
+    for (const [dust, later] of [
+      [0n, 0n],
+      [1n, 0n],
+      [0n, 86_400n],
+      [PAID - 1n, 86_400n],
+    ] as const) {
+      const at = w.vm.now;
+      await prepared();
+      if (dust > 0n) await pay(dust);
+      await w.vm.setClock(at + (later || 86_399n));
+      const authority = later ? w.stranger : w.relay;
+      if (!later) await w.rejects([refund({ authority: w.stranger.publicKey })], [w.stranger], 'DepositNotExpired');
+      await w.moves([refund({ authority: authority.publicKey })], [authority], {
+        ...gone(dust),
+        ...(dust > 0n && { caller: { usdc: dust } }),
+        relay: { lamports: rents() },
+      });
+    }
+  });
+
+  it('takes what strangers sent to its addresses before, and gives it back with the rest', async () => {
+    await w.vm.airdrop(place.address, 900_000n);
+    await w.vm.airdrop(place.vault, 900_001n);
+    await w.moves([prepare()], [w.relay], {
+      relay: { lamports: 1_800_001n - rents() },
+      deposit: { lamports: w.vm.rent(DEPOSIT_BYTES) - 900_000n },
+      'deposit vault': { lamports: w.vm.rent(165) - 900_001n },
+    });
+    await pay(PAID + 1n);
+    await w.vm.airdrop(place.address, 7n);
+    await w.vm.airdrop(place.vault, 8n);
+    const execution = executionOf();
+    await w.must([openInstruction()], [w.relay]);
+    expect(await w.vm.tokens(execution.escrow)).to.equal(PRICE + 1n);
+    await w.moves([w.refundInstruction(execution)], [w.relay], {
+      caller: { usdc: PRICE + 1n },
+      relay: { lamports: w.vm.rent(165) + GAS_LAMPORTS },
+    });
+  });
+
+  it('opens and refunds while the treasury is frozen: the service fee stays with the caller', async () => {
+    const frozen = { mint: w.usdcMint, owner: program.findTreasury(), frozen: true };
+    w.vm.setTokenAccount(program.findTreasury(), frozen);
+    await prepared();
+    await pay();
+    const execution = executionOf();
+    const opened = await w.must([openInstruction()], [w.relay]);
+    expect(opened.events[0]?.data).to.include({ serviceFee: 0n });
+    expect(await w.vm.tokens(execution.escrow)).to.equal(PAID);
+    await w.must([w.refundInstruction(execution)], [w.relay]);
+
+    open = w.openTerms();
+    quote = w.quote(open);
+    place = program.depositAddress(quote);
+    await prepared();
+    await pay();
+    await w.moves([refund()], [w.relay], { caller: { usdc: PAID }, relay: { lamports: rents() } });
+  });
+
+  it('waits while the account of its caller cannot receive, who may name another; empty it waits for nobody', async () => {
+    const wallet = w.wallet(w.caller);
+    await prepared();
+    await pay();
+    w.vm.setTokenAccount(wallet, { mint: w.usdcMint, owner: w.caller.publicKey, frozen: true });
+    await w.rejects([refund()], [w.relay], 'RefundDestinationUnusable');
+    w.vm.closeAccount(wallet);
+    await w.rejects([refund()], [w.relay], 'RefundDestinationUnusable');
+    await w.vm.setClock(START + 600n);
+    const savings = namedKeypair('savings').publicKey;
+    w.vm.setTokenAccount(savings, { mint: w.usdcMint, owner: w.caller.publicKey });
+    w.watch('savings', savings);
+    const byCaller = (change = {}) => refund({ authority: w.caller.publicKey, destination: savings, ...change });
+    await w.rejects([refund({ destination: savings })], [w.relay], 'WrongRefundDestination');
+    await w.rejects([byCaller({ destination: w.wallet(w.stranger) })], [w.caller], 'RefundDestinationUnusable');
+    await w.moves([byCaller()], [w.caller], { ...gone(PAID), savings: { usdc: PAID }, relay: { lamports: rents() } });
+
+    await prepared();
+    await w.moves([refund()], [w.relay], { ...gone(0n), relay: { lamports: rents() } });
+  });
+
+  it('is prepared by anybody where the vault is paid already and its payer is named', async () => {
+    const rescue = (change: Partial<program.PrepareDepositInput> = {}) =>
+      program.prepareDeposit(w.prepareInput(quote, { authority: w.stranger.publicKey, ...change }));
+    await w.rejects([rescue()], [w.stranger], 'NotRelayAuthority');
+    w.vm.setTokenAccount(place.vault, { mint: w.usdcMint, owner: place.address });
+    await pay(PAID - 1n);
+    await w.rejects([rescue()], [w.stranger], 'NotRelayAuthority');
+    await pay(1n);
+    await w.moves([rescue()], [w.stranger], {
+      stranger: { lamports: -w.vm.rent(DEPOSIT_BYTES) },
+      deposit: { lamports: w.vm.rent(DEPOSIT_BYTES) },
+    });
+    await w.vm.setClock(START + 600n);
+    const byPayer = refund({ authority: w.caller.publicKey, rentSponsor: w.stranger.publicKey });
+    await w.moves([byPayer], [w.caller], {
+      ...gone(PAID),
+      caller: { usdc: PAID },
+      stranger: { lamports: rents() },
+    });
+  });
+
+  it('is prepared by the relay alone where its payer is not named, for the caller that the relay names', async () => {
+    quote = w.quote(open, { payer: null });
+    place = program.depositAddress(quote);
+    w.vm.setTokenAccount(place.vault, { mint: w.usdcMint, owner: place.address, amount: PAID });
+    await w.rejects([prepare({ authority: w.stranger.publicKey })], [w.stranger], 'NotRelayAuthority');
+    await prepared();
+    await w.rejects([openInstruction()], [w.relay], 'DepositTermsMismatch');
+    await w.must([openInstruction({ quotedPayer: null })], [w.relay]);
+    expect(await w.read('ExecutionRecord', executionOf().record)).to.include({ status: 'open', price: PRICE });
+  });
+
+  it('rejects preparing: a fee above the limit, another caller, address, mint or vault, and a second time', async () => {
+    const rejects = (error: string, change: Partial<program.PrepareDepositInput>) =>
+      w.rejects([prepare(change)], [w.relay], error);
+    await rejects('ServiceFeeOutOfBounds', { serviceFee: program.constants.maxServiceFee + 1n });
+    await rejects('DepositCallerMismatch', { caller: w.stranger.publicKey });
+    await rejects('WrongMint', { usdcMint: namedKeypair('other mint').publicKey });
+    const forged = (at: number, pubkey: PublicKey) => {
+      const instruction = prepare();
+      instruction.keys[at]!.pubkey = pubkey;
+      return instruction;
+    };
+    const elsewhere = namedKeypair('elsewhere').publicKey;
+    await w.rejects([forged(5, w.wallet(elsewhere))], [w.relay], 'ConstraintSeeds');
+    const moved = forged(4, elsewhere);
+    moved.keys[5]!.pubkey = w.wallet(elsewhere);
+    await w.rejects([moved], [w.relay], 'WrongAddress');
+    for (const rentSponsor of [place.address, place.vault, program.PROGRAM_ID]) {
+      const named = prepare({ rentSponsor });
+      const ours = rentSponsor.equals(program.PROGRAM_ID) ? 'ConstraintMut' : 'InvalidRentSponsor';
+      await w.rejects([named], [w.relay], ours);
+    }
+    for (const vault of [
+      { owner: place.address, mint: namedKeypair('other mint').publicKey },
+      { owner: w.stranger.publicKey, mint: w.usdcMint },
+      { owner: place.address, mint: w.usdcMint, frozen: true },
+    ]) {
+      w.vm.setTokenAccount(place.vault, vault);
+      await rejects('DepositVaultUnsound', {});
+    }
+    w.vm.closeAccount(place.vault);
+    await w.must([prepare({ serviceFee: program.constants.maxServiceFee })], [w.relay]);
+    await prepared();
+    await rejects('AccountExists', {});
+    const unsigned = prepare({ rentPayer: w.stranger.publicKey });
+    unsigned.keys[0]!.isSigner = false;
+    await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
+  });
+
+  it('rejects opening: by no relay, at other terms, too late, unpaid, or at a price that is not the listing’s', async () => {
+    await prepared();
+    await pay(PAID - 1n);
+    const rejects = (error: string, change: Partial<program.OpenExecutionFromDepositInput>) =>
+      w.rejects([openInstruction(change)], [w.relay], error);
+    await rejects('DepositUnfunded', {});
+    await pay(1n);
+    const byStranger = openInstruction({ relayAuthority: w.stranger.publicKey });
+    await w.rejects([byStranger], [w.stranger, w.relay], 'NotRelayAuthority');
+    const { nonce, executionId } = w.openTerms();
+    for (const change of [
+      { listingVersion: 2 },
+      { requestHash: new Uint8Array(32).fill(6) },
+      { timeoutSeconds: open.timeoutSeconds - 1 },
+      { nonce, executionId },
+      { quotedPayer: null },
+      { quotedPayer: w.stranger.publicKey },
+    ]) {
+      await rejects('DepositTermsMismatch', change);
+    }
+    await rejects('WrongRentSponsor', { depositRentSponsor: w.stranger.publicKey });
+    await rejects('WrongExecutionId', { executionId: w.openTerms().executionId });
+    await rejects('PriceAboveMax', { maxPrice: PRICE - 1n });
+    await w.overwrite('Config', program.findConfig(), { opensPaused: true });
+    await rejects('OpensPaused', {});
+    await w.overwrite('Config', program.findConfig(), { opensPaused: false });
+    await w.overwrite('AgentListing', w.listing, { price: PRICE - 1n });
+    await rejects('DepositTermsMismatch', {});
+    await w.overwrite('AgentListing', w.listing, { price: PRICE });
+    await w.vm.setClock(START + 600n);
+    await rejects('DepositExpired', { openBefore: START + 700n });
+    await w.vm.setClock(START + 599n);
+    await w.must([openInstruction({ openBefore: START + 700n })], [w.relay]);
+    await rejects('AccountNotInitialized', {});
+  });
+
+  it('rejects whatever every open rejects, although it was paid', async () => {
+    /** Prepare and pay a quote for these terms, and refuse the open of it. */
+    const rejects = async (error: string, terms: Partial<program.OpenTerms>, spoil?: () => Promise<unknown>) => {
+      open = w.openTerms(w.caller.publicKey, terms);
+      quote = w.quote(open);
+      place = program.depositAddress(quote);
+      await prepared();
+      await pay();
+      await spoil?.();
+      await w.rejects([openInstruction()], [w.relay], error);
+      await w.must([refund()], [w.relay]);
+    };
+    await rejects('TimeoutOutOfRange', { timeoutSeconds: 61 });
+    await rejects('OpenTooLate', { openBefore: START - 1n });
+    await rejects('GasOutOfBounds', { gasLamports: program.constants.maxGasLamports + 1 });
+    await rejects('WrongNonceDay', { nonce: createNonce(w.day() + 1) });
+    const collateral = program.findCollateral(w.listing);
+    await rejects('ListingVersionMismatch', {}, () => w.overwrite('AgentListing', w.listing, { listingVersion: 2 }));
+    await w.overwrite('AgentListing', w.listing, { listingVersion: 1, status: 'paused' });
+    await rejects('ListingNotActive', {});
+    await w.overwrite('AgentListing', w.listing, { status: 'active' });
+    await w.overwrite('Config', program.findConfig(), { exposureMultiple: 1 });
+    await w.overwrite('CreatorCollateral', collateral, { exposureOpened: 9n * PRICE, exposureWindowStart: START });
+    await rejects('ExposureLimitReached', {});
+    await w.overwrite('Config', program.findConfig(), { exposureMultiple: 0 });
+    await w.must(
+      [w.listInstruction({ creator: w.otherCreator.publicKey }, namedKeypair('other key'))],
+      [w.otherCreator],
+    );
+    await prepared();
+    await pay();
+    const other = program.findCollateral(program.findListing(w.otherCreator.publicKey, w.listingId));
+    const mint = namedKeypair('other mint').publicKey;
+    w.vm.setMint(mint, w.mintAuthority.publicKey);
+    for (const [at, address, error] of [
+      [2, executionOf().record, 'InvalidRentSponsor'],
+      [2, executionOf().escrow, 'InvalidRentSponsor'],
+      [5, other, 'WrongListing'],
+      [7, w.wallet(w.stranger), 'WrongAddress'],
+      [9, w.wallet(w.stranger), 'ConstraintAddress'],
+      [12, mint, 'WrongMint'],
+    ] as const) {
+      const forged = openInstruction();
+      forged.keys[at]!.pubkey = address;
+      await w.rejects([forged], [w.relay], error);
+    }
+    await w.must([openInstruction()], [w.relay]);
+  });
+
+  it('rejects an open whose nonce its caller has used, and the money goes back', async () => {
+    await prepared();
+    await pay();
+    await w.must([program.openExecution(w.openInput(open))], [w.caller]);
+    await w.rejects([openInstruction()], [w.relay], 'AccountExists');
+    await w.vm.setClock(START + 600n);
+    await w.must([refund({ authority: w.stranger.publicKey })], [w.stranger]);
+  });
+
+  it('rejects refunding: to another sponsor, from another vault, or as a deposit elsewhere', async () => {
+    await prepared();
+    await pay();
+    const copy = namedKeypair('copy').publicKey;
+    w.vm.setAccount(copy, (await w.vm.getAccount(place.address))!);
+    await w.rejects([refund({ rentSponsor: w.stranger.publicKey })], [w.relay], 'WrongRentSponsor');
+    for (const [at, address, error] of [
+      [2, copy, 'WrongAddress'],
+      [3, w.wallet(w.stranger), 'WrongAddress'],
+      [5, w.wallet(w.stranger), 'ConstraintAddress'],
+    ] as const) {
+      const forged = refund();
+      forged.keys[at]!.pubkey = address;
+      await w.rejects([forged], [w.relay], error);
+    }
+  });
+
+  it('gives the money back though its rent sponsor cannot be given the rent, which then waits', async () => {
+    const sponsor = namedKeypair('rent return').publicKey;
+    await w.must([prepare({ rentSponsor: sponsor })], [w.relay]);
+    await pay();
+    const programs = await w.vm.getAccount(program.PROGRAM_ID);
+    w.vm.setAccount(sponsor, { lamports: 1_141_440n, owner: programs!.owner, data: new Uint8Array(200_000) });
+    await w.rejects([openInstruction({ depositRentSponsor: sponsor })], [w.relay], 'InvalidRentSponsor');
+    const { events } = await w.moves([refund({ rentSponsor: sponsor })], [w.relay], {
+      'deposit vault': { usdc: -PAID },
+      caller: { usdc: PRICE },
+      treasury: { usdc: SERVICE_FEE },
+    });
+    expect(events[0]?.data).to.include({ amount: PRICE, closed: false });
+    await w.rejects([refund({ rentSponsor: sponsor })], [w.relay], 'InvalidRentSponsor');
+    w.vm.closeAccount(sponsor);
+    w.watch('sponsor', sponsor);
+    await w.moves([refund({ rentSponsor: sponsor })], [w.relay], { ...gone(0n), sponsor: { lamports: rents() } });
+  });
+
+  it('can be prepared again at the same address after its refund', async () => {
+    await prepared();
+    await w.must([refund()], [w.relay]);
+    await w.vm.setClock(START + 1n);
+    await prepared();
+    expect(await w.read('Deposit', place.address)).to.include({ preparedAt: START + 1n, expiresAt: START + 601n });
+  });
+});
