@@ -395,7 +395,7 @@ describe('clients/python', function () {
 
     /** The names of events with their data, which is JSON. */
     const readStream = (text: string) =>
-      [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/gu)].map(([, name, data]) => [name, JSON.parse(data!)]);
+      [...text.matchAll(/event: (\w+)\ndata: ([^\n]*)\n\n/g)].map(([, name, data]) => [name, JSON.parse(data!)]);
 
     /** The answers of both kits to the same call; signed over `sign`, by default over the body. */
     async function bothSay({

@@ -1,5 +1,6 @@
 /** `client.agents`. */
 
+import { buyCall } from './bought.ts';
 import { toQuery } from './http.ts';
 import { Listing } from './listing.ts';
 import { executeRequest, type RunInput, type RunOptions, runCall } from './paid.ts';
@@ -66,6 +67,9 @@ export class Agents {
    * names the execution, which goes on and may still be paid.
    */
   run(agentId: string, input: RunInput, options: RunOptions = {}): Promise<CompletedExecution> {
-    return runCall(this.#service, executeRequest(agentId, input, options, false), options);
+    const service = this.#service;
+    const request = executeRequest(agentId, input, options, false);
+    if (!service.payment) return runCall(service, request, options);
+    return buyCall(service, { agentId, input, request }, service.payment, options);
   }
 }

@@ -10,7 +10,7 @@ export type { Listing, Page } from './listing.ts';
 export { AgentMarketplace } from './marketplace.ts';
 export type { CallOptions, RunInput, RunOptions, WaitOptions } from './paid.ts';
 export { isProven, type VerifyOptions, verifyExecution, verifyReceipt } from './receipts.ts';
-export { type Logger, type Options, type RequestOptions, VERSION } from './service.ts';
+export { type Logger, type Options, type PaidCall, type Payment, type RequestOptions, VERSION } from './service.ts';
 export type { OnDelta } from './streamed.ts';
 export type * from './types.ts';
 export {

@@ -40,7 +40,8 @@ export interface WaitOptions extends RequestOptions {
   timeout?: number | undefined;
 }
 
-const WAIT_MS = 600_000;
+/** Default of `timeout`. */
+export const WAIT_MS = 600_000;
 /** Pauses between two looks at an execution; each is half as long again as the last one. */
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 5_000;
@@ -124,7 +125,7 @@ async function untilEnded(service: Service, id: string, signal: AbortSignal, fir
 }
 
 /** Ends by the caller's signal, or after `timeout` ms. */
-function startDeadline(timeout: number, signal: AbortSignal | undefined) {
+export function startDeadline(timeout: number, signal: AbortSignal | undefined) {
   const own = new AbortController();
   // A longer timer than 2^31 - 1 ms would end at once.
   const timer = timeout < 2 ** 31 ? setTimeout(() => own.abort(), timeout) : undefined;
@@ -135,7 +136,7 @@ function startDeadline(timeout: number, signal: AbortSignal | undefined) {
   };
 }
 
-function tooLate(executionId: string | null): WaitTimeoutError {
+export function tooLate(executionId: string | null): WaitTimeoutError {
   const message =
     executionId === null
       ? 'The timeout is over, and the outcome is not known yet. Repeat the call with its idempotency key.'

@@ -25,12 +25,31 @@ export interface Options {
   timeout?: number | undefined;
   /** Repeats of a request after lost connections and temporary errors. Default: 2. */
   maxRetries?: number | undefined;
+  /** Pays for each `agents.run` instead of an API key: `payWithX402` of @agent-marketplace/client/x402. */
+  payment?: Payment | undefined;
   /** Default: the platform's own. */
   fetch?: typeof fetch | undefined;
   /** Prints each request, answer and repeat by `console.debug`: without key, body and query. */
   debug?: boolean | undefined;
   /** Gets these lines instead. */
   logger?: Logger | undefined;
+}
+
+/** Pays for calls by x402. */
+export interface Payment {
+  /** The wallet that pays, base58. */
+  payer: string;
+  /** The header PAYMENT-SIGNATURE that pays what the header PAYMENT-REQUIRED asks for. Throws if it is not for this call. */
+  pay(required: string, call: PaidCall): Promise<string>;
+}
+
+/** The call that a payment is for. */
+export interface PaidCall {
+  agentId: string;
+  task: string;
+  parameters?: Record<string, unknown> | undefined;
+  maxCostUsdc: number | string;
+  timeoutSeconds?: number | undefined;
 }
 
 export interface RequestOptions {
@@ -50,6 +69,8 @@ export interface ApiRequest extends RequestOptions {
   isRepeatable?: boolean;
   /** More headers. */
   headers?: Record<string, string> | undefined;
+  /** Statuses that are good answers too. */
+  accepts?: readonly number[] | undefined;
   /** Leaves the body of a good answer unread, and without a time limit. */
   keepsOpen?: boolean | undefined;
   /** Receives the output of an answer that is streamed. */
@@ -77,7 +98,7 @@ export function createService(options: Options) {
   const log = (line: string): void => (options.logger ?? (options.debug ? console : null))?.debug(line);
 
   async function ask(request: ApiRequest): Promise<HttpAnswer> {
-    const { method, path, body, idempotencyKey, signal, keepsOpen, onDelta } = request;
+    const { method, path, body, idempotencyKey, signal, accepts, keepsOpen, onDelta } = request;
     const accept = onDelta ? `${EVENT_STREAM}, ${JSON_TYPE}` : JSON_TYPE;
     const headers: Record<string, string> = { accept, ...AGENT, ...request.headers };
     if (apiKey) headers.authorization = `Bearer ${apiKey}`;
@@ -97,6 +118,7 @@ export function createService(options: Options) {
           body: text,
           timeoutMs: timeout,
           signal,
+          accepts,
           keepsOpen,
           onDelta,
         });
@@ -124,6 +146,7 @@ export function createService(options: Options) {
   return {
     baseUrl,
     fetch: fetcher,
+    payment: options.payment,
 
     ask,
 

@@ -121,8 +121,8 @@ class Agents:
         execution, which goes on and may still be paid.
         `timeout_seconds`: how long the agent may take; after it you have your money back.
         `idempotency_key`: by default a random one. With a key of yours, the same call can be repeated after a crash.
-        `on_delta` gets the output as the agent writes it, if the agent streams. It is not verified and is not the result,
-        which alone is signed and paid. After a lost connection only the result follows.
+        `on_delta` gets the output as the agent writes it, if the agent streams. It is not verified and is not the
+        result, which alone is signed and paid. After a lost connection only the result follows.
         """
         call = _paid.execute_call(
             agent_id,

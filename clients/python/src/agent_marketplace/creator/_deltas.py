@@ -27,7 +27,7 @@ class Deltas:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
     async def stream(self, answer: "asyncio.Future[bytes]", send: Callable[[Any], Awaitable[None]]) -> bool:
-        """Sends deltas as they come, then the answer. False if there were none, and the answer must be sent as usual."""
+        """Sends deltas as they come, then the answer. False without deltas: the answer must be sent as usual."""
         answer.add_done_callback(lambda _: self._events.put_nowait(None))
         is_open = False
         while (event := await self._events.get()) is not None:
