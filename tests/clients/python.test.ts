@@ -26,6 +26,7 @@ import { untilFound } from '../harness/edge/until.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
+import quotes from './quotes.json' with { type: 'json' };
 
 const HERE = import.meta.dirname;
 
@@ -112,7 +113,11 @@ describe('clients/python', function () {
     });
 
     it('computes what examples/vectors.json and the IDL say, and both clients have the same methods', async () => {
-      const { code, output } = await python.finish([join(HERE, 'pure.py')], {}, JSON.stringify({ vectors, idl }));
+      const { code, output } = await python.finish(
+        [join(HERE, 'pure.py')],
+        {},
+        JSON.stringify({ vectors, idl, quotes }),
+      );
       expect(code, output).to.equal(0);
     });
   });
