@@ -8,8 +8,26 @@ import { type Connection, PublicKey, type VersionedTransactionResponse } from '@
 import { chunks } from '../app/process/chunks.ts';
 import { type Accounts, accountDiscriminator, decodeAccount, findCollateral } from '../app/sdk/program/program.ts';
 import { type Invocation, readAddresses, readArguments, readInvocations, readReason } from './invocations.ts';
-import { archiveRow, configRow, creatorRow, depositRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
-import type { ArchiveRow, ConfigRow, CreatorRow, DepositRow, DisputeRow, ExecutionRow, GrantRow, ListingRow } from './tables.ts';
+import {
+  archiveRow,
+  configRow,
+  creatorRow,
+  depositRow,
+  disputeRow,
+  executionRow,
+  grantRow,
+  listingRow,
+} from './rows.ts';
+import type {
+  ArchiveRow,
+  ConfigRow,
+  CreatorRow,
+  DepositRow,
+  DisputeRow,
+  ExecutionRow,
+  GrantRow,
+  ListingRow,
+} from './tables.ts';
 import { EXPIRED, HANDED_OVER } from './write.ts';
 
 /** The rows of a transaction's accounts, each with the slot of its reading. */

@@ -201,7 +201,15 @@ export const STORED: { [Table in StoredName]: StoredTable<StoredRow<Table>> } = 
   ),
   unread_accounts: stored(
     'unread_accounts',
-    { address: true, slot: true, execution_id: true, open_signature: true, opened_slot: true, end_signature: true, deposit: true },
+    {
+      address: true,
+      slot: true,
+      execution_id: true,
+      open_signature: true,
+      opened_slot: true,
+      end_signature: true,
+      deposit: true,
+    },
     'address',
   ),
   listing_versions: stored('listing_versions', { version: true, timeout_seconds: true, slot: true }, 'version'),

@@ -2,7 +2,16 @@
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import { type Accounts, decodeAccount, findCollateral, findCreator } from '../app/sdk/program/program.ts';
-import { archiveRow, configRow, creatorRow, depositRow, disputeRow, executionRow, grantRow, listingRow } from './rows.ts';
+import {
+  archiveRow,
+  configRow,
+  creatorRow,
+  depositRow,
+  disputeRow,
+  executionRow,
+  grantRow,
+  listingRow,
+} from './rows.ts';
 import { STORED, type StoredName } from './stored.ts';
 import type { IndexDatabase } from './tables.ts';
 

@@ -391,8 +391,9 @@ CREATE TABLE executions (
   parameters TEXT NOT NULL,
   request_hash TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN (
-    'accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
-    'settled', 'refunded', 'void', 'parked')),
+    'accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'returning',
+    'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
+    'settled', 'refunded', 'returned', 'void', 'parked')),
   created_ms INTEGER NOT NULL,
   accepted_at INTEGER NOT NULL,
   open_transaction BLOB,
@@ -461,14 +462,28 @@ CREATE TABLE executions (
   -- When the caller deleted task, parameters and result; null while they are kept.
   content_deleted_ms INTEGER,
   -- 1 while the refund waits for the caller's account, and no transaction of it is signed or sent.
-  is_waiting INTEGER NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1))
+  is_waiting INTEGER NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1)),
+  -- Of a call that an x402 client pays for: the address of its deposit, whether that address names the payer, the part of the
+  -- payment beyond the price, and the client's own id of the payment.
+  deposit TEXT,
+  names_payer INTEGER NOT NULL DEFAULT 0 CHECK (names_payer IN (0, 1)),
+  service_fee INTEGER NOT NULL DEFAULT 0,
+  payment_id TEXT,
+  deposit_transaction BLOB,
+  deposit_signature TEXT,
+  deposit_last_valid_height INTEGER,
+  -- The client's payment. Its signature, which is the fee payer's, is null until the relay has signed it too: without that
+  -- signature nobody can send it.
+  pay_transaction BLOB,
+  pay_signature TEXT,
+  pay_last_valid_height INTEGER
 ) STRICT;
 
 CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
 WHEN new.record_lent > 0 AND new.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
-    SELECT scope, name, CASE WHEN new.state = 'void' THEN 0 ELSE new.record_lent
+    SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
       + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
         ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
@@ -482,10 +497,10 @@ END;
 CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent, refund_state ON executions
 WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent > 0)
   AND (old.record_lent <> new.record_lent OR old.escrow_lent <> new.escrow_lent OR old.refund_state IS NOT new.refund_state
-    OR old.state IN ('settled', 'refunded', 'void') OR new.state IN ('settled', 'refunded', 'void')) BEGIN
+    OR old.state IN ('settled', 'refunded', 'returned', 'void') OR new.state IN ('settled', 'refunded', 'returned', 'void')) BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
-    SELECT scope, name, CASE WHEN new.state = 'void' THEN 0 ELSE new.record_lent
+    SELECT scope, name, CASE WHEN new.state IN ('returned', 'void') THEN 0 ELSE new.record_lent
       + CASE WHEN new.state IN ('settled', 'refunded') AND coalesce(new.refund_state, '') <> 'handed_over' THEN 0
         ELSE new.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, new.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', new.listing, 0
@@ -493,7 +508,7 @@ WHEN (old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent
     WHERE waits = (new.state IN ('refunding', 'refunded')
       AND coalesce(new.refund_state, '') IN ('claimable', 'blocked', 'handed_over'))
     UNION ALL
-    SELECT scope, name, -CASE WHEN old.state = 'void' THEN 0 ELSE old.record_lent
+    SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
       + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
         ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
@@ -508,7 +523,7 @@ CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
 WHEN old.record_lent + old.escrow_lent > 0 AND old.state <> 'void' BEGIN
   INSERT INTO lent_sums (scope, name, lamports)
   SELECT scope, name, sum(lamports) FROM (
-    SELECT scope, name, -CASE WHEN old.state = 'void' THEN 0 ELSE old.record_lent
+    SELECT scope, name, -CASE WHEN old.state IN ('returned', 'void') THEN 0 ELSE old.record_lent
       + CASE WHEN old.state IN ('settled', 'refunded') AND coalesce(old.refund_state, '') <> 'handed_over' THEN 0
         ELSE old.escrow_lent END END AS lamports
     FROM (SELECT 'wallet' AS scope, old.wallet AS name, 0 AS waits UNION ALL SELECT 'listing', old.listing, 0
@@ -529,34 +544,34 @@ CREATE TRIGGER executions_moved AFTER UPDATE OF state, refund_state ON execution
 WHEN CASE
     WHEN new.state = 'open_confirmed' THEN 'execution.pending'
     WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
-    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'parked') THEN 'execution.running'
+    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
   IS NOT CASE
     WHEN old.state = 'open_confirmed' THEN 'execution.pending'
     WHEN old.state = 'settled' THEN 'execution.completed'
-    WHEN old.state IN ('refunded', 'void') OR coalesce(old.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
-    WHEN old.state IN ('dispatched', 'verified', 'refunding', 'parked') THEN 'execution.running'
+    WHEN old.state IN ('refunded', 'returned', 'void') OR coalesce(old.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN old.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
-  AND new.state NOT IN ('accepted', 'open_signed') BEGIN
+  AND new.state NOT IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed') BEGIN
   INSERT INTO events (wallet, type, execution_id, listing, cost, error_code, created_ms)
   SELECT new.wallet, type, new.execution_id, new.listing, CASE type WHEN 'execution.failed' THEN 0 ELSE new.price END,
     CASE type WHEN 'execution.failed' THEN new.error_code END, CAST(unixepoch('subsec') * 1000 AS INTEGER)
   FROM (SELECT CASE
     WHEN new.state = 'open_confirmed' THEN 'execution.pending'
     WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
-    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'parked') THEN 'execution.running'
+    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END AS type);
 END;
 CREATE INDEX executions_unfinished ON executions (created_ms)
-  WHERE state NOT IN ('settled', 'refunded', 'void');
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_open_by_wallet ON executions (wallet)
-  WHERE state NOT IN ('settled', 'refunded', 'void');
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
-  WHERE state NOT IN ('settled', 'refunded', 'void');
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_not_final ON executions (created_ms)
-  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
@@ -570,8 +585,9 @@ CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE tri
 CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
 CREATE INDEX executions_at_risk
   ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
-  WHERE state NOT IN ('settled', 'refunded', 'void')
-    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void')
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
+      'returning', 'open_signed', 'verified', 'refunding'))
     AND is_waiting = 0;
 CREATE INDEX executions_waiting_by_day ON executions (created_ms, wallet, listing, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
@@ -580,17 +596,24 @@ CREATE INDEX executions_waiting ON executions (wallet, execution_id)
 CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
-  WHERE state IN ('accepted', 'open_signed');
+  WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
+    OR (state = 'open_signed' AND deposit IS NULL);
+
+CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
+
+CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
+CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
+  WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
 CREATE INDEX executions_landed ON executions (wallet, opened_slot)
   WHERE is_final = 0 AND opened_slot IS NOT NULL;
 CREATE INDEX executions_lent ON executions (execution_id)
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
 CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
-  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
-  WHERE state = 'void' AND is_final = 1;
+  WHERE state IN ('returned', 'void') AND is_final = 1;
 
 CREATE TABLE api_keys (
   key_hash TEXT PRIMARY KEY,

@@ -10,6 +10,7 @@ import { adminCommands } from './commands/admin.ts';
 import { agentsCommands } from './commands/agents.ts';
 import { archiveCommands } from './commands/archive.ts';
 import { creatorCommands } from './commands/creator.ts';
+import { depositCommands } from './commands/deposit.ts';
 import { disputeCommands } from './commands/dispute.ts';
 import { executionCommands } from './commands/execution.ts';
 import { gasCommands } from './commands/gas.ts';
@@ -35,6 +36,7 @@ export function createProgram(): Command {
     .addCommand(executionCommands())
     .addCommand(statementCommands())
     .addCommand(webhooksCommands())
+    .addCommand(depositCommands())
     .addCommand(disputeCommands())
     .addCommand(archiveCommands())
     .addCommand(adminCommands())

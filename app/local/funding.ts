@@ -49,8 +49,15 @@ const CREATOR_USDC = 1_000_000_000n;
  * Gives SOL to every signer with less than LEAST_LAMPORTS. Throws Refusal naming the accounts that a person must fund.
  */
 export async function provideSol(chain: LocalChain, identities: Identities): Promise<void> {
-  const { admin, relayAuthority, creators, callers } = identities;
-  const everyone = [admin, relayAuthority, creators.a, creators.b, ...callers.map(({ wallet }) => wallet)];
+  const { admin, relayAuthority, x402FeePayer, creators, callers } = identities;
+  const everyone = [
+    admin,
+    relayAuthority,
+    x402FeePayer,
+    creators.a,
+    creators.b,
+    ...callers.map(({ wallet }) => wallet),
+  ];
   const addresses = everyone.map(({ publicKey }) => publicKey);
   const poor = await poorOf(chain.connection, addresses);
   if (chain.isSurfpool) {

@@ -20,6 +20,8 @@ export interface Identities {
   admin: Keypair;
   /** Signs and pays for opens and settles. */
   relayAuthority: Keypair;
+  /** Pays the network fees of x402 clients' payments. */
+  x402FeePayer: Keypair;
   mintAuthority: Keypair;
   /** The mock USDC mint's own keypair, so that the mint has one address on every chain. */
   usdcMint: Keypair;
@@ -35,6 +37,7 @@ export function loadIdentities(demoDir: string): Identities {
   return {
     admin: keypair('admin'),
     relayAuthority: keypair('relay-authority'),
+    x402FeePayer: keypair('x402-fee-payer'),
     mintAuthority: keypair('mint-authority'),
     usdcMint: keypair('usdc-mint'),
     creators: { a: keypair('creator-a'), b: keypair('creator-b') },

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createIndexer } from '../../indexer/indexer.ts';
 import { logToFile } from '../process/logDestination.ts';
-import { callKeysPath, indexPath, SPONSOR_ALL, USUAL_RESULTS } from '../relay/config.ts';
+import { callKeysPath, indexPath, SPONSOR_ALL, USUAL_RESULTS, USUAL_SERVICE_FEE } from '../relay/config.ts';
 import { createLog } from '../relay/log.ts';
 import { startRelay } from '../relay/start.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
@@ -23,7 +23,7 @@ const SHUTDOWN_SECONDS = 1;
 export async function startService(
   config: LocalConfig & { databaseUrl: string | null },
   chain: LocalChain,
-  { relayAuthority: authority, admin, creators, callers }: Identities,
+  { relayAuthority: authority, x402FeePayer, admin, creators, callers }: Identities,
   shutdown: Shutdown,
 ): Promise<string> {
   const { dataDir, port, databaseUrl } = config;
@@ -48,6 +48,7 @@ export async function startService(
       moreNodes: [],
       publicRpcUrl: rpcUrl,
       authority,
+      x402: { feePayer: x402FeePayer, serviceFee: USUAL_SERVICE_FEE, minLamports: 0 },
       authoritySilenceSeconds: 0,
       dataDir,
       databaseUrl,

@@ -5,7 +5,8 @@ import { Keypair, type PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
 import { databaseUrl } from '../database/postgres.ts';
 import { describeSettings, readSettings } from '../process/settings.ts';
-import { parseAddress } from '../sdk/program/program.ts';
+import { constants, parseAddress } from '../sdk/program/program.ts';
+import { formatUsdc, isUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
 import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts';
 import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
 import type { PublicRate } from './access/publicLimit.ts';
@@ -14,15 +15,8 @@ import type { Budgets } from './ledger/funding.ts';
 import type { RevocationBudget } from './ledger/revocations.ts';
 import type { RunwayLimits } from './operation/runway.ts';
 import type { ObjectSettings } from './outbound/resultObjects.ts';
+import { isAddress } from './parse.ts';
 import type { SweepSettings } from './sweeper/sweeper.ts';
-
-function isAddress(text: string): boolean {
-  try {
-    return parseAddress(text).toBase58() === text;
-  } catch {
-    return false;
-  }
-}
 
 const lamports = (usual: bigint) =>
   z.coerce
@@ -36,8 +30,12 @@ const lamports = (usual: bigint) =>
  */
 const LIVE_PRIORITY_FEE = 10_000n;
 
+/** Base units: what two payments' network fees cost at 100 USD per SOL. */
+export const USUAL_SERVICE_FEE = 5_000n;
+const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}, with up to 6 decimals`;
+
 /** A sensible balance for a relay does not run out within this time. */
-const RUNWAY_LOOK_SECONDS = 30;
+export const RUNWAY_LOOK_SECONDS = 30;
 
 /** Longer than signed transactions can still land, and longer than most gaps between calls of a deployment in use. */
 export const USUAL_SILENCE_SECONDS = 120;
@@ -97,6 +95,24 @@ const settings = z.object({
     .describe('average reads of the chain per second for requests that nobody pays for: keys, pages, readiness'),
   PUBLIC_RPC_URL: z.url().optional().describe('RPC URL that callers are shown (default: the origin of SOLANA_RPC_URL)'),
   RELAY_KEYPAIR: z.string().min(1).describe('keypair file of the relay authority, a JSON array of 64 bytes'),
+  X402_FEE_PAYER_KEYPAIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'keypair file of the fee payer of x402 clients’ payments, the same for all relays on a ledger and never a relay authority; without it such payments are not taken',
+    ),
+  X402_SERVICE_FEE_USDC: z.coerce
+    .number()
+    .refine((value) => isUsdc(value) && parseUsdc(value) <= constants.maxServiceFee, SERVICE_FEE_RULE)
+    .default(Number(formatUsdc(USUAL_SERVICE_FEE)))
+    .describe('what an x402 client pays beyond the price, USDC; it covers the network fees of a call'),
+  X402_MIN_LAMPORTS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(2_000_000)
+    .describe('no quotes are given while the fee payer of x402 has less, lamports; a payment costs it 10001'),
   AUTHORITY_SILENCE_SECONDS: z.coerce
     .number()
     .int()
@@ -309,6 +325,8 @@ export interface RelayConfig {
   edgeRpcPerSecond: number;
   publicRpcUrl: string;
   authority: Keypair;
+  /** What is sold to x402 clients: by this fee payer, for this fee in base units. Null: nothing. */
+  x402: { feePayer: Keypair; serviceFee: bigint; minLamports: number } | null;
   /** How long another deployment with this authority has to be silent, seconds. 0 turns the check off. */
   authoritySilenceSeconds: number;
   dataDir: string;
@@ -384,6 +402,13 @@ export function readConfig(environment: NodeJS.ProcessEnv): RelayConfig {
     // Providers put their customers' keys into path, query or user name, and everybody sees this address.
     publicRpcUrl: env.PUBLIC_RPC_URL ?? new URL(rpcUrl).origin,
     authority: readKeypair(env.RELAY_KEYPAIR),
+    x402: env.X402_FEE_PAYER_KEYPAIR
+      ? {
+          feePayer: readKeypair(env.X402_FEE_PAYER_KEYPAIR),
+          serviceFee: parseUsdc(env.X402_SERVICE_FEE_USDC),
+          minLamports: env.X402_MIN_LAMPORTS,
+        }
+      : null,
     authoritySilenceSeconds: env.AUTHORITY_SILENCE_SECONDS,
     dataDir: env.DATA_DIR,
     databaseUrl: env.DATABASE_URL ?? null,

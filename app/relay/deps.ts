@@ -16,6 +16,7 @@ import type { ProberDeps } from './agents/prober.ts';
 import type { TrialDeps } from './agents/trial.ts';
 import type { ExecuteDeps } from './calls/execute.ts';
 import type { RecordsDeps } from './calls/records.ts';
+import type { DoorDeps } from './calls/x402/door.ts';
 import type { ChainAccounts } from './chain/accounts.ts';
 import type { ResolvingDeps } from './disputes/resolving.ts';
 import type { EndpointsDeps } from './events/endpoints.ts';
@@ -52,6 +53,6 @@ interface HttpDeps {
 type AccessDeps = ReaderDeps & OwnKeyDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
 type EventsDeps = EndpointsDeps;
-type CallsDeps = ExecuteDeps & RecordsDeps & ResolvingDeps;
+type CallsDeps = ExecuteDeps & DoorDeps & RecordsDeps & ResolvingDeps;
 
 export type RelayDeps = HttpDeps & AccessDeps & AgentsDeps & CallsDeps & EventsDeps & ReadyDeps;

@@ -3,6 +3,7 @@
  * rule.
  */
 import type { z } from 'zod';
+import { parseAddress } from '../sdk/program/program.ts';
 import type { RequestIssue } from '../sdk/wire/errorCodes.ts';
 import { ApiError } from './errors.ts';
 import { JsonError, parseJsonObject } from './json.ts';
@@ -14,6 +15,15 @@ const NOUNS: Record<Part, string> = { body: 'field', query: 'query parameter', h
 /** Maximum faults in one answer. */
 const MAX_ISSUES = 20;
 const MAX_SHOWN = 60;
+
+/** True for the base58 text of an address. */
+export function isAddress(text: string): boolean {
+  try {
+    return parseAddress(text).toBase58() === text;
+  } catch {
+    return false;
+  }
+}
 
 /** Query parameters as text. Throws ApiError 400 if one is given twice. */
 export function readQuery(url: string): Record<string, string> {

@@ -21,14 +21,17 @@ import { type AgentHealthReader, createAgentHealth } from './agents/agentHealth.
 import { createDocuments, type Documents } from './agents/documents.ts';
 import { createListedAgents } from './agents/listed.ts';
 import { startProber } from './agents/prober.ts';
+import { networkOf, secretOf } from './calls/x402/quote.ts';
+import { createUnpaidLimit } from './calls/x402/unpaid.ts';
 import { createChainAccounts } from './chain/accounts.ts';
 import { readMarketplace, watchStanding } from './chain/cluster.ts';
 import { createEdgeBudget } from './chain/edgeBudget.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
-import type { RelayConfig } from './config.ts';
+import { type RelayConfig, RUNWAY_LOOK_SECONDS } from './config.ts';
 import type { RelayDeps } from './deps.ts';
+import { ApiError } from './errors.ts';
 import { createEvents, type RunningEvents } from './events/events.ts';
 import { createWarnings } from './events/warnings.ts';
 import { type AuthorityWatch, createAuthorityWatch } from './execution/authorityWatch.ts';
@@ -124,6 +127,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     baseUrl: () => baseUrl,
     genesisHash: marketplace.genesis,
     engine: gate.guard(engine),
+    door: assembleDoor(config, parts, marketplace.genesis, limits),
     keyUse,
     limits,
     accounts,
@@ -256,6 +260,7 @@ function connect(config: RelayConfig, log: Logger, observe: Observe, metrics: Me
     moreNodes,
     onDisagreement: metrics.rpcDisagreed,
     authority: config.authority,
+    feePayer: config.x402?.feePayer ?? null,
     log,
     observe,
     fetch: watchRpc(createRpcFetch(), metrics.rpcFailed),
@@ -296,6 +301,8 @@ async function requireRentReturn(address: PublicKey | null, chain: RelayChain): 
 interface EngineParts {
   storage: Storage;
   runway: Runway;
+  /** Of the fee payer of x402 payments. */
+  x402Runway: Runway | null;
   readText: ReadText;
   files: OpenLedger;
   chain: RelayChain;
@@ -321,10 +328,12 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const { config, log } = options;
   const files = await openLedger(config);
   const money = { runway: () => runway.status(), swept: more.swept };
+  const x402FeePayer = () => parts.x402Runway?.status().lamports ?? null;
   const metrics: Metrics = createMetrics({
     views: files.views.db,
     inFlight: more.inFlight,
     nodes: () => chain.nodes(),
+    x402FeePayer,
     ...money,
     now: () => Date.now(),
   });
@@ -346,6 +355,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const parts: EngineParts = {
     storage,
     runway,
+    x402Runway: await startX402Runway(config, chain, marketplace.config, log),
     readText: createReadText(createReadPieces(files.views.db), objects, log),
     files,
     chain,
@@ -363,7 +373,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
 
 type MoreDeps = Pick<
   RelayDeps,
-  'baseUrl' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
+  'baseUrl' | 'door' | 'genesisHash' | 'engine' | 'keyUse' | 'limits' | 'readKeyDirectory' | 'streams'
 > & {
   accounts: ReturnType<typeof createChainAccounts>;
   money: Pick<RelayDeps['operator'], 'runway' | 'swept'>;
@@ -397,6 +407,7 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
     sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, payers, now: () => Date.now() }),
     accounts: more.accounts,
     engine: more.engine,
+    door: more.door,
     gate: parts.gate,
     metrics,
     operator: {
@@ -484,6 +495,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(chain.authority),
+    whose: 'relay authority',
     limits: config.runway,
     onChange: (missing) => gate.set('fees_low', missing > 0, adviceOn(missing, chain.authority)),
     log,
@@ -492,6 +504,52 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
   await runway.look();
   runway.start();
   return runway;
+}
+
+/** Watches the SOL of the fee payer of x402 payments; null without one. Throws with a message for an operator. */
+async function startX402Runway({ x402 }: RelayConfig, chain: RelayChain, marketplace: Config, log: Logger) {
+  const { feePayer } = chain;
+  if (!x402 || !feePayer) return null;
+  if (relayAuthoritiesOf(marketplace).some((authority) => authority.equals(feePayer))) {
+    throw new Error(`X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${feePayer}. Make another key for it.`);
+  }
+  const runway = createRunway({
+    readBalance: () => chain.connection.getBalance(feePayer),
+    whose: 'fee payer of x402 payments',
+    limits: { minHours: 0, minLamports: x402.minLamports, lookSeconds: RUNWAY_LOOK_SECONDS },
+    onChange: () => undefined,
+    log,
+    now: () => Date.now(),
+  });
+  await runway.look();
+  runway.start();
+  return runway;
+}
+
+/** What sells to x402 clients; null without a fee payer. */
+function assembleDoor(
+  { x402 }: RelayConfig,
+  { chain, config, x402Runway }: EngineParts,
+  genesisHash: string,
+  limits: RelayDeps['limits'],
+): RelayDeps['door'] {
+  if (!x402 || !chain.feePayer) return null;
+  return {
+    feePayer: chain.feePayer,
+    usdcMint: parseAddress(config.usdcMint.toBase58()),
+    network: networkOf(genesisHash),
+    serviceFee: x402.serviceFee,
+    secret: secretOf(x402.feePayer),
+    ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
+    recentBlockhash: chain.recentBlockhash,
+    isBlockhashValid: async (blockhash) => (await chain.connection.isBlockhashValid(blockhash)).value,
+    unpaid: createUnpaidLimit(limits),
+    requireFees() {
+      if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;
+      const message = 'The service has too little SOL for payments of x402 clients. The operator must fund it.';
+      throw new ApiError('service_unavailable', message, { retryAfterSeconds: RUNWAY_LOOK_SECONDS });
+    },
+  };
 }
 
 const adviceOn = (missing: number, authority: PublicKey): string =>

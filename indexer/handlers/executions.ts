@@ -2,7 +2,15 @@
 import { PublicKey } from '@solana/web3.js';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { base58, hex, optionalBase58, optionalHex } from '../columns.ts';
-import { changeRow, endDeposit, endExecution, HANDED_OVER, noteHandOver, requireKnown, writeExecution } from '../write.ts';
+import {
+  changeRow,
+  endDeposit,
+  endExecution,
+  HANDED_OVER,
+  noteHandOver,
+  requireKnown,
+  writeExecution,
+} from '../write.ts';
 import { grantAddress } from './grantAddress.ts';
 import type { Handlers } from './handler.ts';
 
@@ -46,7 +54,12 @@ export const executions = {
       slot,
     });
     if (!data.deposit.equals(PublicKey.default)) {
-      endDeposit(unit, base58(data.deposit), { signature, slot }, { status: 'opened', ended_at: data.openedAt, closed: 1n });
+      endDeposit(
+        unit,
+        base58(data.deposit),
+        { signature, slot },
+        { status: 'opened', ended_at: data.openedAt, closed: 1n },
+      );
     }
     if (keyId === null) return;
     const spent = {

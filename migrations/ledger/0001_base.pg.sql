@@ -17,8 +17,9 @@ CREATE TABLE executions (
   parameters TEXT COLLATE "C" NOT NULL,
   request_hash TEXT COLLATE "C" NOT NULL,
   state TEXT COLLATE "C" NOT NULL CHECK (state IN (
-    'accepted', 'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
-    'settled', 'refunded', 'void', 'parked')),
+    'accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'returning',
+    'open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding',
+    'settled', 'refunded', 'returned', 'void', 'parked')),
   created_ms BIGINT NOT NULL,
   accepted_at BIGINT NOT NULL,
   open_transaction BYTEA,
@@ -64,16 +65,26 @@ CREATE TABLE executions (
   tank_lamports BIGINT NOT NULL DEFAULT 0,
   opened_slot BIGINT,
   content_deleted_ms BIGINT,
-  is_waiting BIGINT NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1))
+  is_waiting BIGINT NOT NULL DEFAULT 0 CHECK (is_waiting IN (0, 1)),
+  deposit TEXT COLLATE "C",
+  names_payer BIGINT NOT NULL DEFAULT 0 CHECK (names_payer IN (0, 1)),
+  service_fee BIGINT NOT NULL DEFAULT 0,
+  payment_id TEXT COLLATE "C",
+  deposit_transaction BYTEA,
+  deposit_signature TEXT COLLATE "C",
+  deposit_last_valid_height BIGINT,
+  pay_transaction BYTEA,
+  pay_signature TEXT COLLATE "C",
+  pay_last_valid_height BIGINT
 );
 CREATE INDEX executions_unfinished ON executions (created_ms)
-  WHERE state NOT IN ('settled', 'refunded', 'void');
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_open_by_wallet ON executions (wallet)
-  WHERE state NOT IN ('settled', 'refunded', 'void');
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_by_lease ON executions (lease_owner, rest_until_ms)
-  WHERE state NOT IN ('settled', 'refunded', 'void');
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void');
 CREATE INDEX executions_not_final ON executions (created_ms)
-  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 CREATE INDEX executions_ended_by_listing
   ON executions (listing, created_ms, state, refund_reason, execution_time_ms, wallet, timeout_seconds,
     listing_timeout_seconds)
@@ -87,8 +98,9 @@ CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE tri
 CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
 CREATE INDEX executions_at_risk
   ON executions (wallet, listing, state, may_burn_lamports, gas_lamports, house_lamports)
-  WHERE state NOT IN ('settled', 'refunded', 'void')
-    AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
+  WHERE state NOT IN ('settled', 'refunded', 'returned', 'void')
+    AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
+      'returning', 'open_signed', 'verified', 'refunding'))
     AND is_waiting = 0;
 CREATE INDEX executions_waiting_by_day ON executions (created_ms, wallet, listing, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
@@ -99,7 +111,12 @@ CREATE INDEX executions_paid_by_wallet ON executions (wallet, created_ms, state)
   WHERE gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> '';
 -- Reservations: money that accounts may still show. No decision uses accounts older than finality.
 CREATE INDEX executions_opening ON executions (wallet, key_id, price, tank_lamports)
-  WHERE state IN ('accepted', 'open_signed');
+  WHERE state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
+    OR (state = 'open_signed' AND deposit IS NULL);
+CREATE UNIQUE INDEX executions_by_deposit ON executions (deposit) WHERE deposit IS NOT NULL AND state <> 'void';
+CREATE UNIQUE INDEX executions_by_payment ON executions (wallet, payment_id) WHERE payment_id IS NOT NULL AND state <> 'void';
+CREATE INDEX executions_returned_by_listing ON executions (listing, created_ms)
+  WHERE state IN ('returning', 'returned') AND error_code = 'price_changed';
 CREATE INDEX executions_landed ON executions (wallet, opened_slot)
   WHERE is_final = 0 AND opened_slot IS NOT NULL;
 -- Lent rents that have not been returned, by id.
@@ -109,11 +126,11 @@ CREATE INDEX executions_lent ON executions (execution_id)
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at) WHERE state IN ('settled', 'refunded');
 -- Ends that are not final yet.
 CREATE INDEX executions_unproven_by_wallet ON executions (wallet)
-  WHERE state IN ('settled', 'refunded', 'void') AND is_final = 0;
+  WHERE state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0;
 -- Calls that never reach the chain, newest first.
 CREATE INDEX executions_void_by_wallet
   ON executions (wallet, (coalesce(opened_at, accepted_at)) DESC, created_ms DESC, execution_id DESC, listing)
-  WHERE state = 'void' AND is_final = 1;
+  WHERE state IN ('returned', 'void') AND is_final = 1;
 
 CREATE TABLE results (
   execution_id TEXT COLLATE "C" PRIMARY KEY,
@@ -301,7 +318,7 @@ CREATE TABLE lent_sums (
 -- What a row has lent, by the sums that it counts in.
 CREATE FUNCTION lent_by(e executions) RETURNS TABLE (scope TEXT, name TEXT, part TEXT, lamports BIGINT)
 IMMUTABLE LANGUAGE sql AS $$
-  SELECT s.scope, s.name, left(e.execution_id, 1), CASE WHEN e.state = 'void' THEN 0 ELSE e.record_lent
+  SELECT s.scope, s.name, left(e.execution_id, 1), CASE WHEN e.state IN ('returned', 'void') THEN 0 ELSE e.record_lent
     + CASE WHEN e.state IN ('settled', 'refunded') AND coalesce(e.refund_state, '') <> 'handed_over' THEN 0
       ELSE e.escrow_lent END END
   FROM (VALUES ('wallet', e.wallet, false), ('listing', e.listing, false), ('total', '', false), ('waiting', '', true))
@@ -491,8 +508,8 @@ CREATE FUNCTION event_type_of(e executions) RETURNS TEXT IMMUTABLE LANGUAGE sql 
   SELECT CASE
     WHEN e.state = 'open_confirmed' THEN 'execution.pending'
     WHEN e.state = 'settled' THEN 'execution.completed'
-    WHEN e.state IN ('refunded', 'void') OR coalesce(e.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
-    WHEN e.state IN ('dispatched', 'verified', 'refunding', 'parked') THEN 'execution.running'
+    WHEN e.state IN ('refunded', 'returned', 'void') OR coalesce(e.refund_state, '') IN ('claimable', 'blocked') THEN 'execution.failed'
+    WHEN e.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
   END
 $$;
 
@@ -511,7 +528,7 @@ $$;
 CREATE TRIGGER executions_begun AFTER INSERT ON executions
   FOR EACH ROW WHEN (NEW.state IN ('open_confirmed', 'parked')) EXECUTE FUNCTION report_execution();
 CREATE TRIGGER executions_moved AFTER UPDATE OF state, refund_state ON executions
-  FOR EACH ROW WHEN (NEW.state NOT IN ('accepted', 'open_signed')
+  FOR EACH ROW WHEN (NEW.state NOT IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed')
     AND event_type_of(NEW) IS DISTINCT FROM event_type_of(OLD)) EXECUTE FUNCTION report_execution();
 
 CREATE TABLE webhook_endpoints (

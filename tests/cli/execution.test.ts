@@ -2,9 +2,10 @@
  * A wallet that pays, looks and takes back by commands alone, on a real node: what every party holds after each, and
  * what is said to whoever comes too early or with the wrong key.
  */
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { createTransferInstruction } from '@solana/spl-token';
+import { Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findEscrow, findExecution, findGrant } from '../../app/sdk/program/program.ts';
+import { depositAddress, findEscrow, findExecution, findGrant, prepareDeposit } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
 import { readClock } from '../../app/sdk/wallet/connection.ts';
@@ -181,6 +182,65 @@ describe('the command line without the service: executions', function () {
     expect(await lamportsOf(caller)).to.equal(before + rent);
     expect(await rentOf(record)).to.equal(0n);
     expect(await terminal.refused(stranger, 'execution', 'close', executionId)).to.include('No execution');
+  });
+
+  it('shows a deposit by its address or its quote, and refunds it on anyone’s request once it has expired', async () => {
+    const { authority: relay, usdcMint } = market;
+    const { connection } = market.node;
+    const listing = new PublicKey(market.agentId);
+    const [requestHash, nonce] = [new Uint8Array(32).fill(1), new Uint8Array(16).fill(2)];
+    const terms = { listing, listingVersion: 1, requestHash, timeoutSeconds: 30, nonce };
+    const quote = { terms, payer: caller.publicKey, price: PRICE, serviceFee: 5_000n, usdcMint };
+    const { address, vault } = depositAddress(quote);
+    const extra = {
+      listing: market.agentId,
+      listing_version: 1,
+      request_hash: '01'.repeat(32),
+      timeout_seconds: 30,
+      nonce: '02'.repeat(16),
+      payer: caller.publicKey.toBase58(),
+      price: String(PRICE),
+      service_fee: '5000',
+      ticket: 'ignored',
+    };
+    const show = (...words: string[]) => terminal.refused(caller, 'deposit', 'show', ...words);
+    expect(await show(address.toBase58())).to.include(`No deposit ${address} exists on this chain`);
+    expect(await show()).to.equal('The deposit is missing. Give its address, or only --terms JSON.\n');
+    const cut = JSON.stringify({ ...extra, nonce: '02' });
+    expect(await show('--terms', cut)).to.include('`extra` of a quote: nonce: must be 32 lower-case hex digits.');
+
+    const authority = relay.publicKey;
+    const rent = { authority, rentPayer: authority, rentSponsor: authority, caller: caller.publicKey };
+    await sendAndConfirmTransaction(connection, new Transaction().add(prepareDeposit({ ...quote, ...rent })), [relay]);
+    const { usdc } = market.callers[0]!;
+    const payment = createTransferInstruction(usdc, vault, caller.publicKey, PRICE + 5_000n);
+    await sendAndConfirmTransaction(connection, new Transaction().add(payment), [caller]);
+    const shown = await terminal.look('deposit', 'show', '--terms', JSON.stringify(extra));
+    expect(shown).to.deep.equal(await terminal.look('deposit', 'show', address.toBase58()));
+    expect(shown).to.include({
+      deposit: address.toBase58(),
+      vault: vault.toBase58(),
+      caller: caller.publicKey.toBase58(),
+      price_usdc: '0.25',
+      service_fee_usdc: '0.005',
+      held_usdc: '0.255',
+      refundable_at: shown.expires_at,
+      rent_sponsor: authority.toBase58(),
+    });
+    expect(Date.parse(shown.expires_at) - Date.parse(shown.prepared_at)).to.equal(600_000);
+
+    const refund = [stranger, 'deposit', 'refund', address.toBase58()] as const;
+    expect(await terminal.refused(...refund)).to.match(
+      /\(DepositNotExpired\)\. It can be refunded at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
+    );
+    await market.node.timeTravel(Date.parse(shown.expires_at) / 1000);
+    const elsewhere = ['--destination', market.callers[1]!.usdc.toBase58()];
+    expect(await terminal.refused(...refund, ...elsewhere)).to.include('(WrongRefundDestination). The caller is');
+    const before = await held();
+    const refunded = await terminal.done(...refund);
+    expect(refunded).to.include({ deposit: address.toBase58(), destination: usdc.toBase58(), held_usdc: '0.255' });
+    expect(await held()).to.deep.equal({ ...before, caller: before.caller + PRICE + 5_000n });
+    expect(await terminal.refused(...refund)).to.include('was refunded');
   });
 
   it('changes the named limits of a key, and closes it', async () => {

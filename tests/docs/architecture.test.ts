@@ -9,6 +9,12 @@ import { blocksOf, proseOf, ROOT } from './markdown.ts';
 const PAGE = 'ARCHITECTURE.md';
 const STATES: Record<ExecutionState, true> = {
   accepted: true,
+  deposit_signed: true,
+  deposit_confirmed: true,
+  pay_signed: true,
+  paid: true,
+  returning: true,
+  returned: true,
   open_signed: true,
   open_confirmed: true,
   dispatched: true,

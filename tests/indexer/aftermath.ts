@@ -1,9 +1,12 @@
 /** What can follow a settle or a refund, as instructions of a market's people: disputes, grants changed, things closed. */
+import { createTransferInstruction } from '@solana/spl-token';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
 import type { Execution, Market } from './market.ts';
 
 export const EVIDENCE_URI = 'https://example.com/evidence.json';
+/** What deposits hold beyond the price. */
+export const SERVICE_FEE = 5_000n;
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
 /** SHA-256 values as index.db shows them. */
 export const EVIDENCE_HASH = Buffer.from(bytes(0xe1)).toString('hex');
@@ -83,6 +86,27 @@ export function createAftermath(market: Market) {
           rentSponsor,
         })),
       }),
+
+    /** A deposit for these terms of an open, which the relay prepares for the caller and pays for. */
+    deposit: (terms: program.OpenTerms, price: bigint) => {
+      const relay = market.relay.publicKey;
+      const quote = { terms: { listing, ...terms }, payer: wallet, price, serviceFee: SERVICE_FEE, usdcMint };
+      const { address, vault } = program.depositAddress(quote);
+      const rent = { rentPayer: relay, rentSponsor: relay, caller: wallet };
+      return {
+        address,
+        prepare: program.prepareDeposit({ ...quote, ...rent, authority: relay }),
+        pay: createTransferInstruction(market.source, vault, wallet, price + SERVICE_FEE),
+        open: program.openExecutionFromDeposit({
+          ...{ ...terms, listing, usdcMint, relayAuthority: relay, payer: relay, rentSponsor: relay },
+          ...{ deposit: address, quotedPayer: wallet, depositRentSponsor: relay },
+        }),
+        refund: (authority: PublicKey) =>
+          program.refundDeposit({
+            ...{ authority, deposit: address, destination: market.source, rentSponsor: relay, usdcMint },
+          }),
+      };
+    },
 
     closeGrant: (keyId: Uint8Array) => program.closeGrant({ wallet, keyId, rentSponsor: wallet }),
 

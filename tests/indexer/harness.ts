@@ -20,6 +20,7 @@ const TABLES = [
   'listings',
   'grants',
   'executions',
+  'deposits',
   'disputes',
   'archives',
   'archive_leaves',

@@ -103,7 +103,7 @@ export async function startMarket(existing?: TestNode) {
             keyId,
           });
     const execution: Execution = { executionId, keyId, rentSponsor };
-    return { execution, instruction, signer };
+    return { execution, instruction, signer, terms: common };
   };
 
   /** The signature by which a creator shows that it holds the present signing key. */

@@ -11,13 +11,16 @@ import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
 import { until } from '../harness/edge/until.ts';
-import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount } from './aftermath.ts';
+import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount, SERVICE_FEE } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
 import { dump, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
 import { type Execution, GAS, type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
 
 const DAY = 86_400;
-const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'disputes', 'archives', 'archive_leaves'];
+const TABLES = [
+  ...['configs', 'creators', 'listings', 'grants', 'executions', 'deposits', 'disputes', 'archives'],
+  'archive_leaves',
+];
 
 /**
  * Without what depends on when accounts were read: slots, and of what is gone the last figures of a grant, the exact
@@ -28,6 +31,7 @@ const comparable = (rows: Row[]): Row[] =>
     if (row.closed !== 1n) return row;
     if ('total_spent' in row)
       return { ...row, total_spent: null, execution_count: null, period_lamports: null, period_start: null };
+    if ('expires_at' in row) return { ...row, prepared_at: null, expires_at: null, ended_at: null };
     if ('resolved_at' in row) return { ...row, opened_at: null, resolved_at: null };
     return { ...row, settled_at: null };
   });
@@ -295,6 +299,51 @@ for (const how of ['heard', 'cut'] as const) {
       await send([createTransferInstruction(escrow, market.source, market.caller.publicKey, PRICE)], market.caller);
       await send([aftermath.closeEscrow(handed)], market.creator);
       expect(await executionOf(handed)).to.deep.include({ ...shown, handed_over: 2n, closed: 1n });
+    });
+
+    it('shows deposits: one that opens an execution, one that a stranger refunds, one that goes as it comes', async () => {
+      const { price } = (await readAccount(market, 'AgentListing', market.listing))!;
+      const quoted = async () => {
+        const { execution, terms } = await market.openInstruction(NO_KEY);
+        return { execution: { ...execution, rentSponsor: market.relay.publicKey }, ...aftermath.deposit(terms, price) };
+      };
+      const depositOf = ({ address }: { address: PublicKey }) => rowOf('deposits', 'deposit', address.toBase58());
+      const waiting = { status: 'prepared', ended_at: null, end_signature: null, closed: 0n };
+
+      const paid = await quoted();
+      await send([paid.prepare], market.relay);
+      const account = (await readAccount(market, 'Deposit', paid.address))!;
+      expect(await depositOf(paid)).to.deep.include({
+        ...waiting,
+        caller: market.caller.publicKey.toBase58(),
+        rent_sponsor: market.relay.publicKey.toBase58(),
+        price: String(price),
+        service_fee: SERVICE_FEE,
+        prepared_at: account.preparedAt,
+        expires_at: account.expiresAt,
+      });
+      await market.send([paid.pay], market.caller);
+      const opened = await send([paid.open], market.relay);
+      const ended = { end_signature: opened, closed: 1n };
+      expect(await depositOf(paid)).to.deep.include({ status: 'opened', ...ended });
+      const shown = { status: 'open', deposit: paid.address.toBase58(), open_signature: opened, price };
+      expect(await executionOf(paid.execution)).to.deep.include(shown);
+      await send([market.settleInstruction(paid.execution, 42)], market.relay);
+      expect(await executionOf(paid.execution)).to.deep.include({ ...shown, status: 'completed' });
+
+      const expired = await quoted();
+      await send([expired.prepare], market.relay);
+      await market.send([expired.pay], market.caller);
+      await travel(601);
+      const refunded = await send([expired.refund(market.creator.publicKey)], market.creator);
+      expect(await depositOf(expired)).to.deep.include({ status: 'refunded', end_signature: refunded, closed: 1n });
+      await send([expired.prepare], market.relay);
+      expect(await depositOf(expired)).to.deep.include(waiting);
+
+      const brief = await quoted();
+      const both = await send([brief.prepare, brief.refund(market.relay.publicKey)], market.relay);
+      const gone = { status: 'refunded', end_signature: both, closed: 1n, price: String(price) };
+      expect(await depositOf(brief)).to.deep.include(gone);
     });
 
     it('shows closed accounts, and a grant that is created again', async () => {

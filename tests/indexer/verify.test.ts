@@ -27,6 +27,8 @@ const TAMPERED: { table: string; column: string | null; sql: string }[] = [
     sql: "UPDATE executions SET settled_at = settled_at + 1 WHERE closed = 0 AND status = 'refunded'",
   },
   { table: 'executions', column: null, sql: "UPDATE executions SET closed = 1 WHERE closed = 0 AND status = 'open'" },
+  { table: 'deposits', column: 'service_fee', sql: 'UPDATE deposits SET service_fee = service_fee + 1' },
+  { table: 'deposits', column: null, sql: 'DELETE FROM deposits' },
   { table: 'disputes', column: 'bond', sql: 'UPDATE disputes SET bond = bond + 1' },
   { table: 'archives', column: 'leaf_count', sql: 'UPDATE archives SET leaf_count = leaf_count + 1' },
   { table: 'archives', column: 'root', sql: 'DELETE FROM archive_leaves WHERE leaf_index = 1' },
@@ -91,6 +93,8 @@ describe('indexer, verify', function () {
     await give([aftermath.dispute(disputed)], caller);
     await market.refund(await market.open(), 'creatorFailed');
     await market.open();
+    const { terms } = await market.openInstruction(new Uint8Array(16));
+    await give([aftermath.deposit(terms, 1n).prepare], market.relay);
     await bench.backfill('index.db');
   });
   after(async () => {

@@ -76,7 +76,7 @@ describe('an integrator without the service: what the IDL leaves open', () => {
   });
 
   it('has code that imports nothing of this repository except the IDL', () => {
-    for (const file of ['client.ts', '../../examples/refund.ts']) {
+    for (const file of ['client.ts', '../../examples/refund.ts', '../../examples/refundDeposit.ts']) {
       const text = readFileSync(join(import.meta.dirname, file), 'utf8');
       const imports = [...text.matchAll(/^(?:import|\}) .*?['"]([^'"]+)['"]/gm)].map((match) => match[1]!);
       expect(imports).to.include('@coral-xyz/anchor');

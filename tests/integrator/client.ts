@@ -29,6 +29,8 @@ export const NAMED = {
   closeGrant: ['grant'],
   withdrawGas: [],
   openExecution: ['listing', 'rentSponsor', 'source'],
+  prepareDeposit: ['deposit', 'rentSponsor'],
+  refundDeposit: ['deposit'],
   refundExecution: ['record'],
   handOverRefund: ['record'],
   closeEscrow: ['record', 'rentSponsor'],
@@ -174,7 +176,7 @@ export function readable(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, readable(item)]));
 }
 
-export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+export const sha256 = (text: string | Uint8Array): Buffer => createHash('sha256').update(text).digest();
 
 /** Bytes as hex text. */
 export function hex(bytes: Iterable<number>): string {

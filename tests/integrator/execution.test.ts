@@ -7,14 +7,33 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ACCOUNT_SIZE, createInitializeAccount3Instruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
+import {
+  ACCOUNT_SIZE,
+  createInitializeAccount3Instruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+  TOKEN_PROGRAM_ID,
+} from '@solana/spl-token';
+import { Keypair, PublicKey, SystemProgram, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { type Client, executionId, find, hex, nonceOf, readable, refusal, sha256, signedResult } from './client.ts';
+import {
+  type Client,
+  constant,
+  executionId,
+  find,
+  hex,
+  nonceOf,
+  readable,
+  refusal,
+  sha256,
+  signedResult,
+} from './client.ts';
 import { bn, DEPOSIT, listAgent, type Market, SIGNATURE, startMarket } from './market.ts';
 
 const PRICE = 500_000n;
 const FEE = 5_000n;
+/** What a deposit holds beyond the price. */
+const SERVICE_FEE = 7_000n;
 const BOND = 10_000_000n;
 const TIMEOUT_SECONDS = 30;
 const GRACE_SECONDS = 600;
@@ -73,6 +92,48 @@ describe('an integrator without the service: executions and disputes by Anchor a
     return relay!.send('settleExecution', args, { record: recordOf(name), payout: market.parties.creator! });
   }
 
+  /** Runs an example as the stranger, with this argument. */
+  function byStranger(file: string, argument: string) {
+    const folder = mkdtempSync(join(tmpdir(), 'integrator-'));
+    const keypair = join(folder, 'stranger.json');
+    writeFileSync(keypair, JSON.stringify([...market.keypairs.stranger.secretKey]), { mode: 0o600 });
+    const ran = spawnSync(process.execPath, ['--import', 'tsx', file, argument, keypair], {
+      env: { ...process.env, RPC_URL: market.node.rpcUrl, WS_URL: market.node.wsUrl },
+      encoding: 'utf8',
+    });
+    rmSync(folder, { recursive: true });
+    return ran;
+  }
+
+  /** Prepares a deposit as the relay does, for a quote that names its payer; its vault becomes a party. */
+  async function prepare(name: string): Promise<PublicKey> {
+    const [termsHash, payer] = [sha256(`terms ${name}`), caller!.wallet];
+    const amounts = [PRICE, SERVICE_FEE].map((amount) => Buffer.from(BigUint64Array.of(amount).buffer));
+    const hash = sha256(Buffer.concat([constant('DEPOSIT_DOMAIN'), termsHash, payer.toBytes(), ...amounts]));
+    const deposit = find('DEPOSIT_SEED', hash);
+    market.parties[`deposit ${name}`] = getAssociatedTokenAddressSync(market.usdcMint, deposit, true);
+    const args = { termsHash: [...termsHash], quotedPayer: payer, price: bn(PRICE), serviceFee: bn(SERVICE_FEE) };
+    const accounts = { deposit, rentSponsor: relay!.wallet };
+    await relay!.send('prepareDeposit', { ...args, caller: payer }, accounts);
+    return deposit;
+  }
+
+  /** The caller pays it by a plain transfer. */
+  async function pay(name: string): Promise<void> {
+    const [from, to] = [market.parties.caller!, market.parties[`deposit ${name}`]!];
+    const transfer = createTransferCheckedInstruction(
+      from,
+      market.usdcMint,
+      to,
+      caller!.wallet,
+      PRICE + SERVICE_FEE,
+      6,
+    );
+    await sendAndConfirmTransaction(market.connection, new Transaction().add(transfer), [market.keypairs.caller], {
+      commitment: 'confirmed',
+    });
+  }
+
   function dispute(name: string, by = caller!): Promise<string> {
     const maxBond = bn(10_000_000);
     const args = { evidenceHash: [...sha256('evidence')], maxBond, evidenceUri: 'https://example.com/evidence' };
@@ -126,15 +187,8 @@ describe('an integrator without the service: executions and disputes by Anchor a
   });
 
   it('refund_execution by examples/refund.ts works for a stranger from refund_at on, and for nobody before', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'integrator-'));
-    const keypair = join(folder, 'stranger.json');
-    writeFileSync(keypair, JSON.stringify([...market.keypairs.stranger.secretKey]), { mode: 0o600 });
     const uuid = hex(idOf('one')).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-    const example = async () =>
-      spawnSync(process.execPath, ['--import', 'tsx', 'examples/refund.ts', uuid, keypair], {
-        env: { ...process.env, RPC_URL: market.node.rpcUrl, WS_URL: market.node.wsUrl },
-        encoding: 'utf8',
-      });
+    const example = async () => byStranger('examples/refund.ts', uuid);
 
     const [nothing, early] = await moved(example);
     expect(nothing).to.deep.equal({});
@@ -147,7 +201,6 @@ describe('an integrator without the service: executions and disputes by Anchor a
       [caller!, stranger!].map((it) => market.lamportsOf(it.wallet)),
     );
     const [moves, late] = await moved(example);
-    rmSync(folder, { recursive: true });
     expect(late.status, late.stderr).to.equal(0);
     expect(moves).to.deep.equal({ caller: PRICE, 'escrow one': -PRICE });
     // No relay ended it, so that the gas goes back to the rent sponsor too.
@@ -157,6 +210,46 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(name).to.equal('executionRefunded');
     expect(data).to.deep.include({ record: recordOf('one').toBase58(), amount: PRICE, reason: 5 });
     expect((await read('one')).status).to.deep.equal({ refunded: {} });
+  });
+
+  it('refund_deposit by examples/refundDeposit.ts works for a stranger once it has expired, and for nobody before', async () => {
+    const deposit = await prepare('a');
+    const [paid] = await moved(() => pay('a'));
+    expect(paid).to.deep.equal({ caller: -(PRICE + SERVICE_FEE), 'deposit a': PRICE + SERVICE_FEE });
+    const example = async () => byStranger('examples/refundDeposit.ts', deposit.toBase58());
+    const [nothing, early] = await moved(example);
+    expect(nothing).to.deep.equal({});
+    expect([early.status, early.stdout]).to.deep.equal([1, '']);
+    expect(early.stderr).to.include('Only a relay authority may refund a deposit before it expires');
+
+    const { expiresAt } = await stranger!.fetch('deposit', deposit);
+    await market.node.timeTravel(expiresAt.toNumber());
+    const vault = market.parties['deposit a']!;
+    const lent = (await market.lamportsOf(deposit)) + (await market.lamportsOf(vault));
+    const [relaysPurse, strangersPurse] = await Promise.all(
+      [relay!, stranger!].map((it) => market.lamportsOf(it.wallet)),
+    );
+    const [moves, late] = await moved(example);
+    expect(late.status, late.stderr).to.equal(0);
+    expect(moves).to.deep.equal({ caller: PRICE + SERVICE_FEE, 'deposit a': -(PRICE + SERVICE_FEE) });
+    expect(await market.lamportsOf(relay!.wallet)).to.equal(relaysPurse! + lent);
+    expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersPurse! - SIGNATURE);
+    expect((await stranger!.eventOf(late.stdout.trim())).data).to.deep.include({ amount: PRICE + SERVICE_FEE });
+    expect(await market.lamportsOf(deposit)).to.equal(0n);
+  });
+
+  it('refund_deposit lets its signing payer choose any account of its own, and nobody else', async () => {
+    const deposit = await prepare('b');
+    await pay('b');
+    const { expiresAt } = await caller!.fetch('deposit', deposit);
+    await market.node.timeTravel(expiresAt.toNumber());
+    const stolen = { instead: { destination: market.parties.stranger! } };
+    expect(await refusal(stranger!.send('refundDeposit', null, { deposit }, stolen))).to.equal(
+      'WrongRefundDestination',
+    );
+    const other = { instead: { destination: market.parties.caller! } };
+    const [moves] = await moved(() => caller!.send('refundDeposit', null, { deposit }, other));
+    expect(moves).to.deep.equal({ caller: PRICE + SERVICE_FEE, 'deposit b': -(PRICE + SERVICE_FEE) });
   });
 
   it('refund_execution lets a signing caller choose any account of its own, and nobody else', async () => {

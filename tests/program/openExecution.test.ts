@@ -99,6 +99,8 @@ describe('open_execution', () => {
           grantPeriodLamports: 0n,
           exposureWindowStart: START,
           exposureOpened: PRICE,
+          deposit: PublicKey.default,
+          serviceFee: 0n,
         }),
       },
     ]);

@@ -1,5 +1,6 @@
 /** open_execution_with_grant: the relay spends for an API key, and the chain holds it to the wallet's caps. */
 import { AccountLayout, createRevokeInstruction } from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
@@ -84,6 +85,8 @@ describe('open_execution_with_grant', () => {
           grantPeriodLamports: GAS_LAMPORTS,
           exposureWindowStart: START,
           exposureOpened: PRICE,
+          deposit: PublicKey.default,
+          serviceFee: 0n,
         }),
       },
     ]);

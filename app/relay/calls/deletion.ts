@@ -44,7 +44,7 @@ export async function deleteExecutionContent(
       'This service has no content of an execution of this wallet with this id',
     );
   if (row.content_deleted_ms === null) {
-    const hasEnded = ['settled', 'refunded', 'void'].includes(row.state) && row.is_final === 1n;
+    const hasEnded = ['settled', 'refunded', 'returned', 'void'].includes(row.state) && row.is_final === 1n;
     if (!hasEnded) throw needed(executionId, 'not_ended', null);
     if (row.state === 'settled') await requireUndisputed(deps, executionId);
     await deleteContent(deps.ledger, executionId, deps.now());

@@ -130,7 +130,8 @@ function requireAllowed({ allowedAgents }: Principal, agentId: string): void {
   throw new ApiError('agent_not_allowed', `This API key may not call the agent ${show(agentId)}`, { details });
 }
 
-async function readCall(
+/** The call of a body that fits the agent. Throws ApiError 400. */
+export async function readCall(
   deps: AgentDeps,
   agent: Agent,
   body: Canonical<ExecuteBody>,

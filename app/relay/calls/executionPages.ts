@@ -174,12 +174,12 @@ async function otherPart(views: Views, { wallet, status, agentId }: PageQuery, {
     FROM executions AS j LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
     WHERE j.wallet = ${wallet} AND c.execution_id IS NULL AND ${sql.raw(condition)}`;
   const matching = sql`(
-    ${journal("j.state NOT IN ('settled', 'refunded', 'void') AND j.state <> 'accepted'")}
-    UNION ALL ${journal("j.state IN ('settled', 'refunded', 'void') AND j.is_final = 0")}
+    ${journal("j.state NOT IN ('settled', 'refunded', 'returned', 'void') AND j.state <> 'accepted'")}
+    UNION ALL ${journal("j.state IN ('settled', 'refunded', 'returned', 'void') AND j.is_final = 0")}
     UNION ALL ${journal("j.state IN ('settled', 'refunded') AND j.is_final = 1")} AND j.settled_at >= ${since}
     UNION ALL SELECT execution_id, listing, 'failed', coalesce(opened_at, accepted_at), CAST(1 AS BIGINT),
       CAST(NULL AS BIGINT), CAST(NULL AS BIGINT), created_ms
-    FROM executions WHERE wallet = ${wallet} AND state = 'void' AND is_final = 1
+    FROM executions WHERE wallet = ${wallet} AND state IN ('returned', 'void') AND is_final = 1
     UNION ALL SELECT c.execution_id, c.listing, ${columns}
     FROM chain.executions AS c
     LEFT JOIN executions AS j ON j.execution_id = c.execution_id AND j.state <> 'accepted'

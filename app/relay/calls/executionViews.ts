@@ -50,9 +50,10 @@ export const STATUS: RawBuilder<ExecutionStatus> = sql.raw(`CASE
   WHEN c.status = 'completed' THEN 'completed'
   WHEN c.status = 'refunded' THEN 'failed'
   WHEN j.state = 'settled' THEN 'completed'
-  WHEN j.state IN ('refunded', 'void') THEN 'failed'
-  WHEN j.state IN ('refunding', 'parked') AND j.refund_state IN ('claimable', 'blocked') THEN 'failed'
-  WHEN j.state IN ('open_signed', 'dispatched', 'verified', 'refunding', 'parked') THEN 'running'
+  WHEN j.state IN ('refunded', 'returned', 'void') THEN 'failed'
+  WHEN j.state IN ('refunding', 'returning', 'parked') AND j.refund_state IN ('claimable', 'blocked') THEN 'failed'
+  WHEN j.state IN ('deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'returning',
+    'open_signed', 'dispatched', 'verified', 'refunding', 'parked') THEN 'running'
   ELSE 'pending'
 END`);
 
@@ -66,7 +67,7 @@ const COLUMNS = sql.raw(`
   j.metadata_hash AS metadata_hash,
   coalesce(c.settled_at, j.settled_at) AS completed_at,
   CASE
-    WHEN c.status = 'refunded' OR (j.state IN ('refunded', 'void') AND coalesce(c.status, 'open') = 'open') THEN 0
+    WHEN c.status = 'refunded' OR (j.state IN ('refunded', 'returned', 'void') AND coalesce(c.status, 'open') = 'open') THEN 0
     WHEN c.execution_id IS NULL AND j.opened_at IS NULL THEN 0
     ELSE coalesce(c.price, j.price)
   END AS cost,
@@ -106,5 +107,7 @@ export function isSettled({ chain_status, state }: Pick<ExecutionView, 'chain_st
 }
 
 export function isRefunded({ chain_status, state }: ExecutionView): boolean {
-  return chain_status === null || chain_status === 'open' ? state === 'refunded' : chain_status === 'refunded';
+  return chain_status === null || chain_status === 'open'
+    ? state === 'refunded' || state === 'returned'
+    : chain_status === 'refunded';
 }

@@ -37,15 +37,15 @@ export interface Confirmations {
 export interface ConfirmationOptions {
   nodes: Nodes;
   agreement: Pick<Agreement, 'finalized' | 'together'>;
-  /** The signer of the transactions. */
-  authority: PublicKey;
+  /** Who pays for the transactions. */
+  payers: readonly PublicKey[];
   log: Logger;
   /** Receives how soon transactions land. */
   pace: { late(): void; inTime(): void };
   observe?: Observe | undefined;
 }
 
-/** Subscribes at once to all transactions of the authority, at every node that has a WebSocket. */
+/** Subscribes at once to all transactions of the payers, at every node that has a WebSocket. */
 export function createConfirmations(options: ConfirmationOptions): Confirmations {
   const { nodes, log, pace } = options;
   /** Callers that wait for a transaction's notification, by signature. */
@@ -59,28 +59,30 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     return error ? { kind: 'failed', slot, ...describeFailure(error) } : { kind: 'confirmed' };
   }
 
-  // One subscription per node to all transactions of the authority, instead of one per transaction.
-  const subscriptions = nodes.all.flatMap((node) => {
-    if (node.wsUrl === null) return [];
-    const subscription = subscribe({
-      wsUrl: node.wsUrl,
-      address: options.authority.toBase58(),
-      onLogs({ signature, slot, error }) {
-        // Confirm a failure with a second node, if there is one.
-        if (error && nodes.all.length > 1) poller.hurry(signature);
-        else waiting.get(signature)?.(landed(Number(slot), error));
-      },
-      onSubscribed() {
-        telling.add(node);
-        log.debug({ node: node.name }, 'subscribed to the transactions of this relay');
-      },
-      onLost(reason) {
-        telling.delete(node);
-        log.debug({ node: node.name, reason }, 'the WebSocket connection is lost; polling until it is back');
-      },
+  // One subscription per node to all transactions of a payer, instead of one per transaction.
+  const subscriptionsTo = (payer: PublicKey) =>
+    nodes.all.flatMap((node) => {
+      if (node.wsUrl === null) return [];
+      const subscription = subscribe({
+        wsUrl: node.wsUrl,
+        address: payer.toBase58(),
+        onLogs({ signature, slot, error }) {
+          // Confirm a failure with a second node, if there is one.
+          if (error && nodes.all.length > 1) poller.hurry(signature);
+          else waiting.get(signature)?.(landed(Number(slot), error));
+        },
+        onSubscribed() {
+          telling.add(node);
+          log.debug({ node: node.name }, 'subscribed to the transactions of this relay');
+        },
+        onLost(reason) {
+          telling.delete(node);
+          log.debug({ node: node.name, reason }, 'the WebSocket connection is lost; polling until it is back');
+        },
+      });
+      return [subscription];
     });
-    return [subscription];
-  });
+  const subscriptions = options.payers.flatMap(subscriptionsTo);
 
   /** Sends to every node: the first leader that one of them reaches takes the bytes. */
   async function send(bytes: Uint8Array): Promise<void> {

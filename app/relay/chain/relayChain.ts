@@ -57,6 +57,8 @@ export function createRelayChain(options: {
   /** Asked if the first fails, and for a second word on reads that decide about money. */
   moreNodes?: readonly NodeUrls[];
   authority: Keypair;
+  /** Pays the network fees of x402 clients' payments; null if none are taken. */
+  feePayer?: Keypair | null;
   log: Logger;
   observe?: Observe;
   /** Sends the calls to the nodes, below the retries. */
@@ -85,20 +87,28 @@ export function createRelayChain(options: {
   const fees = options.createFees?.(connection);
   fees?.start();
   const base = { nodes, agreement, log, observe };
-  const { authority, sign, isOwn, quote } = createSigner({
+  const { authority, feePayer, sign, countersign, recentBlockhash, isOwn, quote } = createSigner({
     ...base,
     authority: options.authority,
+    feePayer: options.feePayer ?? null,
     commitment: COMMITMENT,
     fees,
   });
-  const confirmations = createConfirmations({ ...base, authority, pace: fees?.pace ?? NO_PACE });
+  const confirmations = createConfirmations({
+    ...base,
+    payers: feePayer ? [authority, feePayer] : [authority],
+    pace: fees?.pace ?? NO_PACE,
+  });
   const { readFinalized, readPast, finalized } = agreement;
   const urls = nodes.all.map(({ url }) => url).join(',');
   return {
     connection,
     scanning: connectForReading(urls, closing, SCAN_TIMEOUT_MS),
     authority,
+    feePayer,
     sign,
+    countersign,
+    recentBlockhash,
     isOwn,
     quote,
     hasSucceeded: confirmations.hasSucceeded,

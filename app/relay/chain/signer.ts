@@ -6,6 +6,7 @@ import {
   type PublicKey,
   type TransactionInstruction,
   TransactionMessage,
+  VersionedTransaction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
@@ -26,6 +27,8 @@ const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
 /** Minimum of remembered signatures: two minutes at the rate of one authority. */
 const REMEMBERED = 50_000;
+/** After the number of signatures. */
+const FIRST_SIGNATURE_AT = 1;
 /** Maximum difference between two nodes, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
@@ -35,14 +38,30 @@ export interface SignerOptions {
   commitment: Commitment;
   /** Signs and pays for everything that the relay sends. */
   authority: Keypair;
+  /** Pays the network fees of x402 clients' payments; null if none are taken. */
+  feePayer: Keypair | null;
   /** Adds priority fees; without it only signatures are paid. */
   fees: Fees | undefined;
   log: Logger;
   observe?: Observe | undefined;
 }
 
+/** The last blockhash that was read, and the last block height at which bytes with it can land. */
+export interface RecentBlockhash {
+  value: string;
+  lastValidHeight: bigint;
+}
+
 export interface RelaySigner {
   authority: PublicKey;
+  /** Who pays the network fees of x402 clients' payments; null if none are taken. */
+  feePayer: PublicKey | null;
+  /**
+   * Adds the fee payer's signature, the first one, to a payment that its client has signed. Throws without a fee payer.
+   */
+  countersign(payment: Uint8Array, lastValidHeight: bigint): NewTransaction;
+  /** A blockhash for new transactions. Throws if the node gives none. */
+  recentBlockhash(): Promise<RecentBlockhash>;
   /**
    * Builds and signs; sends nothing. `mostPriority` is the most that it may pay beyond its signature, lamports.
    * `attempt` counts earlier bytes for the same end that were dead. Throws if the node gives no blockhash.
@@ -59,10 +78,21 @@ export function createSigner(options: SignerOptions): RelaySigner {
   const privateKey = toPrivateKey(options.authority);
   const authority = parseAddress(options.authority.publicKey.toBase58());
   const recentBlockhash = createBlockhashes(options);
+  const feePayer = options.feePayer && { address: options.feePayer.publicKey, key: toPrivateKey(options.feePayer) };
   let made = new Set<string>();
   let madeBefore = made;
   return {
     authority,
+    feePayer: feePayer?.address ?? null,
+    recentBlockhash,
+    countersign(payment, lastValidHeight) {
+      if (!feePayer) throw new Error('this relay has no fee payer for payments of x402 clients');
+      const { message } = VersionedTransaction.deserialize(payment);
+      const signature = signBytes(null, message.serialize(), feePayer.key);
+      const bytes = Buffer.from(payment);
+      bytes.set(signature, FIRST_SIGNATURE_AT);
+      return { bytes, signature: bs58.encode(signature), lastValidHeight, fee: networkFee(message) };
+    },
     isOwn: (signature) => made.has(signature) || madeBefore.has(signature),
     quote: () => options.fees?.quote() ?? { open: 0n, settle: 0n },
     async sign(instructions, mostPriority, attempt = 0) {
@@ -99,12 +129,6 @@ function toPrivateKey(keypair: Keypair): KeyObject {
   const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
   const der = Buffer.concat([pkcs8Prefix, keypair.secretKey.subarray(0, 32)]);
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-}
-
-interface RecentBlockhash {
-  value: string;
-  /** Last block height at which bytes with this blockhash can land. */
-  lastValidHeight: bigint;
 }
 
 /** A recent blockhash, read ahead of its use if possible. */

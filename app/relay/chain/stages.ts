@@ -2,7 +2,7 @@
 
 /** Receives how long a stage took, milliseconds. `chain` and `creator` are time spent waiting for others. */
 export type Observe = (
-  stage: 'chain' | 'creator' | 'open' | 'dispatch' | 'verify' | 'settle' | 'refund',
+  stage: 'chain' | 'creator' | 'deposit' | 'open' | 'dispatch' | 'verify' | 'settle' | 'refund',
   ms: number,
 ) => void;
 

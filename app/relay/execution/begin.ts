@@ -9,6 +9,7 @@ import { ApiError } from '../errors.ts';
 import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
+import { createBuying } from './buying.ts';
 import { createClaiming, identify, RETRY_SECONDS } from './claiming.ts';
 import type { OpenedCall, PaidCall, Principal } from './contract.ts';
 import { createOpenLine } from './openLine.ts';
@@ -20,13 +21,14 @@ import type { EngineDeps, Live } from './step.ts';
 
 export type Beginning = ReturnType<typeof createBeginning>;
 
-/** Creates the two ways to begin an execution. */
+/** Creates the ways to begin an execution. */
 export function createBeginning(deps: EngineDeps) {
   const { chain, journal, budgets } = deps;
   // Ids between their claim and their first step, which recovery must leave alone.
   const starting = new Set<string>();
   const reservations = createReservations(journal);
   const claiming = createClaiming(deps, reservations, starting);
+  const { buy } = createBuying(deps, starting);
   const line = createOpenLine(async (wallet, listing, passing) => {
     const sums = await journal.sumsOf(wallet, listing, Date.now());
     const obstacle = claiming.obstacleTo(sums, passing);
@@ -105,7 +107,7 @@ export function createBeginning(deps: EngineDeps) {
     return executionId;
   }
 
-  return { begin, beginOpened, isBeginning: (executionId: string) => starting.has(executionId) };
+  return { begin, beginOpened, buy, isBeginning: (executionId: string) => starting.has(executionId) };
 }
 
 function tooLittleGas(executionId: string, gas: bigint, need: bigint): ApiError {

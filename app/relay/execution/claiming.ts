@@ -240,7 +240,7 @@ function identityOfAnotherDay({ principal, call }: Attempt, now: bigint): Identi
  * True if the program accepts this nonce for as long as the open may land. The nonce comes from a clock reading that
  * may be old.
  */
-function hasOpenDay(nonce: Buffer, now: bigint): boolean {
+export function hasOpenDay(nonce: Buffer, now: bigint): boolean {
   return [now, now + OPEN_WINDOW_SECONDS].every((moment) => takesNonceDay(nonce.readUInt32LE(), moment));
 }
 

@@ -52,6 +52,27 @@ export interface OpenedCall {
   output?: OutputStream;
 }
 
+/** A call that an x402 client pays for, with its payment: everything is checked except the chain. */
+export interface DepositCall
+  extends Pick<PaidCall, 'task' | 'parameters' | 'requestHash' | 'async' | 'timeoutSeconds'> {
+  /** Who pays, base58. */
+  payer: string;
+  /** SHA-256 of agent and canonical body, hex. */
+  fingerprint: string;
+  /** 16 bytes; makes the execution's id, together with the payer. */
+  nonce: Buffer;
+  /** Address of the deposit, and whether it commits to the payer. */
+  deposit: string;
+  namesPayer: boolean;
+  /** Base units beyond the price. */
+  serviceFee: bigint;
+  /** The client's own id of the payment; null without one. */
+  paymentId: string | null;
+  /** The payment, signed by its payer alone, and the last block height at which it can land. */
+  payment: Buffer;
+  lastValidHeight: bigint;
+}
+
 /** `completed` is settled, `pending` is an async call with a confirmed open, and `running` is undecided. */
 export type ExecuteOutcome =
   | {
@@ -73,6 +94,8 @@ export type ExecuteOutcome =
 /** The engine as its callers see it. It throws ApiError for everything that is not an outcome. */
 export interface Engine {
   execute(principal: Principal, agent: Agent, call: PaidCall): Promise<ExecuteOutcome>;
+  /** Takes the payment into a deposit, opens the execution from it, and runs it. */
+  buy(agent: Agent, call: DepositCall): Promise<ExecuteOutcome>;
   /** Runs an execution with a funded escrow. */
   start(agent: Agent, call: OpenedCall): Promise<ExecuteOutcome>;
   /** The answer for an execution that has ended. */

@@ -7,11 +7,12 @@ import { isTemporary } from '../../database/temporary.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin.ts';
-import type { Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
+import type { DepositCall, Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
 import { countRents, proveEnds } from './finality.ts';
 import { adoptOrphans } from './orphans.ts';
 import { outcomeOf } from './outcome.ts';
 import { recover } from './recover.ts';
+import { standingOf } from './standing.ts';
 import { type EngineDeps, newLive } from './step.ts';
 import { createWork } from './work.ts';
 
@@ -19,6 +20,8 @@ import { createWork } from './work.ts';
 const ASYNC_WAIT_MS = 10_000;
 /** Time that a synchronous caller waits beyond its timeout, for the two transactions. */
 const SYNC_MARGIN_MS = 10_000;
+/** The same for a call that is paid into a deposit: two transactions more. */
+export const BUY_MARGIN_MS = 30_000;
 
 /** The engine with the functions that only its own process may call. */
 export interface RunningEngine extends Engine {
@@ -67,6 +70,26 @@ export function createEngine(deps: EngineDeps): RunningEngine {
           if (row && row.state !== 'void') return { kind: 'pending', executionId };
         } else {
           await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS);
+        }
+        return outcomeOf(deps, executionId, live);
+      });
+    },
+    async buy(agent: Agent, call: DepositCall): Promise<ExecuteOutcome> {
+      let signalOpened: () => void = () => undefined;
+      const opened = new Promise<void>((resolve) => {
+        signalOpened = resolve;
+      });
+      const live = newLive({ isFresh: true, opened: signalOpened });
+      const begun = await beginning.buy(agent, call, live);
+      const executionId = begun.execution_id;
+      const ended = work.on(executionId, live, begun.state === 'accepted' ? undefined : begun);
+      return runningIfAway(executionId, async () => {
+        if (call.async) {
+          await within(Promise.race([opened, ended]), ASYNC_WAIT_MS);
+          const row = await journal.get(executionId);
+          if (row?.opened_at && standingOf(row) === 'running') return { kind: 'pending', executionId };
+        } else {
+          await work.awaitEnd(executionId, live, ended, call.timeoutSeconds * 1_000 + BUY_MARGIN_MS);
         }
         return outcomeOf(deps, executionId, live);
       });

@@ -7,6 +7,7 @@ import {
   decodeAccount,
   findEscrow,
   findExecution,
+  parseAddress,
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
 } from '../../sdk/program/program.ts';
@@ -36,22 +37,36 @@ export async function proveEnds(
     const rows = await journal.unproven(blockHeight, now, BATCH);
     if (rows.length === 0) return;
     const { accounts } = await chain.readFinalized(rows.map(addressOf), slot);
+    const deposits = await depositsOf(chain, rows, slot);
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
       const data = accounts[index]?.data;
       // A record that a wallet opened itself, under the id of a void call, is the wallet's business.
       const found = row.state === 'void' && data ? decodeAccount('ExecutionRecord', data) : null;
-      const isOthers = found !== null && isByWallet(found);
-      if (isOthers || isProven(row, data?.[RECORD_OFFSETS.status], now)) {
+      const isOthers = found !== null && isByWallet(found) && (row.deposit === null || row.open_signature === null);
+      const isUnpaid = row.deposit === null || !deposits.has(row.deposit);
+      if (isUnpaid && (isOthers || isProven(row, data?.[RECORD_OFFSETS.status], now))) {
         proven.push(row.execution_id);
         continue;
       }
       log.error({ execution_id: row.execution_id }, 'the chain does not show that an execution ended');
-      if (found) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
+      if (found && row.deposit === null) await journal.adopt(toRow(found), found, Date.now(), await wayOf(deps, found));
       else await journal.takeBack(row);
     }
     await journal.proven(proven, now);
   }
+}
+
+/** The deposits of these rows that still exist. A row that ended has none. */
+async function depositsOf(
+  chain: Pick<RelayChain, 'readFinalized'>,
+  rows: Pick<JournalRow, 'deposit'>[],
+  slot: number,
+): Promise<Set<string>> {
+  const addresses = rows.flatMap(({ deposit }) => deposit ?? []);
+  if (addresses.length === 0) return new Set();
+  const { accounts } = await chain.readFinalized(addresses.map(parseAddress), slot);
+  return new Set(addresses.filter((_, index) => (accounts[index]?.data.length ?? 0) > 0));
 }
 
 /**
@@ -96,8 +111,9 @@ function isProven(
   now: bigint,
 ): boolean {
   const isOld = now - (settled_at ?? now) >= ENDED_RECORD_SECONDS;
-  if (status === undefined) return state === 'refunded' || state === 'void' || isOld;
-  if (state === 'void') return false;
+  const isWithoutRecord = state === 'void' || state === 'returned';
+  if (status === undefined) return isWithoutRecord || state === 'refunded' || isOld;
+  if (isWithoutRecord) return false;
   if (status === RECORD_STATUS_BYTE.open) return false;
   return (status === RECORD_STATUS_BYTE.refunded) === (state === 'refunded');
 }

@@ -7,13 +7,19 @@ import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { FailedOpen } from '../ledger/notes.ts';
 import type { JournalRow } from '../ledger/tables.ts';
+import type { Depositing } from './deposit.ts';
+import type { Why } from './depositAt.ts';
 import { OPEN_WINDOW_SECONDS, signOpen, storedOpen } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
 /** Creates the steps that open. */
-export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
+export function createOpening(
+  deps: EngineDeps,
+  depositing: Pick<Depositing, 'isOpened' | 'openAgain' | 'notOpened' | 'withoutRecord'>,
+  stopping: AbortSignal,
+) {
   const { chain, journal, authorities } = deps;
 
   async function open(row: JournalRow, live: Live): Promise<Step> {
@@ -28,6 +34,7 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
     if (!authorities.names(feeOf(signed.bytes).payer)) {
       if (await isOpened(row)) return openConfirmed(row, live);
       const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
+      if (row.deposit !== null) return depositing.openAgain(row, openBefore);
       await journal.openSigned(row, await signOpen(chain, row, deps, openBefore), openBefore);
       return 'next';
     }
@@ -48,7 +55,7 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
           if (left !== 'wait') return left;
         }
         const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
-        if (final?.record) return openConfirmed(row, live);
+        if (final?.record && (row.deposit === null || (await isOpened(row)))) return openConfirmed(row, live);
         if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';
         return voidOpen(row, live, openRefused(null, 'the transaction expired', row));
       }
@@ -56,7 +63,7 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
   }
 
   async function isOpened(row: JournalRow): Promise<boolean> {
-    return (await readSnapshot(chain, row)).record !== null;
+    return row.deposit === null ? (await readSnapshot(chain, row)).record !== null : depositing.isOpened(row);
   }
 
   async function openConfirmed(row: JournalRow, live: Live): Promise<Step> {
@@ -73,6 +80,10 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
   }
 
   async function voidOpen(row: JournalRow, live: Live, error: ApiError, failed?: FailedOpen): Promise<Step> {
+    // The money is in the deposit.
+    if (row.deposit !== null) {
+      return depositing.notOpened(row, { code: error.code as Why['code'], message: error.message });
+    }
     await journal.void(row, error.code, error.message, failed);
     // Only once the void is stored: if another relay took the row, it may still open it.
     live.refused = error;
@@ -95,7 +106,8 @@ export function createOpening(deps: EngineDeps, stopping: AbortSignal) {
    * signs the open once more, because a creator may have done the work meanwhile. Past refund_at others may have closed
    * the record; a new open would charge the caller for an ended execution.
    */
-  async function withoutRecord(row: JournalRow): Promise<Step> {
+  async function withoutRecord(row: JournalRow, live: Live): Promise<Step> {
+    if (row.deposit !== null) return depositing.withoutRecord(row, live);
     if (row.open_transaction) await chain.send(row.open_transaction);
     const final = await readSnapshotPast(chain, row, row.open_last_valid_height ?? 0n);
     if (!final || final.record || final.now <= (row.open_before ?? 0n)) return 'wait';

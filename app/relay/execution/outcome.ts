@@ -1,6 +1,7 @@
 /** Builds the caller's answer for an execution from its row. */
 import { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
+import type { JournalRow } from '../ledger/tables.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import type { ExecuteOutcome } from './contract.ts';
 import { lostResult, standingOf } from './standing.ts';
@@ -46,7 +47,10 @@ export async function outcomeOf(
   // A call has not ended while its refund is on its way.
   if (row.state === 'void' || standingOf(row) === 'ended') {
     const code = (row.error_code ?? 'execution_failed') as 'execution_failed';
-    const message = refundText(code, row.error_message ?? 'The execution failed', row.refund_state);
+    const message = refundText(code, row.error_message ?? 'The execution failed', row);
+    if (row.error_code === 'payment_required') {
+      throw new ApiError('payment_required', message, { executionId, details: { reason: 'payment_failed' } });
+    }
     // Its details are not stored.
     if (row.error_code === 'invalid_request') {
       throw new ApiError('invalid_request', message, { executionId, details: { issues: [] } });
@@ -59,12 +63,17 @@ export async function outcomeOf(
   return { kind: 'running', executionId };
 }
 
-function refundText(code: string, message: string, state: string | null): string {
+function refundText(
+  code: string,
+  message: string,
+  { state: at, refund_state: state }: Pick<JournalRow, 'state' | 'refund_state'>,
+): string {
   const why =
     state === 'claimable'
       ? 'the USDC account of your wallet is missing. Create it to get the refund.'
       : 'the USDC account of your wallet is frozen and cannot receive USDC. The refund is sent once it can.';
   const sentence = message.replace(/\.$/, '');
   if (state === 'claimable' || state === 'blocked') return `${sentence}. The refund waits, because ${why}`;
-  return code === 'service_unavailable' ? message : `${sentence}. Escrow refunded`;
+  if (at === 'returned') return `${sentence}. The payment was sent back.`;
+  return code === 'service_unavailable' || code === 'payment_required' ? message : `${sentence}. Escrow refunded`;
 }

@@ -1,13 +1,17 @@
-/** Signs the three transactions of an execution: the open, the settle and the refund. */
+/** Signs the transactions of an execution: the open, the settle and the refund, and those of its deposit. */
 import type { PublicKey } from '@solana/web3.js';
 import {
+  type DepositTerms,
   type ExecutionRecord,
   findSpender,
   findTokenAccount,
   handOverRefund,
+  openExecutionFromDeposit,
   openExecutionWithGrant,
   parseAddress,
+  prepareDeposit,
   type RefundReason,
+  refundDeposit,
   refundExecution,
   settleExecution,
 } from '../../sdk/program/program.ts';
@@ -42,37 +46,96 @@ function endPriority(record: Pick<ExecutionRecord, 'gasLamports'>, row: JournalR
   return spareOf(BigInt(record.gasLamports), row) + (row.open_fee === 0n ? LAMPORTS_PER_SIGNATURE : 0n) - paid;
 }
 
+interface Places {
+  usdcMint: PublicKey;
+  /** Gets back the rent that the relay lends. */
+  rentReturn: PublicKey;
+}
+
 /**
- * Signs the transaction that funds this row's escrow. `openBefore` is unix seconds on the chain's clock. `rentReturn`
- * gets back the rent that the relay lends. Throws ApiError 503 if the node does not answer.
+ * Signs the transaction that funds this row's escrow: from its deposit if it has one, else by the key's grant.
+ * `openBefore` is unix seconds on the chain's clock. Throws ApiError 503 if the node does not answer.
  */
 export function signOpen(
   chain: Signing,
   row: JournalRow,
-  { usdcMint, rentReturn }: { usdcMint: PublicKey; rentReturn: PublicKey },
+  { usdcMint, rentReturn }: Places,
   openBefore: bigint,
+  depositRentSponsor = rentReturn,
 ): Promise<NewTransaction> {
   const executionId = parseUuid(row.execution_id);
   if (!executionId) throw new Error(`journal row ${row.execution_id} has no valid id`);
   const wallet = parseAddress(row.wallet);
-  const instruction = openExecutionWithGrant({
+  const open = {
+    ...termsOf(row),
     relayAuthority: chain.authority,
     payer: chain.authority,
     rentSponsor: row.record_lent > 0n ? rentReturn : findSpender(wallet),
-    listing: parseAddress(row.listing),
-    wallet,
-    keyId: Buffer.from(row.key_id, 'hex'),
     usdcMint,
-    nonce: Buffer.from(row.nonce, 'hex'),
     executionId,
     maxPrice: row.price,
-    listingVersion: Number(row.listing_version),
-    timeoutSeconds: Number(row.timeout_seconds),
-    requestHash: Buffer.from(row.request_hash, 'hex'),
     openBefore,
     gasLamports: Number(row.gas_lamports),
+  };
+  const instruction =
+    row.deposit === null
+      ? openExecutionWithGrant({ ...open, wallet, keyId: Buffer.from(row.key_id, 'hex') })
+      : openExecutionFromDeposit({
+          ...open,
+          deposit: parseAddress(row.deposit),
+          quotedPayer: quotedPayerOf(row),
+          depositRentSponsor,
+        });
+  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
+}
+
+/** What the open of a row buys. */
+export function termsOf(
+  row: Pick<JournalRow, 'listing' | 'listing_version' | 'request_hash' | 'timeout_seconds' | 'nonce'>,
+): DepositTerms {
+  return {
+    listing: parseAddress(row.listing),
+    listingVersion: Number(row.listing_version),
+    requestHash: Buffer.from(row.request_hash, 'hex'),
+    timeoutSeconds: Number(row.timeout_seconds),
+    nonce: Buffer.from(row.nonce, 'hex'),
+  };
+}
+
+const quotedPayerOf = (row: JournalRow): PublicKey | null => (row.names_payer === 1n ? parseAddress(row.wallet) : null);
+
+/** Signs the transaction that makes the accounts of this row's deposit. */
+export function signDeposit(
+  chain: Signing,
+  row: JournalRow,
+  { usdcMint, rentReturn }: Places,
+): Promise<NewTransaction> {
+  const instruction = prepareDeposit({
+    terms: termsOf(row),
+    payer: quotedPayerOf(row),
+    price: row.price,
+    serviceFee: row.service_fee,
+    usdcMint,
+    authority: chain.authority,
+    rentPayer: chain.authority,
+    rentSponsor: rentReturn,
+    caller: parseAddress(row.wallet),
   });
   return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
+}
+
+/** Signs the transaction that sends this row's deposit back to its payer and closes it. */
+export function signReturn(
+  chain: Signing,
+  row: JournalRow,
+  usdcMint: PublicKey,
+  rentSponsor: PublicKey,
+  attempt = 0,
+): Promise<NewTransaction> {
+  const destination = findTokenAccount(parseAddress(row.wallet), usdcMint);
+  const deposit = parseAddress(row.deposit!);
+  const instruction = refundDeposit({ authority: chain.authority, deposit, destination, rentSponsor, usdcMint });
+  return chain.sign([instruction], openPriority(chain, row), attempt);
 }
 
 /**
@@ -154,6 +217,10 @@ function stored(bytes: Buffer | null, signature: string | null, height: bigint |
 /** The transactions stored with a row. Each throws if the row has none. */
 export const storedOpen = (row: JournalRow) =>
   stored(row.open_transaction, row.open_signature, row.open_last_valid_height);
+export const storedDeposit = (row: JournalRow) =>
+  stored(row.deposit_transaction, row.deposit_signature, row.deposit_last_valid_height);
+export const storedPayment = (row: JournalRow) =>
+  stored(row.pay_transaction, row.pay_signature, row.pay_last_valid_height);
 export const storedSettle = (row: JournalRow) =>
   stored(row.settle_transaction, row.settle_signature, row.settle_last_valid_height);
 export const storedRefund = (row: JournalRow) =>

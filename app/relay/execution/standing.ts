@@ -11,6 +11,12 @@ export type Standing = 'unpaid' | 'unknown' | 'running' | 'ended';
 const STANDINGS: Record<ExecutionState, Standing> = {
   void: 'unpaid',
   accepted: 'unknown',
+  deposit_signed: 'unknown',
+  deposit_confirmed: 'unknown',
+  pay_signed: 'unknown',
+  paid: 'running',
+  returning: 'running',
+  returned: 'ended',
   open_signed: 'unknown',
   open_confirmed: 'running',
   dispatched: 'running',
@@ -40,7 +46,7 @@ export function inProgress(executionId: string): ApiError {
 }
 
 /** 422 for a key that was used with another request. */
-export function reused(executionId: string): ApiError {
+export function reused(executionId: string | null): ApiError {
   return new ApiError(
     'idempotency_key_reused',
     'This Idempotency-Key was used before with another agent or body. Use a new key for a new call.',

@@ -3,7 +3,8 @@
  * the same way in every state, so a live call and crash recovery share one code path. An unknown outcome is never a
  * failure: the row stays and is checked again.
  */
-import type { JournalRow } from '../ledger/tables.ts';
+import type { ExecutionState, JournalRow } from '../ledger/tables.ts';
+import { createDepositing } from './deposit.ts';
 import { createEnding } from './ending.ts';
 import { createOpening } from './open.ts';
 import { createRefunding } from './refund.ts';
@@ -12,6 +13,15 @@ import { createSettling, hasTimeToServe } from './settle.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
+const ENDED: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
+const OF_DEPOSITS: readonly ExecutionState[] = [
+  'deposit_signed',
+  'deposit_confirmed',
+  'pay_signed',
+  'paid',
+  'returning',
+];
+
 /** Creates the steps of all executions. `stopping` ends their waiting and leaves the rows as they are. */
 export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   const { chain, journal } = deps;
@@ -19,18 +29,20 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   const refunding = createRefunding(deps, ending);
   const settling = createSettling(deps, ending, refunding);
   const { dispatch } = createServing(deps, refunding, settling, stopping);
-  const { open, withoutRecord } = createOpening(deps, stopping);
+  const depositing = createDepositing(deps, ending, stopping);
+  const { open, withoutRecord } = createOpening(deps, depositing, stopping);
 
   /** Does the one thing that the row's state asks for. */
   async function step(row: JournalRow, live: Live): Promise<Step> {
-    if (row.state === 'settled' || row.state === 'refunded' || row.state === 'void') return 'ended';
+    if (ENDED.includes(row.state)) return 'ended';
     // Nothing that we sign can land. Recovery leaves the row to a relay that Config names.
     if (!deps.authorities.isOurs()) return 'wait';
+    if (OF_DEPOSITS.includes(row.state)) return depositing.step(row, live);
     if (row.state === 'accepted' || row.state === 'open_signed') return open(row, live);
     live.opened();
     const snapshot = live.snapshot ?? (await readSnapshot(chain, row));
     live.snapshot = null;
-    if (!snapshot.record) return withoutRecord(row);
+    if (!snapshot.record) return withoutRecord(row, live);
     if (await ending.followRecord(row, snapshot)) return 'ended';
     const left = await act(row, snapshot, live);
     // A step that waits is decided on a new reading.

@@ -20,8 +20,13 @@ const REST_FIRST_MS = 1_000;
 const REST_MAX_MS = 60_000;
 
 /** The stage of each state in the timings. */
-const STAGES: Partial<Record<JournalRow['state'], 'open' | 'dispatch' | 'settle' | 'refund'>> = {
+const STAGES: Partial<Record<JournalRow['state'], 'deposit' | 'open' | 'dispatch' | 'settle' | 'refund'>> = {
   accepted: 'open',
+  deposit_signed: 'deposit',
+  deposit_confirmed: 'deposit',
+  pay_signed: 'deposit',
+  paid: 'deposit',
+  returning: 'refund',
   open_signed: 'open',
   open_confirmed: 'dispatch',
   dispatched: 'dispatch',

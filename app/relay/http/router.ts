@@ -30,11 +30,13 @@ const NO_BYTES = Buffer.alloc(0);
  */
 const CROSS_ORIGIN = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Retry-After, X-Request-Id',
+  'Access-Control-Expose-Headers': 'ETag, Location, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id',
 };
 const CROSS_ORIGIN_PREFLIGHT = {
   ...CROSS_ORIGIN,
-  'Access-Control-Allow-Headers': 'Content-Type, If-None-Match',
+  // x402's own client sends the name of a response header in a request.
+  'Access-Control-Allow-Headers':
+    'Access-Control-Expose-Headers, Content-Type, Idempotency-Key, If-None-Match, PAYMENT-SIGNATURE',
   'Access-Control-Max-Age': '86400',
 };
 

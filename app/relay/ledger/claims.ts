@@ -1,6 +1,6 @@
 /** Creates rows of the journal: for a call, for an open of the wallet's own, or for an orphan. */
 import { sql } from 'kysely';
-import { readExecutionRow } from './executions.ts';
+import { readByDeposit, readExecutionRow } from './executions.ts';
 import {
   type Asking,
   type Budgets,
@@ -16,6 +16,7 @@ import {
   purseValues,
   readHeld,
   readSums,
+  SUMS,
   type Sums,
   type Way,
   waysRows,
@@ -48,6 +49,15 @@ export type ClaimedExecution = Pick<
   | 'accepted_at'
   | 'fingerprint'
 >;
+
+/** A call that an x402 client pays for, with its payment, which only the client has signed. */
+export type ClaimedDeposit = ClaimedExecution &
+  Pick<JournalRow, 'names_payer' | 'service_fee' | 'payment_id' | 'pay_transaction' | 'pay_last_valid_height'> & {
+    deposit: string;
+  };
+
+/** Opens that a new wallet may have in flight if it pays by deposits: each costs the operator before it is paid. */
+const FIRST_DEPOSITS = 1;
 
 /** The columns of a new row; the others get the table's defaults. */
 type Taken = Partial<Omit<JournalRow, 'execution_id' | 'wallet' | 'listing'>> &
@@ -103,17 +113,19 @@ const REPLACING = sql.join(
 function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits, purse, rivals }: Conditions) {
   const columns = Object.keys(row) as (keyof Taken)[];
   const ids = [row.execution_id, ...rivals];
+  const isDeposit = row.deposit != null;
   const values = [
     ...meValues(me),
     row.execution_id,
     ...Object.values(row),
     ...waysValues(ways),
     ...ids,
+    ...(isDeposit ? [row.deposit, row.wallet, row.payment_id ?? null] : []),
     ...(limits ? Object.values(limits) : []),
     ...(purse ? purseValues(purse) : []),
   ];
   const build = () => sql<JournalRow>`
-    WITH ${meRow(me)}, ${CLAIM_SUMS},
+    WITH ${meRow(me)}, ${isDeposit ? SUMS : CLAIM_SUMS},
     before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(given_lamports), 0) AS given_before,
       coalesce(max(trials), 0) AS trials_before FROM executions WHERE execution_id = ${row.execution_id})
     INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees,
@@ -123,6 +135,7 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
       tank, CASE WHEN is_proven = 1 THEN 0 ELSE may_burn END
     FROM sums, before, ${waysRows(ways)}
     WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id IN (${sql.join(ids)}))
+    ${isDeposit ? isUnused(row) : sql``}
     ${limits ? sql`AND ${fits(limits)}` : sql``}
     ${purse ? sql`AND ${purseHas(purse)}` : sql``}
     ORDER BY rank LIMIT 1
@@ -131,6 +144,12 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
   const name = ['take', ways.length, rivals.length, limits ? 'limited' : '', purse ? 'purse' : '', ...columns];
   return compile(name.join(), values, () => ({ compile: () => build().compile(db) }));
 }
+
+/** True if no other call has this deposit, or the payer's id of the payment. Both are indexed. */
+const isUnused = ({ deposit, wallet, payment_id: id = null }: Taken) => sql`
+  AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND deposit = ${deposit})
+  AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND wallet = ${wallet}
+    AND payment_id = CAST(${id} AS TEXT))`;
 
 /**
  * Inserts a new row, or replaces a void one and keeps only its costs. The statement itself decides if and how the call
@@ -158,6 +177,9 @@ async function take(writing: Writing, row: Taken, conditions: Conditions) {
     const present = await readExecutionRow(writing, other);
     if (present && present.state !== 'void') throw new JournalConflict(`execution ${other} is taken`);
   }
+  if (row.deposit != null && (await readByDeposit(writing.db, row.deposit))) {
+    throw new JournalConflict(`the deposit ${row.deposit} is taken`);
+  }
   if (limits) throw new NotFunded(await readSums(writing, me));
   throw new JournalConflict(`execution ${id} is taken`);
 }
@@ -176,6 +198,13 @@ export function createClaims(writing: Writing) {
       const { ways, budgets, purse, until, rivals = [] } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals, until });
+    },
+    /** Like `claim`, for a call that its payer pays into a deposit, which no other call may use. */
+    claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
+      const { ways, budgets, purse, until } = funding;
+      const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
+      const limits = limitsOf(budgets, true, FIRST_DEPOSITS);
+      return take(writing, { ...row, ...first }, { ways, limits, purse, rivals: [], until });
     },
     /** Takes a funded record that its wallet opened itself, to run it here. Throws like `claim`. */
     async claimOpened(row: ClaimedExecution, record: OpenedRecord, nowMs: number, funding: Funding): Promise<void> {

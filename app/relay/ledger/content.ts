@@ -21,7 +21,7 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
         content_deleted_ms: BigInt(nowMs),
       })
       .where('execution_id', '=', executionId)
-      .where(sql<boolean>`state IN ('settled', 'refunded', 'void')`)
+      .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void')`)
       .where('is_final', '=', 1n)
       .where('content_deleted_ms', 'is', null)
       .executeTakeFirst();

@@ -23,6 +23,73 @@ export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) 
     .executeTakeFirst();
 }
 
+/** The call that a deposit pays for, or that a payer gave its own id of a payment. A void call has neither any more. */
+const DEPOSIT_COLUMNS = [
+  'execution_id',
+  'wallet',
+  'state',
+  'refund_state',
+  'fingerprint',
+  'listing',
+  'request_hash',
+  'deposit',
+  'price',
+  'service_fee',
+  'pay_signature',
+  'refund_signature',
+  'settle_signature',
+] as const;
+
+export type DepositCall = Pick<JournalRow, (typeof DEPOSIT_COLUMNS)[number]>;
+
+export function readByDeposit(ledger: Kysely<LedgerTables>, deposit: string): Promise<DepositCall | undefined> {
+  return ledger
+    .selectFrom('executions')
+    .select(DEPOSIT_COLUMNS)
+    .where('deposit', '=', deposit)
+    .where(sql<boolean>`state <> 'void'`)
+    .executeTakeFirst();
+}
+
+export function readByPayment(
+  ledger: Kysely<LedgerTables>,
+  wallet: string,
+  paymentId: string,
+): Promise<DepositCall | undefined> {
+  return ledger
+    .selectFrom('executions')
+    .select(DEPOSIT_COLUMNS)
+    .where('wallet', '=', wallet)
+    .where('payment_id', '=', paymentId)
+    .where(sql<boolean>`state <> 'void'`)
+    .executeTakeFirst();
+}
+
+/** The same columns of any call. */
+export function readDepositCall(ledger: Kysely<LedgerTables>, executionId: string): Promise<DepositCall | undefined> {
+  return ledger
+    .selectFrom('executions')
+    .select(DEPOSIT_COLUMNS)
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
+}
+
+/** How many payments came back since `sinceMs` because their agent's listing had changed. */
+export async function countChangedListings(
+  ledger: Kysely<LedgerTables>,
+  listing: string,
+  sinceMs: number,
+): Promise<number> {
+  const { count } = await ledger
+    .selectFrom('executions')
+    .select((select) => select.fn.countAll<bigint>().as('count'))
+    .where('listing', '=', listing)
+    .where('created_ms', '>', BigInt(sinceMs))
+    .where(sql<boolean>`state IN ('returning', 'returned') AND error_code = 'price_changed'`)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /**
  * True if this ledger signed the transaction that opened or ended an execution. A row that signed again has overwritten
  * earlier signatures, so every transaction of such a row counts as ours. The row of an orphan has only its refund.
@@ -170,7 +237,7 @@ export function readOldestUnfinished(views: Kysely<LedgerDatabase>) {
     .executeTakeFirst();
 }
 
-/** Counts unfinished and parked executions and waiting refunds, with the time of the oldest, unix ms. */
+/** Counts unfinished and parked executions, deposits and waiting refunds, with the time of the oldest, unix ms. */
 export function countUnfinished(views: Kysely<LedgerDatabase>) {
   // The states are literals, as in the partial index.
   return views
@@ -179,6 +246,10 @@ export function countUnfinished(views: Kysely<LedgerDatabase>) {
       select.fn.countAll<bigint>().as('rows'),
       select.fn.min('created_ms').as('oldest_ms'),
       select.fn.countAll<bigint>().filterWhere('state', '=', 'parked').as('parked'),
+      select.fn
+        .countAll<bigint>()
+        .filterWhere('state', 'in', ['deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'returning'])
+        .as('deposits'),
       select.fn.countAll<bigint>().filterWhere('refund_state', 'in', ['claimable', 'blocked']).as('waiting_refunds'),
     ])
     .where(IS_UNFINISHED)

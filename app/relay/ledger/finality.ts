@@ -15,14 +15,23 @@ export function createFinality({ writes, db, owner }: Writing) {
       return (
         db
           .selectFrom('executions')
-          .select(['execution_id', 'state', 'settled_at', 'settle_signature', 'refund_signature'])
-          .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND is_final = 0`)
+          .select([
+            'execution_id',
+            'deposit',
+            'state',
+            'settled_at',
+            'open_signature',
+            'settle_signature',
+            'refund_signature',
+          ])
+          .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void') AND is_final = 0`)
           // The open of a void row could still land until open_before.
           .where(
             sql<boolean>`settled_at < ${finalizedNow} AND (state <> 'void' OR coalesce(open_before, 0) < ${finalizedNow})`,
           )
           .where(
             sql<boolean>`coalesce(open_last_valid_height, 0) < ${finalizedHeight}
+              AND coalesce(pay_last_valid_height, 0) < ${finalizedHeight}
               AND coalesce(settle_last_valid_height, 0) < ${finalizedHeight}
               AND coalesce(refund_last_valid_height, 0) < ${finalizedHeight}`,
           )
@@ -80,11 +89,15 @@ export function createFinality({ writes, db, owner }: Writing) {
         .updateTable('executions')
         .set({ is_final: 1n })
         .where('execution_id', 'in', textsOf(db, ids))
-        .where(sql<boolean>`state IN ('settled', 'refunded', 'void') AND settled_at < ${finalizedNow}`)
+        .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void') AND settled_at < ${finalizedNow}`)
         .execute();
     },
     /** Intent: continues a row in this process whose end the chain has taken back. */
-    async takeBack(row: Pick<JournalRow, 'execution_id' | 'state' | 'settle_signature' | 'refund_signature'>) {
+    async takeBack(
+      row: Pick<JournalRow, 'execution_id' | 'deposit' | 'state' | 'settle_signature' | 'refund_signature'>,
+    ) {
+      // Its deposit is there again: it is sent back, or serves its record.
+      const isReturned = row.deposit !== null && (row.state === 'void' || row.state === 'returned');
       const isSettled = row.state === 'settled';
       const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;
       const before = isSettled ? ('verified' as const) : ('refunding' as const);
@@ -92,7 +105,7 @@ export function createFinality({ writes, db, owner }: Writing) {
         db
           .updateTable('executions')
           .set({
-            state: isSigned ? before : 'parked',
+            state: isReturned ? 'returning' : isSigned ? before : 'parked',
             lease_owner: owner,
             ...(isSettled ? { creator_amount: null, platform_amount: null } : { refund_state: 'pending' as const }),
             settled_at: null,

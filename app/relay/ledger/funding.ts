@@ -82,8 +82,9 @@ const ANY = 2n ** 53n;
  * unfinished call of an unproven wallet counts. A refund that waits for its caller's account counts like a loss, on the
  * day of its call alone (WAITING), and again once it is signed anew.
  */
-const AT_RISK = `state NOT IN ('settled', 'refunded', 'void')
-  AND (may_burn_lamports > 0 OR state IN ('accepted', 'open_signed', 'verified', 'refunding'))
+const AT_RISK = `state NOT IN ('settled', 'refunded', 'returned', 'void')
+  AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
+    'returning', 'open_signed', 'verified', 'refunding'))
   AND is_waiting = 0`;
 /** What callers burn who let many refunds wait, and then claim them all. Must match the partial index. */
 const WAITING = 'is_waiting = 1 AND created_ms > since_ms';
@@ -128,10 +129,14 @@ const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM 
 const lentOf = (scope: string, name: string) =>
   `(SELECT coalesce(sum(lamports), 0) FROM lent_sums AS l WHERE l.scope = '${scope}' AND l.name = ${name})`;
 /** Reservations of the wallet's rows: its USDC, the USDC of the key that asks, and lamports of its gas balance. */
-const taken = (which = '') => `coalesce(sum(e.price)${which}, 0) AS by_wallet,
-  coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price ELSE 0 END)${which}, 0) AS by_key,
+const taken = (which = '') => `coalesce(sum(e.price + e.service_fee)${which}, 0) AS by_wallet,
+  coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.price + e.service_fee ELSE 0 END)${which}, 0) AS by_key,
   coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank,
   coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.tank_lamports ELSE 0 END)${which}, 0) AS by_key_tank`;
+
+/** The wallet's money is still in its account, and promised. Must match the partial index. */
+const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
+  OR (e.state = 'open_signed' AND e.deposit IS NULL))`;
 
 /**
  * Money that accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
@@ -140,11 +145,11 @@ const taken = (which = '') => `coalesce(sum(e.price)${which}, 0) AS by_wallet,
  * the order in SQLite, which would otherwise scan the rows of all wallets.
  */
 const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${taken()}, count(e.wallet) AS in_flight
-  FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND e.state IN ('accepted', 'open_signed')),
+  FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND ${OPENING}),
 landed AS MATERIALIZED (SELECT ${taken(" FILTER (WHERE e.state <> 'void')")},
   coalesce(max(e.opened_slot), 0) AS newest_slot, count(*) FILTER (WHERE e.state = 'void') AS failed
   FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND e.opened_slot > me.slot AND e.is_final = 0
-    AND e.state NOT IN ('accepted', 'open_signed'))`;
+    AND NOT ${OPENING})`;
 const HELD = `opening.by_wallet + landed.by_wallet AS held_wallet,
   opening.by_key + landed.by_key AS held_key,
   opening.by_tank + landed.by_tank AS held_tank,
@@ -164,7 +169,7 @@ sums AS MATERIALIZED (SELECT
   CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM executions AS e WHERE e.wallet = me.wallet AND ${IS_PAID}
     AND state IN ('settled', 'refunded') AND created_ms > ${LAST_LOSS} LIMIT ${PROVEN_BY}) AS ended) = ${PROVEN_BY}
     THEN 1 ELSE 0 END AS is_proven,
-  ${one('count(*)', `e.wallet = me.wallet AND state NOT IN ('settled', 'refunded', 'void')`)} AS open_now,
+  ${one('count(*)', `e.wallet = me.wallet AND state NOT IN ('settled', 'refunded', 'returned', 'void')`)} AS open_now,
   ${one('sum(lost_fees)', 'e.wallet = me.wallet AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_wallet,
   ${one('sum(lost_fees)', 'e.listing = me.listing AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_listing,
   ${one('sum(lost_fees)', 'lost_fees > 0 AND created_ms > since_ms')} AS burnt_total,
@@ -184,7 +189,7 @@ sums AS MATERIALIZED (SELECT
   ${HELD}
   FROM me, opening, landed)`);
 
-const SUMS = sumsWith(PAID);
+export const SUMS = sumsWith(PAID);
 /**
  * For a claim. The number of paid calls does not matter while a wallet has fewer opens in flight than a new one may.
  */
@@ -243,11 +248,12 @@ export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, isProven: boolean)
 }
 
 /** The limits of a claim, as its statement takes them. */
-export function limitsOf(budgets: Budgets, isOpen: boolean) {
+export function limitsOf(budgets: Budgets, isOpen: boolean, firstOpens = FIRST_OPENS) {
   const { burnt, lent, waiting, trial, sponsorsAll } = budgets;
   const unbounded = (amount: bigint) => (sponsorsAll ? ANY : amount);
   return {
     isOpen: isOpen && !sponsorsAll ? 1n : 0n,
+    firstOpens: BigInt(firstOpens),
     openLimit: budgets.openExecutions > 0 ? BigInt(budgets.openExecutions) : ANY,
     burntWallet: burnt.wallet,
     burntListing: burnt.listing,
@@ -275,7 +281,7 @@ const at = (value: bigint) => sql`CAST(${value} AS BIGINT)`;
 export function fits(limits: Limits): RawBuilder<boolean> {
   const l = limits;
   return sql<boolean>`
-    (${at(l.isOpen)} = 0 OR in_flight < ${sql.raw(String(FIRST_OPENS))} + paid / ${sql.raw(String(PAID_FOR_ONE))})
+    (${at(l.isOpen)} = 0 OR in_flight < ${at(l.firstOpens)} + paid / ${sql.raw(String(PAID_FOR_ONE))})
     AND open_now < ${at(l.openLimit)}
     AND burnt_wallet + risk_wallet + ${ADDED} <= ${at(l.burntWallet)}
     AND burnt_listing + risk_listing + ${ADDED} <= ${at(l.burntListing)} / ${SHARE}

@@ -22,6 +22,19 @@ export interface FailedOpen {
 /** The notes of one journal. Its moves throw JournalConflict if the row may not move there. */
 export function createNotes({ note }: Mover, { db }: Writing) {
   return {
+    /** The deposit's accounts exist, so its payment can land. */
+    depositConfirmed(row: Moving): Promise<void> {
+      return note(row, 'deposit_confirmed', {});
+    },
+    /** The payment is in the deposit. `slot` is one in which the chain showed it. */
+    paid(row: Moving, slot: number): Promise<void> {
+      return note(row, 'paid', { opened_slot: BigInt(slot), refund_state: null });
+    },
+    /** The deposit is closed, and its payer has the money back. `why`: if that was not our doing. */
+    returned(row: Moving, returnedAt: bigint, why?: { code: string; message: string }): Promise<void> {
+      const error = why && { error_code: why.code, error_message: why.message };
+      return note(row, 'returned', { settled_at: returnedAt, refund_state: 'done', is_waiting: 0n, ...error });
+    },
     /** `slot` is one in which the chain showed the record. */
     openConfirmed(row: Moving, record: OpenedRecord, slot: number): Promise<void> {
       return note(row, 'open_confirmed', {
@@ -47,7 +60,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     },
     /** Amounts are base units. */
     settled(
-      row: Moving & Pick<JournalRow, 'gas_lamports'>,
+      row: Moving & Pick<JournalRow, 'gas_lamports' | 'deposit'>,
       outcome: { settledAt: bigint; creatorAmount: bigint; platformAmount: bigint },
     ): Promise<void> {
       return note(row, 'settled', {
@@ -58,7 +71,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     },
     /** `burnt`: fees left unpaid because a stranger's refund gave the gas back to the wallet, lamports. */
     refunded(
-      row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports'>,
+      row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports' | 'deposit'>,
       settledAt: bigint,
       burnt = 0n,
       refund_state: 'handed_over' | 'done' = 'done',
@@ -81,7 +94,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         .updateTable('executions')
         .set({ refund_state: state, is_waiting: 1n })
         .where('execution_id', '=', id)
-        .where('state', '=', 'refunding')
+        .where('state', 'in', ['refunding', 'returning'])
         .execute();
     },
     /**
@@ -89,7 +102,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
      * the accounts are outdated. A signed open is proven once more at finality.
      */
     void(
-      row: Moving & Pick<JournalRow, 'open_transaction' | 'lost_fees' | 'accepted_at'>,
+      row: Moving & Pick<JournalRow, 'open_transaction' | 'deposit_transaction' | 'lost_fees' | 'accepted_at'>,
       code: string,
       message: string,
       failed?: FailedOpen,
@@ -102,7 +115,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         error_message: message,
         lost_fees: row.lost_fees + (failed?.burnt ?? 0n),
         ...(failed && { opened_slot: BigInt(failed.slot) }),
-        is_final: row.open_transaction ? 0n : 1n,
+        is_final: row.open_transaction || row.deposit_transaction ? 0n : 1n,
       });
     },
   };

@@ -110,7 +110,7 @@ export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
     .select('results.execution_id')
     .where('results.result', 'is not', null)
     .where('results.size', '>=', BigInt(minBytes))
-    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'void')`)
+    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'returned', 'void')`)
     .limit(BATCH)
     .execute();
 }
@@ -130,7 +130,7 @@ export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
     .select(['results.execution_id', 'results.object_stored'])
     .where(sql<boolean>`(results.result IS NOT NULL OR results.object_stored = 1)`)
     .where('results.verified_ms', '<', BigInt(verifiedMs))
-    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'void')`)
+    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'returned', 'void')`)
     .where(sql<boolean>`coalesce(c.status, '') <> 'disputed'`)
     .orderBy('results.verified_ms')
     .limit(BATCH)

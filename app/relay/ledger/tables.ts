@@ -4,6 +4,12 @@ import type { AttachedIndex } from '../../../indexer/tables.ts';
 
 export type ExecutionState =
   | 'accepted'
+  | 'deposit_signed'
+  | 'deposit_confirmed'
+  | 'pay_signed'
+  | 'paid'
+  | 'returning'
+  | 'returned'
   | 'open_signed'
   | 'open_confirmed'
   | 'dispatched'
@@ -18,7 +24,7 @@ export type ExecutionState =
  * Unfinished executions. The states are literals, as in the partial index: with bound values SQLite scans the whole
  * table.
  */
-export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'void')`;
+export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
 
 /**
  * The state of a refund: `claimable` waits for a missing account, `blocked` for a frozen one. `handed_over`: the escrow
@@ -115,6 +121,22 @@ export interface ExecutionsTable {
   content_deleted_ms: Generated<bigint | null>;
   /** 1 while the refund waits for the caller's account, and no transaction of it is signed or sent. */
   is_waiting: Generated<bigint>;
+  /** Address of the deposit that pays for the call; null for every call that no x402 client pays for. */
+  deposit: Generated<string | null>;
+  /** 1 if the deposit's address commits to the payer. */
+  names_payer: Generated<bigint>;
+  /** The part of the payment beyond the price, base units. */
+  service_fee: Generated<bigint>;
+  /** The client's own id of the payment. */
+  payment_id: Generated<string | null>;
+  deposit_transaction: Generated<Buffer | null>;
+  deposit_signature: Generated<string | null>;
+  deposit_last_valid_height: Generated<bigint | null>;
+  /** The client's payment. */
+  pay_transaction: Generated<Buffer | null>;
+  /** Null until this service has signed the payment too. Before that, nobody can send it. */
+  pay_signature: Generated<string | null>;
+  pay_last_valid_height: Generated<bigint | null>;
 }
 
 /** Every column of the table. */
@@ -179,6 +201,16 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   opened_slot: true,
   content_deleted_ms: true,
   is_waiting: true,
+  deposit: true,
+  names_payer: true,
+  service_fee: true,
+  payment_id: true,
+  deposit_transaction: true,
+  deposit_signature: true,
+  deposit_last_valid_height: true,
+  pay_transaction: true,
+  pay_signature: true,
+  pay_last_valid_height: true,
 };
 export const EXECUTION_COLUMNS = Object.keys(COLUMNS) as (keyof ExecutionsTable)[];
 

@@ -66,6 +66,10 @@ export function createGate(): Gate {
         requireOpen();
         return engine.execute(principal, agent, input);
       },
+      async buy(agent, input) {
+        requireOpen();
+        return engine.buy(agent, input);
+      },
       async start(agent, input) {
         // The escrow is open already.
         requireOpen('opens_paused');

@@ -11,7 +11,7 @@ import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests } from '../workers.ts';
 import type { RunwayStatus } from './runway.ts';
@@ -51,6 +51,8 @@ interface MetricsSources {
   inFlight(): number;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
+  /** Balance of the fee payer of x402 payments, lamports; null without one. */
+  x402FeePayer(): number | null;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
   /** Unix milliseconds. */
@@ -118,7 +120,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
         await journal.settled(row, outcome);
         ended.inc({ outcome: 'completed' });
         count('fees', row.fees);
-        count('collected', row.gas_lamports);
+        count('collected', collectedOf(row));
       },
       async refunded(row, settledAt, burnt = 0n, state = 'done') {
         await journal.refunded(row, settledAt, burnt, state);
@@ -126,7 +128,12 @@ export function createMetrics(sources: MetricsSources): Metrics {
         count('fees', row.fees);
         count('burnt', burnt);
         // If an end burns fees, a stranger's refund gave the gas away.
-        if (burnt === 0n) count('collected', row.gas_lamports);
+        if (burnt === 0n) count('collected', collectedOf(row));
+      },
+      async returned(row, returnedAt, why) {
+        await journal.returned(row, returnedAt, why);
+        ended.inc({ outcome: 'unserved' });
+        count('fees', row.fees);
       },
       async void(row, code, message, failed) {
         await journal.void(row, code, message, failed);
@@ -170,6 +177,10 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
   });
 }
 
+/** The gas that a caller paid, lamports. For a call that a deposit pays for, the relay gives it and gets it back. */
+const collectedOf = ({ gas_lamports, deposit }: Pick<JournalRow, 'gas_lamports' | 'deposit'>) =>
+  deposit === null ? gas_lamports : 0n;
+
 function refundOutcome(errorCode: string | null): (typeof OUTCOMES)[number] {
   if (errorCode === 'execution_timeout') return 'timeout';
   return errorCode === 'execution_failed' ? 'failed' : 'unserved';
@@ -211,6 +222,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     'Age of the oldest execution that has not ended; 0 if there is none',
   );
   const lamports = gauge('fee_payer_lamports', 'Balance of the relay authority');
+  const x402Lamports = gauge('x402_fee_payer_lamports', 'Balance of the fee payer of x402 payments; 0 without one');
+  const deposits = gauge('deposits_open', 'Deposits of x402 clients that are neither opened nor returned');
   const runway = gauge(
     'fee_payer_runway_hours',
     'Hours until that balance is used up at the present rate; +Inf while nothing is spent',
@@ -250,6 +263,8 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     slot.set(Number(progress?.slot ?? 0n));
     const { lamports: balance, hours } = sources.runway();
     lamports.set(balance ?? 0);
+    x402Lamports.set(sources.x402FeePayer() ?? 0);
+    deposits.set(Number(waiting.deposits));
     runway.set(hours ?? Number.POSITIVE_INFINITY);
     const swept = await sources.swept();
     if (!swept) return;

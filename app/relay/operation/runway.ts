@@ -39,12 +39,14 @@ export interface Runway {
 export function createRunway(options: {
   readBalance(): Promise<number>;
   limits: RunwayLimits;
+  /** Whose SOL it is, for the log. */
+  whose: string;
   onChange(missing: number): void;
   log: Logger;
   /** Milliseconds. */
   now(): number;
 }): Runway {
-  const { limits, log } = options;
+  const { limits, whose, log } = options;
   let samples: { at: number; lamports: number; spent: number }[] = [];
   let timer: NodeJS.Timeout | undefined;
   let wasLow = false;
@@ -75,9 +77,9 @@ export function createRunway(options: {
       if (isLow)
         log.error(
           { lamports, hours },
-          'the relay authority has too little SOL; new executions are refused until it is funded',
+          `the ${whose} has too little SOL; new executions are refused until it is funded`,
         );
-      else log.info({ lamports, hours }, 'the relay authority has enough SOL again');
+      else log.info({ lamports, hours }, `the ${whose} has enough SOL again`);
     }
     wasLow = isLow;
     options.onChange(isLow ? least - lamports : 0);
@@ -88,7 +90,7 @@ export function createRunway(options: {
     status,
     start() {
       timer = setInterval(() => {
-        look().catch((error) => log.warn({ error }, "cannot read the relay authority's balance"));
+        look().catch((error) => log.warn({ error }, `cannot read the balance of the ${whose}`));
       }, limits.lookSeconds * 1_000);
       timer.unref();
     },

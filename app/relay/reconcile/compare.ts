@@ -70,7 +70,17 @@ export interface ExecutionViews {
 
 /** States of the journal that fit each status of the record. `none`: no record yet, or never. */
 const FITTING: Record<IndexView['status'] | 'none', readonly ExecutionState[]> = {
-  none: ['accepted', 'open_signed', 'void'],
+  none: [
+    'accepted',
+    'deposit_signed',
+    'deposit_confirmed',
+    'pay_signed',
+    'paid',
+    'returning',
+    'returned',
+    'open_signed',
+    'void',
+  ],
   open: ['open_signed', 'open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'],
   completed: ['settled'],
   disputed: ['settled'],

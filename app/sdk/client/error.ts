@@ -114,6 +114,8 @@ const CLASSES: Record<ErrorCode, typeof APIStatusError> = {
   unauthorized: AuthenticationError,
   wrong_environment: AuthenticationError,
   insufficient_balance: InsufficientBalanceError,
+  payment_required: InsufficientBalanceError,
+  payment_id_reused: ConflictError,
   insufficient_scope: PermissionDeniedError,
   address_not_allowed: PermissionDeniedError,
   agent_not_allowed: PermissionDeniedError,

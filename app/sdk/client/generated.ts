@@ -436,7 +436,7 @@ export interface components {
                  * @description For programs; the table of errors explains each.
                  * @enum {string}
                  */
-                code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
+                code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "payment_required" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "payment_id_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
                 /** @description For people; the text may change. */
                 message: string;
             } | null;
@@ -969,7 +969,7 @@ export interface components {
                      * @description The error number of tRPC; the code of this service is `data.code`.
                      * @enum {string}
                      */
-                    code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
+                    code: "invalid_request" | "unauthorized" | "wrong_environment" | "insufficient_balance" | "payment_required" | "insufficient_scope" | "address_not_allowed" | "agent_not_allowed" | "not_admin" | "foreign_origin" | "agent_not_found" | "execution_not_found" | "webhook_not_found" | "not_found" | "method_not_allowed" | "execution_timeout" | "price_changed" | "request_in_progress" | "not_startable" | "not_settled" | "content_needed" | "webhook_limit_reached" | "result_unavailable" | "payload_too_large" | "unsupported_media_type" | "agent_paused" | "idempotency_key_reused" | "payment_id_reused" | "rate_limited" | "execution_failed" | "internal_error" | "service_unavailable" | "metadata_missing";
                     /** @description The status of the answer. */
                     httpStatus: number;
                     /** @description For programs; null if the code has no details. */
@@ -1087,6 +1087,28 @@ export interface components {
                     /** @description The lamports needed; null if only the program knew. */
                     need_lamports: number | null;
                 }) | null;
+            };
+        };
+        error_payment_required: {
+            /** @description The error. */
+            error: {
+                /**
+                 * @description For programs; the table of errors explains each.
+                 * @constant
+                 */
+                code: "payment_required";
+                /** @description For people; the text may change. */
+                message: string;
+                /** @description The execution, a UUID; in an error null where there is none. */
+                execution_id: string | null;
+                /** @description For programs; null if the code has no details. */
+                details: {
+                    /**
+                     * @description Why it cannot be started. `ended`: it has ended. `not_by_wallet`: the wallet did not open it itself. `too_late`: too little time is left. `gas`: its record holds too little gas.
+                     * @enum {string}
+                     */
+                    reason: "no_payment" | "payment_invalid" | "quote_expired" | "quote_used" | "quote_changed" | "insufficient_funds" | "payment_failed";
+                };
             };
         };
         error_insufficient_scope: {
@@ -1456,6 +1478,22 @@ export interface components {
                 details: null;
             };
         };
+        error_payment_id_reused: {
+            /** @description The error. */
+            error: {
+                /**
+                 * @description For programs; the table of errors explains each.
+                 * @constant
+                 */
+                code: "payment_id_reused";
+                /** @description For people; the text may change. */
+                message: string;
+                /** @description The execution, a UUID; in an error null where there is none. */
+                execution_id: string | null;
+                /** @description For programs; null if the code has no details. */
+                details: null;
+            };
+        };
         error_rate_limited: {
             /** @description The error. */
             error: {
@@ -1545,6 +1583,10 @@ export interface components {
         "X-Request-Id": string;
         /** @description `true` if the answer was made for an earlier request. */
         "Idempotent-Replayed": "true";
+        /** @description What became of the payment: SettleResponse of x402 version 2, JSON in base64. `extensions.execution` has the execution, its record and deposit, and the transaction that returned the money, if any. */
+        "PAYMENT-RESPONSE": string;
+        /** @description Where a wallet with a key or a session reads the execution. */
+        Location: string;
         /** @description Seconds to wait. */
         "Retry-After": number;
         /** @description The version of the answer, for `If-None-Match`. */

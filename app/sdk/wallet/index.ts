@@ -4,6 +4,7 @@ export * from './archive.ts';
 export * from './archiving.ts';
 export * from './changes.ts';
 export * from './connection.ts';
+export * from './deposits.ts';
 export * from './disputes.ts';
 export * from './executions.ts';
 export * from './format.ts';

@@ -27,6 +27,18 @@ export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
 /** The limits on the price: all but gas, which is SOL. */
 const PRICE_LIMITS = SPENDING_LIMITS.filter((limit) => limit !== 'gas') as Exclude<SpendingLimit, 'gas'>[];
 
+/** Why a payment of an x402 client was not taken. */
+export const PAYMENT_REASONS = [
+  'no_payment',
+  'payment_invalid',
+  'quote_expired',
+  'quote_used',
+  'quote_changed',
+  'insufficient_funds',
+  'payment_failed',
+] as const;
+export type PaymentReason = (typeof PAYMENT_REASONS)[number];
+
 interface ErrorEntry {
   status: number;
   /** The shape of `details`. */
@@ -87,6 +99,14 @@ export const ERRORS = {
     meaning:
       'The wallet or its key cannot pay the price or the network fees. `details.limit` names the limit that is too small.',
     remedy: `Depending on the limit: send USDC to the wallet, raise its allowance or the key's limits, or add SOL to its gas balance. Then call again. ${NEVER_CHARGED}`,
+  },
+  payment_required: {
+    status: 402,
+    details: z.strictObject({ reason: z.enum(PAYMENT_REASONS) }),
+    meaning:
+      'The call of an x402 client has no payment, or its payment was not taken. `details.reason` says why. The header `PAYMENT-REQUIRED` has a new quote.',
+    remedy:
+      'Pay the quote and send the request again, with the payment in the header `PAYMENT-SIGNATURE`. x402 clients do both. A payment that was not taken was not sent: nothing was paid.',
   },
   insufficient_scope: {
     status: 403,
@@ -241,6 +261,12 @@ export const ERRORS = {
     details: Nothing,
     meaning: 'The `Idempotency-Key` was used before with another agent or another body.',
     remedy: `For a new call, use a new key. To repeat a call, send the same body. ${NEVER_CHARGED}`,
+  },
+  payment_id_reused: {
+    status: 409,
+    details: Nothing,
+    meaning: 'The wallet used this id of `payment-identifier` before, with another request.',
+    remedy: `For a new payment, use a new id. ${NEVER_CHARGED}`,
   },
   rate_limited: {
     status: 429,

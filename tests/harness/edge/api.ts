@@ -166,10 +166,12 @@ export async function startWorld(
         state.executed.push({ principal, agentId: agent.listing, input });
         return state.execute();
       },
+      buy: async () => expect.fail('nothing is ever bought here'),
       start: async () => expect.fail('no record is ever opened here'),
       outcomeOf: async () => state.execute(),
       inFlight: () => 3,
     },
+    door: null,
     limits: ownLimits(),
     readKeyDirectory: async () => callKeys.directory,
     streams,

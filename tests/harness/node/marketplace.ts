@@ -121,6 +121,8 @@ export async function startMarketplace(
     signingKey?: Uint8Array;
     environment?: NodeJS.ProcessEnv;
     databaseUrl?: string;
+    /** Takes payments of x402 clients, with this fee payer. */
+    feePayer?: Keypair;
   } = {},
 ) {
   const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
@@ -156,6 +158,12 @@ export async function startMarketplace(
   const authorityPath = join(dataDir, 'relay-authority.json');
   writeFileSync(authorityPath, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
 
+  const feePayerPath = join(dataDir, 'x402-fee-payer.json');
+  if (options.feePayer) {
+    writeFileSync(feePayerPath, JSON.stringify([...options.feePayer.secretKey]), { mode: 0o600 });
+    await node.fundSol(options.feePayer.publicKey, 1e9);
+  }
+
   /** A relay on this marketplace's ledger; `environment` changes its settings, `hear` gets what it prints. */
   async function startRelayProcess(
     environment: NodeJS.ProcessEnv = {},
@@ -167,6 +175,7 @@ export async function startMarketplace(
         SOLANA_RPC_URL: node.rpcUrl,
         SOLANA_WS_URL: node.wsUrl,
         RELAY_KEYPAIR: authorityPath,
+        ...(options.feePayer && { X402_FEE_PAYER_KEYPAIR: feePayerPath }),
         ...database,
         PORT: '0',
         ALLOW_PRIVATE_ENDPOINTS: 'true',

@@ -37,8 +37,8 @@ const relay = await startRelay({
   ...standstill,
 });
 process.send?.({ url: relay.url });
-process.on('message', ({ release }: { release?: string }) => {
-  if (release !== undefined) return void standstill?.release(release);
+process.on('message', ({ release, nextStop }: { release?: string; nextStop?: string }) => {
+  if (release !== undefined) return void standstill?.release(release, nextStop);
   process.send?.({ timings, rss: process.memoryUsage.rss(), commits: relay.commits() });
   timings = {};
 });

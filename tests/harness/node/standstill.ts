@@ -10,7 +10,14 @@ import type { Journal } from '../../../app/relay/ledger/journal.ts';
 type Method = (...args: unknown[]) => Promise<unknown>;
 
 /** Which move of the journal stores which transaction. */
-const SIGNS: Record<string, string> = { openSigned: 'send-open', verified: 'send-settle', refunding: 'send-refund' };
+const SIGNS: Record<string, string> = {
+  depositSigned: 'send-deposit',
+  paySigned: 'send-pay',
+  returning: 'send-return',
+  openSigned: 'send-open',
+  verified: 'send-settle',
+  refunding: 'send-refund',
+};
 
 /** The task that stands still at this point. `name` tells executions at the same point apart. */
 export function stopAt(point: string, name = ''): string {
@@ -22,10 +29,16 @@ export function createStandstill(report: (task: string) => void) {
   const sends = new Map<string, { id: string; name: string }>();
   const standing = new Map<string, () => void>();
   const released = new Set<string>();
+  /** Where a released task stands still again. */
+  const next = new Map<string, string>();
 
   /** Where this execution stands still it returns once it is released, and from then on. */
   async function pass(id: string, point: string): Promise<void> {
     const task = tasks.get(id) ?? '';
+    if (next.get(task) === point) {
+      report(`${task} at ${point}`);
+      await new Promise<void>(() => undefined);
+    }
     if (/^stop at (\S+)/.exec(task)?.[1] !== point) return;
     if (released.has(task)) return;
     report(task);
@@ -39,7 +52,9 @@ export function createStandstill(report: (task: string) => void) {
   }
 
   return {
-    release(task: string): void {
+    /** Lets a task go on; `nextStop`: up to another point, where it stands for good. */
+    release(task: string, nextStop?: string): void {
+      if (nextStop !== undefined) next.set(task, nextStop);
       released.add(task);
       standing.get(task)?.();
     },
@@ -51,7 +66,7 @@ export function createStandstill(report: (task: string) => void) {
           return async (...args: unknown[]) => {
             const id = idOf(args[0]);
             if (id === null) return (method as Method).apply(target, args);
-            if (name === 'claim') tasks.set(id, (args[0] as { task: string }).task);
+            if (name === 'claim' || name === 'claimDeposit') tasks.set(id, (args[0] as { task: string }).task);
             const sent = SIGNS[name];
             if (sent) sends.set((args[1] as { signature: string }).signature, { id, name: sent });
             await pass(id, `${name}:before`);
@@ -68,7 +83,8 @@ export function createStandstill(report: (task: string) => void) {
         async submit(signed, hasHappened, stop) {
           const { id, name } = sends.get(signed.signature) ?? { id: '', name: '' };
           await pass(id, `${name}:before`);
-          if (/^stop at (\S+)/.exec(tasks.get(id) ?? '')?.[1] === `${name}:sent`) {
+          const task = tasks.get(id) ?? '';
+          if (/^stop at (\S+)/.exec(task)?.[1] === `${name}:sent` || next.get(task) === `${name}:sent`) {
             await chain.send(signed.bytes);
             await pass(id, `${name}:sent`);
           }

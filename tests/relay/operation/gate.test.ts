@@ -17,10 +17,11 @@ describe('the gate', () => {
       begun += 1;
       return { kind: 'pending', executionId: 'x' } as const;
     };
-    const engine: Engine = { execute: outcome, start: outcome, outcomeOf: outcome, inFlight: () => 7 };
+    const engine: Engine = { execute: outcome, buy: outcome, start: outcome, outcomeOf: outcome, inFlight: () => 7 };
     const guarded = gate.guard(engine);
     const calls = [
       () => guarded.execute({} as never, {} as never, {} as never),
+      () => guarded.buy({} as never, {} as never),
       () => guarded.start({} as never, {} as never),
     ];
     return { gate, guarded, calls, begun: () => begun };
@@ -100,6 +101,7 @@ describe('the runway', () => {
     const runway = createRunway({
       readBalance: async () => state.lamports,
       limits,
+      whose: 'relay authority',
       onChange(missing) {
         Object.assign(state, { missing, isLow: missing > 0 });
       },
@@ -177,6 +179,7 @@ describe('the runway', () => {
         return 5;
       },
       limits: { minHours: 0, minLamports: 0, lookSeconds: 30 },
+      whose: 'relay authority',
       onChange: () => undefined,
       log: pino({ level: 'silent' }),
       now: () => 0,

@@ -178,7 +178,15 @@ describe('query plans', function () {
     const { views, ledger } = tables;
     const runway = () => ({ lamports: null, hours: null });
     const swept = async () => null;
-    const metrics = createMetrics({ views: views.db, inFlight: () => 0, nodes: () => [], runway, swept, now: () => 1 });
+    const metrics = createMetrics({
+      views: views.db,
+      inFlight: () => 0,
+      nodes: () => [],
+      runway,
+      x402FeePayer: () => null,
+      swept,
+      now: () => 1,
+    });
     const figures = await ranBy(() => metrics.render());
     const health = await ranBy(() => createAgentHealth(ledger, 5, 1).healthOf('a listing'));
     expect(figures.length).to.be.at.least(4);

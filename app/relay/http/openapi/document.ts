@@ -64,6 +64,12 @@ const HEADERS: Record<string, { description: string; schema: Json }> = {
     description: '`true` if the answer was made for an earlier request.',
     schema: { type: 'string', enum: ['true'] },
   },
+  'PAYMENT-RESPONSE': {
+    description:
+      'What became of the payment: SettleResponse of x402 version 2, JSON in base64. `extensions.execution` has the execution, its record and deposit, and the transaction that returned the money, if any.',
+    schema: { type: 'string' },
+  },
+  Location: { description: 'Where a wallet with a key or a session reads the execution.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   ETag: { description: 'The version of the answer, for `If-None-Match`.', schema: { type: 'string' } },
   Allow: { description: 'The methods of this path.', schema: { type: 'string' } },

@@ -24,6 +24,11 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     message: `Wallet ${WALLET} holds 0.1 USDC; this call needs 0.25 USDC`,
     details: { limit: 'balance', wallet: WALLET, have_usdc: 0.1, need_usdc: 0.25, renews_at: null },
   },
+  payment_required: { message: 'This call costs 0.255 USDC', details: { reason: 'no_payment' } },
+  payment_id_reused: {
+    message: 'This id of payment-identifier was used with another request. Use a new id for a new payment.',
+    details: null,
+  },
   insufficient_scope: {
     message: 'This API key does not have the scope "execute"',
     details: { needs: 'execute', has: ['read'] },

@@ -18,12 +18,14 @@ import {
   StartBody,
 } from '../../../sdk/wire/wire.ts';
 import { askerOf } from '../../access/asker.ts';
+import { clientNetwork } from '../../access/clientAddress.ts';
 import { archiveOf, leavesOf } from '../../calls/archived.ts';
 import { deleteExecutionContent } from '../../calls/deletion.ts';
 import { executeAgent, startExecution } from '../../calls/execute.ts';
 import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
+import { DoorQuery, enterDoor } from '../../calls/x402/door.ts';
 import { ApiError } from '../../errors.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
 import { createOutput } from '../outputStream.ts';
@@ -40,7 +42,7 @@ import {
   TRANSACTION_URL,
 } from './executionSamples.ts';
 import { CACHING, route } from './route.ts';
-import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts';
+import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN, WALLET } from './samples.ts';
 
 /** The answers of a paid call, for both ways to it. */
 const outcomesOf = (asynchronous: string) => ({
@@ -116,6 +118,79 @@ export const executionRoutes = {
       const output = createOutput(request.res!);
       const call = { agentId: param('agent_id'), idempotencyKey, url, bytes, ask, arrivedMs, output };
       return executeAgent(deps, caller, call);
+    },
+  }),
+
+  buyExecution: route({
+    method: 'post',
+    path: '/v1/x402/agents/{agent_id}/execute',
+    tag: 'Executions',
+    summary: 'Execute an agent and pay by x402',
+    about:
+      'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, then into the escrow, and is paid only for the signed result. Otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query nobody but that wallet can be the caller of the money.',
+    access: 'public',
+    params: { agent_id: AGENT_PARAM },
+    query: DoorQuery,
+    queryExample: { payer: WALLET },
+    headers: {
+      'PAYMENT-SIGNATURE': {
+        about: 'The payment: PaymentPayload of x402 version 2, JSON in base64. It echoes the quote that it pays.',
+        schema: z.string(),
+      },
+      'Idempotency-Key': {
+        about:
+          'Gives the same quote each time, so that a client that lost the answer to its payment finds it by a new request. Use a random key.',
+        schema: z.string().regex(/^[\x21-\x7e]{1,255}$/),
+      },
+    },
+    body: { schema: ExecuteBody, maxBytes: MAX_BODY_BYTES, example: { ...TASK, timeout_seconds: 30 } },
+    answers: {
+      200: {
+        about: 'The settled result.',
+        schema: ExecuteCompleted,
+        headers: ['Idempotent-Replayed', 'PAYMENT-RESPONSE'],
+        examples: {
+          completed: {
+            execution_id: EXECUTION_ID,
+            status: 'completed',
+            result: RESULT,
+            result_hash: hashResult(RESULT),
+            cost_usdc: 0.25,
+            tokens_used: null,
+            execution_time_ms: 134,
+            on_chain_record: TRANSACTION_URL,
+            ipfs_url: RESULT_URL,
+          },
+        },
+      },
+      202: {
+        about:
+          'The execution goes on: with `async`, or because the outcome is not known yet. Send the same request with the same payment again to get it.',
+        schema: ExecuteAccepted,
+        headers: ['Retry-After', 'Location', 'PAYMENT-RESPONSE'],
+        examples: { unknown: { execution_id: EXECUTION_ID, status: 'running' } },
+      },
+    },
+    errors: [
+      'payment_required',
+      'agent_not_found',
+      'execution_timeout',
+      'price_changed',
+      'payment_id_reused',
+      'request_in_progress',
+      'result_unavailable',
+      'agent_paused',
+      'idempotency_key_reused',
+      'execution_failed',
+      'metadata_missing',
+    ],
+    cache: CACHING.never,
+    async handle({ deps }, { request, param, bytes }) {
+      const { 'idempotency-key': idempotencyKey, 'payment-signature': payment } = request.headers;
+      const ask = () => askerOf(deps, request, null);
+      const network = clientNetwork(request, deps.config.trustProxy);
+      const asked = { agentId: param('agent_id'), idempotencyKey, payment, url: request.url, bytes, ask, network };
+      return enterDoor(deps, asked);
     },
   }),
 

@@ -35,7 +35,7 @@ export interface Answer {
   examples?: Record<string, unknown>;
 }
 
-export type ResponseHeader = 'Allow' | 'Retry-After' | 'Idempotent-Replayed';
+export type ResponseHeader = 'Allow' | 'Retry-After' | 'Idempotent-Replayed' | 'Location' | 'PAYMENT-RESPONSE';
 
 export interface RequestHeader {
   about: string;

@@ -20,10 +20,6 @@ pub struct RefundDeposit<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[cfg_attr(
-        feature = "idl-build",
-        account(seeds = [DEPOSIT_SEED, deposit.hash.as_ref()], bump)
-    )]
     #[account(mut, has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
     pub deposit: Box<Account<'info, Deposit>>,
     /// CHECK: the deposit's associated token account, by its seeds; checked in `validate`.

@@ -1,0 +1,253 @@
+/**
+ * POST /v1/x402/agents/{agent_id}/execute: a paid call without a key. The first request gets a quote, the second one
+ * brings its payment. The money waits in a deposit, then in the escrow; it is paid for the signed result, or returned.
+ */
+import { z } from 'zod';
+import { parseAddress } from '../../../sdk/program/program.ts';
+import { deriveExecutionId, formatUuid } from '../../../sdk/receipt/receipt.ts';
+import type { PaymentReason } from '../../../sdk/wire/errorCodes.ts';
+import { formatUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import type { ExecuteBody } from '../../../sdk/wire/wire.ts';
+import { type Agent, requireAgent } from '../../agents/catalog.ts';
+import { ApiError, chainUnreadable } from '../../errors.ts';
+import { refusePayment } from '../../execution/buying.ts';
+import type { DepositCall, Engine } from '../../execution/contract.ts';
+import { reused } from '../../execution/standing.ts';
+import { type DepositCall as DepositRow, readByDeposit, readByPayment } from '../../ledger/executions.ts';
+import { invalid, isAddress, parse, readQuery, requireValue } from '../../parse.ts';
+import type { Ask } from '../../workers.ts';
+import { answerFirst, answerKnown, type CallAnswer } from '../answers.ts';
+import { type BodyIdentity, type Canonical, readExecuteBody } from '../body.ts';
+import { type ExecuteDeps, readCall } from '../execute.ts';
+import { type Repeatable, readIdempotencyKey } from '../idempotency.ts';
+import { answerQuote, type DoorChain } from './offer.ts';
+import { type Payment, readPayment } from './payment.ts';
+import { withReceipt } from './paymentResponse.ts';
+import { type Door, type PaidQuote, type Quote, readPaidQuote } from './quote.ts';
+import type { UnpaidLimit } from './unpaid.ts';
+
+/** A payment must be able to land for this many more blocks: it is sent some slots later. */
+const MIN_BLOCKS = 40n;
+/** Blocks for which a blockhash is valid. */
+const BLOCKHASH_BLOCKS = 150n;
+/** USDC's. */
+const DECIMALS = 6;
+
+export interface DoorDeps extends ExecuteDeps {
+  engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
+  /** Null if this service does not sell to x402 clients. */
+  door: (Door & DoorChain & { unpaid: UnpaidLimit }) | null;
+}
+
+export interface DoorRequest {
+  agentId: string;
+  /** The header Idempotency-Key. */
+  idempotencyKey: string | string[] | undefined;
+  /** The header PAYMENT-SIGNATURE. */
+  payment: string | string[] | undefined;
+  url: string;
+  bytes: Buffer;
+  ask: Ask;
+  /** The unit of the client's address. */
+  network: string;
+}
+
+export const DoorQuery = z.strictObject({
+  payer: z
+    .string()
+    .refine((text) => isAddress(text), 'must be the base58 address of a wallet')
+    .optional(),
+});
+
+/** A request with all that does not need the agent. */
+interface Asked extends Pick<DoorRequest, 'agentId' | 'url' | 'ask'> {
+  payer: string | null;
+  key: string | null;
+  identity: BodyIdentity;
+  body: Canonical<ExecuteBody>;
+}
+
+/** A payment that is well formed, of a quote of ours. */
+interface Paid extends PaidQuote {
+  payment: Payment;
+}
+
+/**
+ * Answers a request with or without a payment. A repeat gets its answer before the agent is looked at. Throws ApiError;
+ * a 402 is returned, with its quote.
+ */
+export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<CallAnswer> {
+  const { door } = deps;
+  if (!door) {
+    throw new ApiError('not_found', 'This service does not take payments of x402 clients. Use an API key.');
+  }
+  const asked = await readAsked(request);
+  let refusal: ApiError | null = null;
+  let paid: Paid | null = null;
+  try {
+    paid = request.payment === undefined ? null : readPaid(door, asked, String(request.payment));
+    const known = paid && (await answerRepeat(deps, asked, paid));
+    if (known) return known;
+  } catch (error) {
+    refusal = orRefusal(error);
+  }
+  const agent = await requireAgent(deps, asked.agentId);
+  if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
+  const call = await readCall(deps, agent, asked.body, asked.ask);
+  const total = agent.price + door.serviceFee;
+  if (total > (asked.body.max_cost_usdc ?? total)) throw priceAbove(total, asked.body.max_cost_usdc!);
+  try {
+    if (refusal) throw refusal;
+    if (!paid) throw refusePayment('no_payment', `This call costs ${formatUsdc(total)} USDC`);
+    requireCurrent(door, asked, agent, call.timeoutSeconds, paid.quote);
+    const lastValidHeight = await requireFresh(door, paid);
+    door.requireFees();
+    const payment = paid;
+    return await door.unpaid.limit(request.network, () =>
+      buy(deps, door, agent, asked, payment, { ...call, lastValidHeight }),
+    );
+  } catch (error) {
+    const refused = orRefusal(error);
+    const { reason } = refused.details as { reason: PaymentReason };
+    // The key gives every wallet the same quote.
+    if (reason === 'quote_used' && asked.key !== null) throw reused(null);
+    const { url, payer, key } = asked;
+    const { requestHash, timeoutSeconds } = call;
+    return answerQuote(deps, door, { agent, url, payer, key, requestHash, timeoutSeconds, error: refused });
+  }
+}
+
+/** The error if it is a 402 of this door; throws any other. */
+function orRefusal(error: unknown): ApiError {
+  if (error instanceof ApiError && error.code === 'payment_required') return error;
+  throw error;
+}
+
+async function readAsked({ agentId, idempotencyKey, url, bytes, ask }: DoorRequest): Promise<Asked> {
+  const { payer = null } = parse(DoorQuery, readQuery(url), 'query');
+  const key = readIdempotencyKey(idempotencyKey);
+  const { body: reading, identity } = await readExecuteBody(ask, { bytes, agentId });
+  const body = requireValue(reading);
+  if (body.stream) {
+    const expected = 'must be false: the answer carries the receipt of the payment in its header';
+    throw invalid(`The field "stream" ${expected}`, { in: 'body', path: 'stream', expected, got: 'true' });
+  }
+  return { agentId, payer, key, identity: identity!, body, ask, url };
+}
+
+/** The payment in the header, checked as far as that needs nothing but the bytes. Throws ApiError 402. */
+function readPaid(door: Door, { agentId, payer }: Asked, header: string): Paid {
+  const paid = readPaidQuote(door, header);
+  const { quote } = paid;
+  if (quote.listing !== agentId || quote.payer !== payer) {
+    throw refusePayment('quote_changed', 'The payment is for a quote of another agent or payer');
+  }
+  const payment = readPayment(paid.transaction, {
+    feePayer: door.feePayer,
+    usdcMint: door.usdcMint,
+    decimals: DECIMALS,
+    vault: quote.vault,
+    amount: quote.price + quote.serviceFee,
+    payer: quote.payer,
+    ownKeys: door.ownKeys,
+  });
+  return { ...paid, payment };
+}
+
+/**
+ * The answer to a payment that came before: by its deposit, or by the client's own id. Its ticket and its payer's
+ * signature prove whose it is. Null for a first one, and for one that never paid. Throws ApiError.
+ */
+async function answerRepeat(deps: DoorDeps, { identity, body }: Asked, paid: Paid): Promise<CallAnswer | null> {
+  const { quote, payment, paymentId } = paid;
+  const byDeposit = await readByDeposit(deps.ledger, quote.deposit);
+  if (byDeposit && byDeposit.wallet !== payment.payer) {
+    throw refusePayment('quote_used', 'Another wallet has paid this quote. Pay the new quote.');
+  }
+  const byId = paymentId === null ? undefined : await readByPayment(deps.ledger, payment.payer, paymentId);
+  const row = byDeposit ?? byId;
+  if (!row) return null;
+  const isSame = row.listing === quote.listing && row.request_hash === identity.requestHash;
+  if (!byDeposit && !isSame) throw otherRequest();
+  return withReceipt(deps, row.execution_id, () => answerKnown(deps, repeatableOf(row, identity, body.async)));
+}
+
+const repeatableOf = (row: DepositRow, identity: BodyIdentity, async: boolean): Repeatable => ({
+  executionId: row.execution_id,
+  wallet: row.wallet,
+  listing: row.listing,
+  fingerprint: identity.fingerprint,
+  requestHash: identity.requestHash,
+  async,
+});
+
+/** Throws ApiError 402 unless the quote is what this request would be quoted now. */
+function requireCurrent(door: Door, { identity }: Asked, agent: Agent, timeoutSeconds: number, quote: Quote): void {
+  const isSame =
+    quote.requestHash === identity.requestHash &&
+    quote.timeoutSeconds === timeoutSeconds &&
+    quote.listingVersion === agent.listingVersion &&
+    quote.price === agent.price &&
+    quote.serviceFee === door.serviceFee;
+  if (isSame) return;
+  const message = 'The quote is for another request, or the agent has changed since. Pay the new quote.';
+  throw refusePayment('quote_changed', message);
+}
+
+/** The last block height at which the payment can land; at least `MIN_BLOCKS` away. Throws ApiError 402. */
+async function requireFresh(door: DoorChain, { payment, blockhash }: Paid): Promise<bigint> {
+  const latest = await door.recentBlockhash().catch(chainUnreadable);
+  const height = latest.lastValidHeight - BLOCKHASH_BLOCKS;
+  const expired = () => refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
+  if (payment.blockhash === blockhash.value) {
+    if (blockhash.lastValidHeight < height + MIN_BLOCKS) throw expired();
+    return blockhash.lastValidHeight;
+  }
+  // The client took one from its own node. Nothing tells its age, so the latest height at which it may be valid counts.
+  if (!(await door.isBlockhashValid(payment.blockhash).catch(chainUnreadable))) throw expired();
+  return latest.lastValidHeight;
+}
+
+type Call = Omit<Awaited<ReturnType<typeof readCall>>, 'maxCost'> & Pick<DepositCall, 'lastValidHeight'>;
+
+async function buy(
+  deps: DoorDeps,
+  door: Door,
+  agent: Agent,
+  { identity }: Asked,
+  { quote, payment, paymentId }: Paid,
+  call: Call,
+): Promise<CallAnswer> {
+  const executionId = formatUuid(deriveExecutionId(parseAddress(payment.payer).toBytes(), quote.nonce));
+  const { requestHash, listing } = quote;
+  const repeatable = { executionId, wallet: payment.payer, listing, ...identity };
+  const bought: DepositCall = {
+    task: call.task,
+    parameters: call.parameters,
+    requestHash,
+    async: call.async,
+    timeoutSeconds: call.timeoutSeconds,
+    payer: payment.payer,
+    fingerprint: identity.fingerprint,
+    nonce: quote.nonce,
+    deposit: quote.deposit,
+    namesPayer: quote.payer !== null,
+    serviceFee: door.serviceFee,
+    paymentId,
+    payment: payment.bytes,
+    lastValidHeight: call.lastValidHeight,
+  };
+  return withReceipt(deps, executionId, () => answerFirst(deps, repeatable, () => deps.engine.buy(agent, bought)));
+}
+
+/** 409 for an id of a payment that was used with another request. */
+function otherRequest(): ApiError {
+  const message = 'This id of payment-identifier was used with another request. Use a new id for a new payment.';
+  return new ApiError('payment_id_reused', message);
+}
+
+function priceAbove(total: bigint, most: bigint): ApiError {
+  const message = `The call costs ${formatUsdc(total)} USDC, more than max_cost_usdc, ${formatUsdc(most)} USDC. Raise max_cost_usdc to pay it.`;
+  const details = { price_usdc: toUsdc(total), max_cost_usdc: toUsdc(most) };
+  return new ApiError('price_changed', message, { details });
+}

@@ -1,0 +1,103 @@
+/** The 402 of the x402 door: what the request costs now, to be paid into the deposit that the quote names. */
+import type { Kysely } from 'kysely';
+import { createNonce, nonceDay } from '../../../sdk/receipt/receipt.ts';
+import { ERRORS, errorBodyOf } from '../../../sdk/wire/wire.ts';
+import type { Agent } from '../../agents/catalog.ts';
+import type { RecentBlockhash } from '../../chain/signer.ts';
+import { ApiError, chainUnreadable, errorBody } from '../../errors.ts';
+import { renderJson } from '../../json.ts';
+import { countChangedListings, readByDeposit } from '../../ledger/executions.ts';
+import type { LedgerTables } from '../../ledger/tables.ts';
+import type { CallAnswer } from '../answers.ts';
+import { encodeHeader } from './paymentResponse.ts';
+import { type Door, nonceTail, type Quote, quoteOf, toRequirements } from './quote.ts';
+
+/** After so many payments of a day that came back because the listing had changed, the agent gets no more quotes. */
+const MAX_CHANGES = 3;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const RETRY_CHANGED_SECONDS = 3_600;
+/** Declares that a client may give its payment an id of its own; in the shape of the extension's package. */
+const PAYMENT_IDENTIFIER = {
+  info: { required: false },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      required: { type: 'boolean' },
+      id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+    },
+    required: ['required'],
+  },
+};
+
+/** The door's own reads of the chain. */
+export interface DoorChain {
+  /** From a cache that all quotes share: quotes cost the node nothing. */
+  recentBlockhash(): Promise<RecentBlockhash>;
+  isBlockhashValid(blockhash: string): Promise<boolean>;
+  /** Throws ApiError 503 while the fee payer has too little SOL. */
+  requireFees(): void;
+}
+
+export interface OfferDeps {
+  ledger: Kysely<LedgerTables>;
+  accounts: { clock(): bigint };
+  baseUrl(): string;
+  now(): number;
+}
+
+/** What a quote is for, and why the client gets it. */
+interface Offer {
+  agent: Agent;
+  /** The address that was asked, with its query. */
+  url: string;
+  payer: string | null;
+  /** The Idempotency-Key. */
+  key: string | null;
+  requestHash: string;
+  timeoutSeconds: number;
+  error: ApiError;
+}
+
+/** 402 with a quote. Throws ApiError 503. */
+export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer: Offer): Promise<CallAnswer> {
+  const { agent, error } = offer;
+  const changes = await countChangedListings(deps.ledger, agent.listing, deps.now() - DAY_MS);
+  if (changes >= MAX_CHANGES) {
+    const message = `The agent's listing changed during ${changes} paid calls of the last 24 hours, so it gets no more quotes today.`;
+    throw new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_CHANGED_SECONDS });
+  }
+  door.requireFees();
+  const blockhash = await door.recentBlockhash().catch(chainUnreadable);
+  const required = {
+    x402Version: 2,
+    error: error.message,
+    resource: {
+      url: `${deps.baseUrl()}${offer.url}`,
+      description: agent.metadata.tagline,
+      mimeType: 'application/json',
+    },
+    accepts: [toRequirements(door, await chooseQuote(deps, door, offer), blockhash)],
+    extensions: { 'payment-identifier': PAYMENT_IDENTIFIER },
+  };
+  return {
+    status: ERRORS.payment_required.status,
+    body: [renderJson(errorBodyOf('payment_required'), errorBody(error))],
+    headers: { 'PAYMENT-REQUIRED': encodeHeader(required) },
+  };
+}
+
+/** With an Idempotency-Key the quote is always the same, so that a repeat finds its call; on the day after it, too. */
+async function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Promise<Quote> {
+  const { agent, payer, key, requestHash, timeoutSeconds } = offer;
+  const today = nonceDay(deps.accounts.clock());
+  const { listing, listingVersion, price } = agent;
+  const { serviceFee } = door;
+  const on = (day: number) => {
+    const nonce = Buffer.from(key === null ? createNonce(day) : createNonce(day, nonceTail(door, payer, key)));
+    return quoteOf(door, { listing, listingVersion, requestHash, timeoutSeconds, nonce, payer, price, serviceFee });
+  };
+  if (key === null) return on(today);
+  const before = on(today - 1);
+  return (await readByDeposit(deps.ledger, before.deposit)) ? before : on(today);
+}

@@ -1,0 +1,133 @@
+/**
+ * Checks the payment of an x402 client before anything is sent: a transaction that transfers one amount to one vault, and
+ * whose network fee this service pays. Everything else is refused, so that nothing else can be signed with our key.
+ */
+import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { ComputeBudgetProgram, PACKET_DATA_SIZE, type PublicKey, VersionedTransaction } from '@solana/web3.js';
+import { findTokenAccount } from '../../../sdk/program/program.ts';
+import { formatSignature, verifyMessage } from '../../../sdk/receipt/receipt.ts';
+import { networkFee } from '../../chain/networkFee.ts';
+import { MAX_PAYMENT_FEE, refusePayment } from '../../execution/buying.ts';
+
+/** Programs that wallets add instructions of: memos, and Lighthouse's assertions. They move nothing. */
+const HARMLESS = [
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
+];
+const MAX_HARMLESS = 4;
+/** The payer's place: the second signer, after our fee payer. */
+const PAYER_AT = 1;
+const SET_UNIT_LIMIT = { first: 2, bytes: 5 };
+const SET_UNIT_PRICE = { first: 3, bytes: 9 };
+const TRANSFER_CHECKED = { first: 12, bytes: 10 };
+
+/** What the payment must be. */
+export interface Expected {
+  feePayer: PublicKey;
+  usdcMint: PublicKey;
+  decimals: number;
+  /** The deposit's token account. */
+  vault: PublicKey;
+  /** Base units. */
+  amount: bigint;
+  /** The wallet that the quote names, base58; null for any. */
+  payer: string | null;
+  /** Keys of this service, base58, which never pay. */
+  ownKeys: readonly string[];
+}
+
+export interface Payment {
+  bytes: Buffer;
+  /** Base58. */
+  payer: string;
+  blockhash: string;
+}
+
+const wrong = (what: string) => refusePayment('payment_invalid', `The payment is not valid: ${what}`);
+
+/** Reads a payment in base64. Throws ApiError 402. */
+export function readPayment(transaction: string, expected: Expected): Payment {
+  const bytes = Buffer.from(transaction, 'base64');
+  const { message, signatures } = parseTransaction(bytes);
+  const keys = message.staticAccountKeys;
+  const [feePayer, payer] = keys;
+  if (message.addressTableLookups.length > 0) throw wrong('it uses address lookup tables');
+  if (message.header.numRequiredSignatures !== 2 || signatures.length !== 2 || !payer) {
+    throw wrong('it must have two signers: the fee payer of the quote, and who pays');
+  }
+  if (!feePayer?.equals(expected.feePayer)) throw wrong(`its fee payer must be ${expected.feePayer}`);
+  if (new Set(keys.map(String)).size !== keys.length) throw wrong('it names an account twice');
+  requireFee(networkFee(message));
+  requireLayout(message.compiledInstructions, keys);
+  requireTransfer(message.compiledInstructions[2]!, keys, expected);
+  const wallet = payer.toBase58();
+  if (expected.ownKeys.includes(wallet)) throw wrong('a key of this service cannot pay');
+  if (expected.payer !== null && expected.payer !== wallet) throw wrong(`the quote names the payer ${expected.payer}`);
+  if (!verifyMessage(payer.toBytes(), message.serialize(), formatSignature(signatures[PAYER_AT]!))) {
+    throw wrong(`the signature is not one of ${wallet}`);
+  }
+  return { bytes, payer: wallet, blockhash: message.recentBlockhash };
+}
+
+function parseTransaction(bytes: Buffer) {
+  if (bytes.length === 0 || bytes.length > PACKET_DATA_SIZE) throw wrong(`it must have 1 to ${PACKET_DATA_SIZE} bytes`);
+  try {
+    const transaction = VersionedTransaction.deserialize(bytes);
+    const { message, signatures } = transaction;
+    // Bytes that this library reads and others refuse, or the other way round, must not be signed.
+    const isCanonical = message.version === 0 && bytes.equals(transaction.serialize());
+    if (isCanonical && message.version === 0) return { message, signatures };
+  } catch {
+    // Below.
+  }
+  throw wrong('it must be a transaction of version 0');
+}
+
+function requireFee(fee: bigint): void {
+  if (fee <= MAX_PAYMENT_FEE) return;
+  throw wrong(`its network fee of ${fee} lamports is more than ${MAX_PAYMENT_FEE}. Set a lower compute-unit price.`);
+}
+
+type Instruction = VersionedTransaction['message']['compiledInstructions'][number];
+
+/** The two instructions of the compute budget, the transfer, and at most four that move nothing. Our fee payer is in none. */
+function requireLayout(instructions: readonly Instruction[], keys: readonly PublicKey[]): void {
+  const [limit, price, transfer, ...others] = instructions;
+  const isOf = (one: Instruction | undefined, program: PublicKey, { first, bytes }: typeof SET_UNIT_LIMIT) =>
+    one !== undefined &&
+    keys[one.programIdIndex]?.equals(program) === true &&
+    one.data.length === bytes &&
+    one.data[0] === first;
+  const { programId } = ComputeBudgetProgram;
+  if (!isOf(limit, programId, SET_UNIT_LIMIT)) throw wrong('its first instruction must set the compute-unit limit');
+  if (!isOf(price, programId, SET_UNIT_PRICE)) throw wrong('its second instruction must set the compute-unit price');
+  if (limit?.accountKeyIndexes.length || price?.accountKeyIndexes.length) {
+    throw wrong('the compute-budget instructions must have no accounts');
+  }
+  if (!isOf(transfer, TOKEN_PROGRAM_ID, TRANSFER_CHECKED)) {
+    throw wrong('its third instruction must be a TransferChecked of the Token program');
+  }
+  if (others.length > MAX_HARMLESS) throw wrong(`it has more than ${MAX_HARMLESS} instructions after the transfer`);
+  for (const { programIdIndex } of others) {
+    const program = keys[programIdIndex]?.toBase58() ?? 'an unknown program';
+    if (!HARMLESS.includes(program)) throw wrong(`it has an instruction of ${program}`);
+  }
+  const isUsed = instructions.some((one) => one.programIdIndex === 0 || one.accountKeyIndexes.includes(0));
+  if (isUsed) throw wrong('an instruction names the fee payer');
+}
+
+function requireTransfer({ accountKeyIndexes, data }: Instruction, keys: readonly PublicKey[], expected: Expected) {
+  const [sourceAt, mintAt, vaultAt, payerAt, ...more] = accountKeyIndexes;
+  if (more.length > 0 || payerAt !== PAYER_AT)
+    throw wrong('the transfer must have four accounts and be of the second signer');
+  const view = Buffer.from(data);
+  const amount = view.readBigUInt64LE(1);
+  if (amount !== expected.amount) throw wrong(`it pays ${amount} base units, not ${expected.amount}`);
+  if (view[9] !== expected.decimals) throw wrong(`it names ${view[9]} decimals, not ${expected.decimals}`);
+  const at = (index: number | undefined) => keys[index ?? -1];
+  if (!at(mintAt)?.equals(expected.usdcMint)) throw wrong(`it must pay in ${expected.usdcMint}`);
+  if (!at(vaultAt)?.equals(expected.vault)) throw wrong(`it must pay to ${expected.vault}, the token account of payTo`);
+  const source = findTokenAccount(keys[PAYER_AT]!, expected.usdcMint);
+  if (!at(sourceAt)?.equals(source)) throw wrong(`it must pay from ${source}, the payer's associated token account`);
+}

@@ -1,0 +1,78 @@
+/** Tells a paying client what became of its payment: the header PAYMENT-RESPONSE of x402 version 2. */
+import type { Kysely } from 'kysely';
+import { findExecution } from '../../../sdk/program/program.ts';
+import { parseUuid } from '../../../sdk/receipt/receipt.ts';
+import { ERRORS, type ErrorCode, errorBodyOf } from '../../../sdk/wire/wire.ts';
+import { ApiError, errorBody } from '../../errors.ts';
+import { renderJson } from '../../json.ts';
+import { type DepositCall, readDepositCall } from '../../ledger/executions.ts';
+import type { LedgerTables } from '../../ledger/tables.ts';
+import type { CallAnswer } from '../answers.ts';
+import type { Door } from './quote.ts';
+
+const RETRY_SECONDS = 1;
+/** They say nothing about a payment that was taken. */
+const UNPAID: readonly ErrorCode[] = ['payment_required', 'request_in_progress'];
+
+interface ReceiptDeps {
+  ledger: Kysely<LedgerTables>;
+  door: Pick<Door, 'network'> | null;
+}
+
+/** Headers of x402 are JSON in base64. */
+export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+
+/**
+ * Adds PAYMENT-RESPONSE to the answer, or the error, of an execution that was paid. Throws errors of any other.
+ */
+export async function withReceipt<Answer extends CallAnswer | null>(
+  deps: ReceiptDeps,
+  executionId: string,
+  run: () => Promise<Answer>,
+): Promise<Answer | CallAnswer> {
+  try {
+    const answer = await run();
+    return answer && (await toPaidAnswer(deps, executionId, answer));
+  } catch (error) {
+    // It may be about another execution, or about none.
+    if (!(error instanceof ApiError) || error.executionId !== executionId) throw error;
+    const { code, retryAfterSeconds: wait } = error as ApiError;
+    if (UNPAID.includes(code)) throw error;
+    const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
+    const body = [renderJson(errorBodyOf(code), errorBody(error))];
+    return toPaidAnswer(deps, executionId, { status: ERRORS[code].status, body, headers });
+  }
+}
+
+async function toPaidAnswer(deps: ReceiptDeps, executionId: string, answer: CallAnswer): Promise<CallAnswer> {
+  const row = await readDepositCall(deps.ledger, executionId);
+  if (!row?.pay_signature) return answer;
+  const isRunning = answer.status < 300 && row.state !== 'settled';
+  const headers: Record<string, string> = {
+    ...answer.headers,
+    'PAYMENT-RESPONSE': encodeHeader(receiptOf(deps.door!.network, row, answer.status < 300)),
+  };
+  if (!isRunning) return { ...answer, headers };
+  const more = { Location: `/v1/executions/${executionId}`, 'Retry-After': String(RETRY_SECONDS) };
+  return { ...answer, status: 202, headers: { ...headers, ...more } };
+}
+
+/** SettleResponse. */
+function receiptOf(network: string, row: DepositCall, success: boolean) {
+  return {
+    success,
+    ...(!success && { errorReason: 'refunded' }),
+    transaction: row.pay_signature!,
+    network,
+    payer: row.wallet,
+    amount: String(row.price + row.service_fee),
+    extensions: {
+      execution: {
+        execution_id: row.execution_id,
+        record: findExecution(parseUuid(row.execution_id)!).toBase58(),
+        deposit: row.deposit,
+        refund_transaction: row.refund_signature,
+      },
+    },
+  };
+}

@@ -1,0 +1,236 @@
+/**
+ * The quotes of the x402 door. A quote commits to everything that is bought: it is the address of the deposit that is
+ * paid. Nothing of it is stored. Its ticket proves that this service made it, and is known only to the client that got it.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { PublicKey } from '@solana/web3.js';
+import { z } from 'zod';
+import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../../sdk/program/clusters.ts';
+import { depositAddress, parseAddress } from '../../../sdk/program/program.ts';
+import type { RecentBlockhash } from '../../chain/signer.ts';
+import { refusePayment } from '../../execution/buying.ts';
+
+/** A client has this long beyond the agent's timeout. */
+export const ANSWER_MARGIN_SECONDS = 30;
+/** Bytes of a CAIP-2 name that come from the genesis hash. */
+const NETWORK_LENGTH = 32;
+const TICKET_DOMAIN = 'agent-marketplace:x402-ticket:v1:';
+const NONCE_DOMAIN = 'agent-marketplace:x402-nonce:v1:';
+
+/** What the door knows of itself. */
+export interface Door {
+  feePayer: PublicKey;
+  usdcMint: PublicKey;
+  /** CAIP-2. */
+  network: string;
+  /** Base units. */
+  serviceFee: bigint;
+  /** The same for all relays of a ledger, because a quote may come back to another one. */
+  secret: Buffer;
+  /** Keys of this service, base58, which never pay. */
+  ownKeys: readonly string[];
+}
+
+/** What a quote sells. */
+export interface QuoteTerms {
+  /** Base58; the agent_id. */
+  listing: string;
+  listingVersion: number;
+  /** Hex. */
+  requestHash: string;
+  timeoutSeconds: number;
+  /** 16 bytes. */
+  nonce: Buffer;
+  /** Base58; null where the request names none. */
+  payer: string | null;
+  /** Base units. */
+  price: bigint;
+  serviceFee: bigint;
+}
+
+export interface Quote extends QuoteTerms {
+  /** Base58. */
+  deposit: string;
+  vault: PublicKey;
+}
+
+/** Stock clients know three networks. A local one is offered as devnet. */
+export function networkOf(genesisHash: string): string {
+  const genesis = genesisHash === MAINNET_GENESIS ? MAINNET_GENESIS : DEVNET_GENESIS;
+  return `solana:${genesis.slice(0, NETWORK_LENGTH)}`;
+}
+
+/** The secret of tickets and nonces: whoever has the fee payer's key has it too. */
+export function secretOf(feePayer: { secretKey: Uint8Array }): Buffer {
+  return createHash('sha256').update(`${TICKET_DOMAIN}secret`).update(feePayer.secretKey.subarray(0, 32)).digest();
+}
+
+/** The last 12 bytes of the nonce of a repeatable request; nobody else can tell them from random ones. */
+export function nonceTail({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string): Buffer {
+  return createHmac('sha256', secret)
+    .update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`)
+    .digest()
+    .subarray(0, 12);
+}
+
+/** Adds the deposit's address. */
+export function quoteOf({ usdcMint }: Pick<Door, 'usdcMint'>, terms: QuoteTerms): Quote {
+  const { address, vault } = depositAddress({
+    terms: {
+      listing: parseAddress(terms.listing),
+      listingVersion: terms.listingVersion,
+      requestHash: Buffer.from(terms.requestHash, 'hex'),
+      timeoutSeconds: terms.timeoutSeconds,
+      nonce: terms.nonce,
+    },
+    payer: terms.payer === null ? null : parseAddress(terms.payer),
+    price: terms.price,
+    serviceFee: terms.serviceFee,
+    usdcMint,
+  });
+  return { ...terms, deposit: address.toBase58(), vault };
+}
+
+const Decimal = z.string().regex(/^\d{1,20}$/);
+
+/** The quote as clients get it and echo it: PaymentRequirements of x402 version 2. */
+const Requirements = z.object({
+  scheme: z.literal('exact'),
+  network: z.string(),
+  amount: Decimal,
+  asset: z.string(),
+  payTo: z.string(),
+  maxTimeoutSeconds: z.number(),
+  extra: z.object({
+    feePayer: z.string(),
+    recentBlockhash: z.string(),
+    lastValidBlockHeight: Decimal,
+    paymentFlow: z.literal('escrow'),
+    listing: z.string(),
+    listing_version: z.int().min(0).max(0xffff_ffff),
+    request_hash: z.string().regex(/^[0-9a-f]{64}$/),
+    timeout_seconds: z.int().min(0).max(0xffff_ffff),
+    nonce: z.string().regex(/^[0-9a-f]{32}$/),
+    payer: z.string().nullable(),
+    price: Decimal,
+    service_fee: Decimal,
+    ticket: z.string(),
+  }),
+});
+export type Requirements = z.infer<typeof Requirements>;
+
+/** The part of PaymentPayload that the door reads. Clients that have no id of a payment echo the declaration alone. */
+const Payload = z.object({
+  x402Version: z.literal(2),
+  accepted: Requirements,
+  payload: z.object({ transaction: z.string() }),
+  extensions: z
+    .object({
+      'payment-identifier': z
+        .object({
+          info: z.object({
+            id: z
+              .string()
+              .regex(/^[a-zA-Z0-9_-]{16,128}$/)
+              .optional(),
+          }),
+        })
+        .optional(),
+    })
+    .nullish(),
+});
+
+/** A payment as sent, with the quote that it echoes. */
+export interface PaidQuote {
+  quote: Quote;
+  /** Base64. */
+  transaction: string;
+  paymentId: string | null;
+  blockhash: RecentBlockhash;
+}
+
+/** The requirements of a quote, with its ticket. */
+export function toRequirements(door: Door, quote: Quote, blockhash: RecentBlockhash): Requirements {
+  return {
+    scheme: 'exact',
+    network: door.network,
+    amount: String(quote.price + quote.serviceFee),
+    asset: door.usdcMint.toBase58(),
+    payTo: quote.deposit,
+    maxTimeoutSeconds: quote.timeoutSeconds + ANSWER_MARGIN_SECONDS,
+    extra: {
+      feePayer: door.feePayer.toBase58(),
+      recentBlockhash: blockhash.value,
+      lastValidBlockHeight: String(blockhash.lastValidHeight),
+      paymentFlow: 'escrow',
+      listing: quote.listing,
+      listing_version: quote.listingVersion,
+      request_hash: quote.requestHash,
+      timeout_seconds: quote.timeoutSeconds,
+      nonce: quote.nonce.toString('hex'),
+      payer: quote.payer,
+      price: String(quote.price),
+      service_fee: String(quote.serviceFee),
+      ticket: ticketOf(door, quote.deposit, blockhash).toString('base64url'),
+    },
+  };
+}
+
+/** Reads the header PAYMENT-SIGNATURE: a payment of a quote that this service made. Throws ApiError 402. */
+export function readPaidQuote(door: Door, header: string): PaidQuote {
+  const { accepted, payload, extensions } = parseHeader(header);
+  const { extra } = accepted;
+  const blockhash = { value: extra.recentBlockhash, lastValidHeight: BigInt(extra.lastValidBlockHeight) };
+  const quote = quoteOf(door, {
+    listing: extra.listing,
+    listingVersion: extra.listing_version,
+    requestHash: extra.request_hash,
+    timeoutSeconds: extra.timeout_seconds,
+    nonce: Buffer.from(extra.nonce, 'hex'),
+    payer: extra.payer,
+    price: BigInt(extra.price),
+    serviceFee: BigInt(extra.service_fee),
+  });
+  // Every field of the quote follows from its terms.
+  const own = toRequirements(door, quote, blockhash);
+  const ticket = Buffer.from(extra.ticket, 'base64url');
+  const expected = Buffer.from(own.extra.ticket, 'base64url');
+  const isOurs = ticket.length === expected.length && timingSafeEqual(ticket, expected);
+  if (!isOurs || !isDeepStrictEqual(accepted, own)) {
+    throw refusePayment('payment_invalid', 'The payment accepts a quote that this service did not make');
+  }
+  const paymentId = extensions?.['payment-identifier']?.info.id ?? null;
+  return { quote, transaction: payload.transaction, paymentId, blockhash };
+}
+
+function parseHeader(header: string): z.infer<typeof Payload> {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+  } catch {
+    value = null;
+  }
+  const parsed = Payload.safeParse(value);
+  if (parsed.success && isReadable(parsed.data.accepted)) return parsed.data;
+  const [issue] = parsed.error?.issues ?? [];
+  const where = issue ? ` (${issue.path.map(String).join('.') || 'JSON'}: ${issue.message})` : '';
+  const message = `The header PAYMENT-SIGNATURE is not a payment of x402 version 2 that echoes a quote of this service${where}`;
+  throw refusePayment('payment_invalid', message);
+}
+
+/** True if addresses and numbers can be read at all; the ticket decides if they are ours. */
+function isReadable({ extra }: Requirements): boolean {
+  const isU64 = (text: string) => BigInt(text) < 2n ** 64n;
+  try {
+    parseAddress(extra.listing);
+    if (extra.payer !== null) parseAddress(extra.payer);
+    return [extra.price, extra.service_fee, extra.lastValidBlockHeight].every(isU64);
+  } catch {
+    return false;
+  }
+}
+
+function ticketOf({ secret }: Door, deposit: string, { value, lastValidHeight }: RecentBlockhash): Buffer {
+  return createHmac('sha256', secret).update(`${TICKET_DOMAIN}${deposit}:${value}:${lastValidHeight}`).digest();
+}

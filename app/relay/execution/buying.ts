@@ -1,0 +1,180 @@
+/**
+ * Begins an execution that an x402 client pays for: checks the payer's accounts, takes the id and the deposit, and stores
+ * the transaction that makes the deposit. Nothing is sent yet, and the payment has only the client's signature.
+ */
+import { isUndecided } from '../../database/temporary.ts';
+import { decodeAccount, findExecution, findTokenAccount, parseAddress } from '../../sdk/program/program.ts';
+import { deriveExecutionId, formatUuid } from '../../sdk/receipt/receipt.ts';
+import type { PaymentReason } from '../../sdk/wire/errorCodes.ts';
+import { formatUsdc } from '../../sdk/wire/usdc.ts';
+import type { Agent } from '../agents/catalog.ts';
+import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
+import { decodeRents, RENT_ADDRESS } from '../chain/rent.ts';
+import { ApiError, chainUnreadable } from '../errors.ts';
+import { type ClaimedDeposit, NotFunded, TooOld } from '../ledger/claims.ts';
+import type { Held, Purse, Sums, Way } from '../ledger/funding.ts';
+import type { JournalRow } from '../ledger/tables.ts';
+import { JournalConflict } from '../ledger/writing.ts';
+import { hasOpenDay, MAX_AGE_MS, RETRY_SECONDS } from './claiming.ts';
+import type { DepositCall } from './contract.ts';
+import { payableOf } from './depositAt.ts';
+import { heldFor, obstacleOf } from './protection.ts';
+import { signDeposit } from './sign.ts';
+import { inProgress } from './standing.ts';
+import type { EngineDeps, Live } from './step.ts';
+
+/** The zero key id, which the record of an execution without a key has. */
+const NO_KEY = '0'.repeat(32);
+/** More than any key or balance; a ledger holds such numbers exactly. */
+const UNCAPPED = 2n ** 53n;
+/** What the payment itself may cost, lamports. */
+export const MAX_PAYMENT_FEE = 12_000n;
+
+/** 402: the payment was not taken, and nothing was paid. */
+export function refusePayment(reason: PaymentReason, message: string): ApiError<'payment_required'> {
+  return new ApiError('payment_required', message, { details: { reason } });
+}
+
+interface Found {
+  executionId: string;
+  payable: bigint;
+  purse: Purse;
+  way: Way;
+  now: bigint;
+  readAt: number;
+}
+
+/** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
+export function createBuying(deps: EngineDeps, starting: Set<string>) {
+  const { chain, journal, usdcMint, budgets } = deps;
+
+  /** Returns the row with the deposit's transaction signed. Throws ApiError. */
+  async function buy(agent: Agent, call: DepositCall, live: Live): Promise<JournalRow> {
+    await deps.requireServing(agent.listing);
+    const found = await find(agent, call);
+    const { executionId } = found;
+    starting.add(executionId);
+    try {
+      const row = await claim(agent, call, found);
+      try {
+        await journal.depositSigned(row, await signDeposit(chain, row, deps));
+      } catch (error) {
+        // A stored transaction will be sent, so this call has begun: only its end can answer it.
+        if (!isUndecided(error)) throw error;
+      }
+      return row;
+    } catch (error) {
+      live.opened();
+      throw error;
+    } finally {
+      starting.delete(executionId);
+    }
+  }
+
+  /** What the chain shows of payer and deposit. Throws ApiError 402 if the payment would not land. */
+  async function find(agent: Agent, call: DepositCall): Promise<Found> {
+    const payer = parseAddress(call.payer);
+    const id = deriveExecutionId(payer.toBytes(), call.nonce);
+    const source = findTokenAccount(payer, usdcMint);
+    const readAt = performance.now();
+    const { accounts, now, slot } = await chain
+      .read([source, parseAddress(call.deposit), findExecution(id), RENT_ADDRESS])
+      .catch(chainUnreadable);
+    const [account, deposit, record, rent] = accounts;
+    const isOthers = deposit?.data.length
+      ? decodeAccount('Deposit', deposit.data).caller.toBase58() !== call.payer
+      : false;
+    if (record || isOthers) throw refusePayment('quote_used', 'This quote was used before. Pay the new quote.');
+    if (!hasOpenDay(call.nonce, now)) throw refusePayment('quote_expired', 'The quote has expired. Pay the new quote.');
+    const total = agent.price + call.serviceFee;
+    const payable = payableOf(account, payer, usdcMint);
+    if (payable < total) throw insufficient(call.payer, payable, total);
+    const { open, settle } = chain.quote();
+    const gas = 2n * LAMPORTS_PER_SIGNATURE + open + settle;
+    const rents = decodeRents(rent!.data);
+    const held = heldFor({ gas, house: 0n }, budgets.sponsorsAll);
+    // The deposit, the payment and the return may each cost their fee for nothing.
+    const mayBurn = held.mayBurn > 0n ? held.mayBurn + MAX_PAYMENT_FEE + 2n * (LAMPORTS_PER_SIGNATURE + open) : 0n;
+    return {
+      executionId: formatUuid(id),
+      payable,
+      // The relay gives the gas, and the service fee pays for it.
+      way: { ...held, mayBurn, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n },
+      purse: {
+        slot: BigInt(slot),
+        keyId: NO_KEY,
+        price: total,
+        wallet: payable,
+        key: UNCAPPED,
+        tank: 0n,
+        tankRest: 0n,
+        keyTank: UNCAPPED,
+      },
+      now,
+      readAt,
+    };
+  }
+
+  async function claim(agent: Agent, call: DepositCall, found: Found): Promise<JournalRow> {
+    const { executionId, way, purse, now, readAt, payable } = found;
+    try {
+      const row = toClaimed(agent, call, executionId, now);
+      const until = readAt + MAX_AGE_MS;
+      return await journal.claimDeposit(row, Date.now(), { ways: [way], budgets, purse, until });
+    } catch (error) {
+      if (error instanceof JournalConflict) throw inProgress(executionId);
+      if (error instanceof TooOld) throw overloaded();
+      if (!(error instanceof NotFunded)) throw error;
+      const { sums } = error;
+      if (sums.held_wallet + purse.price > payable) {
+        throw insufficient(call.payer, payable - sums.held_wallet, purse.price);
+      }
+      throw whyNotNow(sums, way);
+    }
+  }
+
+  function whyNotNow(sums: Sums & Held, way: Way): ApiError {
+    const obstacle = obstacleOf(sums, budgets, way);
+    return obstacle instanceof ApiError ? obstacle : overloaded();
+  }
+
+  return { buy };
+}
+
+function overloaded(): ApiError {
+  const message = `Too many payments are in progress for this wallet, or for all new wallets together. Nothing was paid. Retry in ${RETRY_SECONDS} s.`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+function insufficient(payer: string, have: bigint, need: bigint): ApiError {
+  const left = formatUsdc(have > 0n ? have : 0n);
+  const message = `Wallet ${payer} can pay ${left} USDC from its own account; this call needs ${formatUsdc(need)} USDC`;
+  return refusePayment('insufficient_funds', message);
+}
+
+function toClaimed(agent: Agent, call: DepositCall, executionId: string, acceptedAt: bigint): ClaimedDeposit {
+  return {
+    execution_id: executionId,
+    wallet: call.payer,
+    key_id: NO_KEY,
+    listing: agent.listing,
+    listing_version: BigInt(agent.listingVersion),
+    metadata_hash: agent.metadataHash,
+    nonce: call.nonce.toString('hex'),
+    fingerprint: call.fingerprint,
+    price: agent.price,
+    max_cost: agent.price,
+    timeout_seconds: BigInt(call.timeoutSeconds),
+    listing_timeout_seconds: BigInt(agent.timeoutSeconds),
+    task: call.task,
+    parameters: call.parameters,
+    accepted_at: acceptedAt,
+    request_hash: call.requestHash,
+    deposit: call.deposit,
+    names_payer: call.namesPayer ? 1n : 0n,
+    service_fee: call.serviceFee,
+    payment_id: call.paymentId,
+    pay_transaction: call.payment,
+    pay_last_valid_height: call.lastValidHeight,
+  };
+}

@@ -1,0 +1,75 @@
+/** What is done in each state of a deposit, into which an x402 client pays for its call. */
+import type { JournalRow } from '../ledger/tables.ts';
+import { createDepositReader, isOpenedFrom, isPaid, unpaid, type Why, whyNotToOpen } from './depositAt.ts';
+import type { Ending } from './ending.ts';
+import { createPaying } from './paying.ts';
+import { createReturning } from './returning.ts';
+import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
+import type { EngineDeps, Live, Step } from './step.ts';
+
+export type Depositing = ReturnType<typeof createDepositing>;
+
+/** Creates the steps of a deposit. */
+export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead' | 'mayBurn'>, stopping: AbortSignal) {
+  const { chain, journal } = deps;
+  const { read, readPast } = createDepositReader(deps);
+  const returning = createReturning(deps, ending, stopping);
+  const { giveBack, endUnpaid } = returning;
+  const { prepare, pay, follow, open } = createPaying(deps, returning, stopping);
+
+  /** True if the open took the deposit. */
+  const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(await read(row));
+
+  /** The authority that signed the open may not any more: another one signs it. */
+  async function openAgain(row: JournalRow, openBefore: bigint): Promise<Step> {
+    const { deposit } = await read(row);
+    if (!deposit) return 'wait';
+    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, deposit.rentSponsor), openBefore);
+    return 'next';
+  }
+
+  /** An open of ours did not pay: its deposit still holds the money. */
+  async function notOpened(row: JournalRow, why: Why): Promise<Step> {
+    return giveBack(row, await read(row), why);
+  }
+
+  /**
+   * The record of an open execution is gone: the chain rolled its open back, and maybe the payment before it. The
+   * deposit is opened once more, or sent back.
+   */
+  async function withoutRecord(row: JournalRow, live: Live): Promise<Step> {
+    for (const bytes of [row.deposit_transaction, row.pay_transaction, row.open_transaction]) {
+      if (bytes) await chain.send(bytes);
+    }
+    const final = await readPast(row, row.open_last_valid_height ?? 0n);
+    if (!final || isOpenedFrom(final) || final.now <= (row.open_before ?? 0n)) return 'wait';
+    if (!isPaid(row, final)) return endUnpaid(row, live, final, unpaid('The chain rolled back the payment'));
+    const why = whyNotToOpen(row, final);
+    const isUndecided = row.state !== 'refunding' && row.state !== 'parked' && row.reopens === 0n;
+    if (why || !isUndecided) {
+      return giveBack(row, final, why ?? { code: 'service_unavailable', message: 'The chain rolled back the escrow' });
+    }
+    const openBefore = final.now + OPEN_WINDOW_SECONDS;
+    const signed = await signOpen(chain, row, deps, openBefore, final.deposit!.rentSponsor);
+    await journal.openSigned(row, signed, openBefore, 1n);
+    return 'next';
+  }
+
+  /** Does what the state of a deposit asks for. */
+  function step(row: JournalRow, live: Live): Promise<Step> {
+    switch (row.state) {
+      case 'deposit_signed':
+        return prepare(row, live);
+      case 'deposit_confirmed':
+        return pay(row, live);
+      case 'pay_signed':
+        return follow(row);
+      case 'paid':
+        return open(row, live);
+      default:
+        return returning.sendBack(row, live);
+    }
+  }
+
+  return { step, isOpened, openAgain, notOpened, withoutRecord };
+}

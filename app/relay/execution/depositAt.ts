@@ -1,0 +1,101 @@
+/** A deposit on the chain at one moment, and what it shows of a call. */
+import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import type { AccountInfo, PublicKey } from '@solana/web3.js';
+import {
+  type AgentListing,
+  type Deposit,
+  decodeAccount,
+  type ExecutionRecord,
+  findExecution,
+  findTokenAccount,
+  parseAddress,
+} from '../../sdk/program/program.ts';
+import { parseUuid } from '../../sdk/receipt/receipt.ts';
+import type { AccountsAt } from '../chain/reader.ts';
+import type { JournalRow } from '../ledger/tables.ts';
+import { OPEN_WINDOW_SECONDS } from './sign.ts';
+import type { EngineDeps } from './step.ts';
+
+/** Why a deposit is sent back: an error code of the API, and its message. */
+export interface Why {
+  code: 'payment_required' | 'price_changed' | 'agent_paused' | 'service_unavailable' | 'invalid_request';
+  message: string;
+}
+
+/** A deposit and what belongs to it, at one moment. */
+export interface DepositAt {
+  record: ExecutionRecord | null;
+  deposit: Deposit | null;
+  /** Base units in its vault. */
+  paid: bigint;
+  /** Base units that the payer's account can pay; 0 while it is frozen. */
+  payable: bigint;
+  listing: AgentListing | null;
+  now: bigint;
+  slot: number;
+}
+
+/** What a token account of this owner can pay, base units; 0 without one, and while it is frozen. */
+export function payableOf(account: AccountInfo<Buffer> | null | undefined, owner: PublicKey, mint: PublicKey): bigint {
+  if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length < AccountLayout.span) return 0n;
+  const token = AccountLayout.decode(account.data);
+  const isUsable = token.owner.equals(owner) && token.mint.equals(mint) && token.state === AccountState.Initialized;
+  return isUsable ? token.amount : 0n;
+}
+
+/** Price and service fee, base units. */
+export const totalOf = (row: Pick<JournalRow, 'price' | 'service_fee'>): bigint => row.price + row.service_fee;
+
+/** Reads deposits. */
+export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain' | 'usdcMint'>) {
+  function addressesOf(row: JournalRow): PublicKey[] {
+    const deposit = parseAddress(row.deposit!);
+    return [
+      findExecution(parseUuid(row.execution_id)!),
+      deposit,
+      findTokenAccount(deposit, usdcMint),
+      findTokenAccount(parseAddress(row.wallet), usdcMint),
+      parseAddress(row.listing),
+    ];
+  }
+
+  function toDepositAt(row: JournalRow, { accounts, now, slot }: AccountsAt): DepositAt {
+    const [record, deposit, vault, source, listing] = accounts;
+    return {
+      record: record ? decodeAccount('ExecutionRecord', record.data) : null,
+      deposit: deposit && deposit.data.length > 0 ? decodeAccount('Deposit', deposit.data) : null,
+      paid: payableOf(vault, parseAddress(row.deposit!), usdcMint),
+      payable: payableOf(source, parseAddress(row.wallet), usdcMint),
+      listing: listing ? decodeAccount('AgentListing', listing.data) : null,
+      now,
+      slot,
+    };
+  }
+
+  return {
+    read: async (row: JournalRow): Promise<DepositAt> => toDepositAt(row, await chain.readAgreed(addressesOf(row))),
+    /** Like `readPast`: null while bytes of this height could still land. */
+    async readPast(row: JournalRow, lastValidHeight: bigint): Promise<DepositAt | null> {
+      const read = await chain.readPast(addressesOf(row), lastValidHeight);
+      return read && toDepositAt(row, read);
+    },
+  };
+}
+
+export const isPaid = (row: JournalRow, at: DepositAt): boolean => at.deposit !== null && at.paid >= totalOf(row);
+
+/** True if our open took the deposit. The payer may have opened a record of the same id itself, beside it. */
+export const isOpenedFrom = ({ record, deposit }: DepositAt): boolean => record !== null && deposit === null;
+
+export const unpaid = (what: string): Why => ({ code: 'payment_required', message: `${what}. Nothing was paid.` });
+
+/** What would make the chain refuse the open; null if nothing is known of. */
+export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }: DepositAt): Why | null {
+  if (record) return { code: 'service_unavailable', message: 'The payer has opened an execution with this id itself' };
+  if (listing?.status !== 'active') return { code: 'agent_paused', message: 'The creator has paused the agent' };
+  if (BigInt(listing.listingVersion) !== row.listing_version || listing.price !== row.price) {
+    return { code: 'price_changed', message: "The agent's listing changed during the call" };
+  }
+  if (now + OPEN_WINDOW_SECONDS < (deposit?.expiresAt ?? 0n)) return null;
+  return { code: 'service_unavailable', message: 'The deposit expired before the execution could be opened' };
+}

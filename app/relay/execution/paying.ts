@@ -1,0 +1,140 @@
+/**
+ * Takes a payment: makes the deposit's accounts, signs the payment, and opens the execution once the money is there. Each
+ * deposit gets one payment with our signature, on the disk before it is sent: a repeat never pays twice.
+ */
+import type { Fate } from '../chain/confirmations.ts';
+import type { JournalRow } from '../ledger/tables.ts';
+import {
+  createDepositReader,
+  type DepositAt,
+  isOpenedFrom,
+  isPaid,
+  totalOf,
+  unpaid,
+  type Why,
+  whyNotToOpen,
+} from './depositAt.ts';
+import type { Returning } from './returning.ts';
+import { OPEN_WINDOW_SECONDS, signOpen, storedDeposit, storedPayment } from './sign.ts';
+import type { EngineDeps, Live, Step } from './step.ts';
+
+/** An interrupted payment of this age may have expired. It then gets no signature. */
+const OLD_MS = 15_000;
+
+/** Creates the steps from a deposit's accounts to its open. */
+export function createPaying(
+  deps: EngineDeps,
+  { giveBack, endUnpaid }: Pick<Returning, 'giveBack' | 'endUnpaid'>,
+  stopping: AbortSignal,
+) {
+  const { chain, journal } = deps;
+  const { read, readPast } = createDepositReader(deps);
+
+  /** The deposit's accounts are made. Nothing is paid before they are there: a payment without them would fail. */
+  async function prepare(row: JournalRow, live: Live): Promise<Step> {
+    const isPrepared = (at: DepositAt) => at.deposit?.caller.toBase58() === row.wallet;
+    const signed = storedDeposit(row);
+    let fate: Fate['kind'] = 'confirmed';
+    if (live.isFresh || !isPrepared(await read(row))) {
+      live.isFresh = false;
+      ({ kind: fate } = await chain.submit(signed, async () => isPrepared(await read(row)), stopping));
+    }
+    if (fate === 'unknown') return 'wait';
+    const at = await read(row);
+    if (isPrepared(at)) {
+      await journal.depositConfirmed(row);
+      return 'next';
+    }
+    const final = fate === 'failed' ? at : await readPast(row, signed.lastValidHeight);
+    if (!final) return 'wait';
+    if (isPrepared(final)) return 'wait';
+    return endUnpaid(row, live, final, unpaid('The deposit of this payment could not be made'));
+  }
+
+  /** Signs the payment if it can still land and nothing has changed. Without this signature nobody can send it. */
+  async function pay(row: JournalRow, live: Live): Promise<Step> {
+    const at = await read(row);
+    if (!at.deposit) {
+      // The chain took it back.
+      const { bytes, lastValidHeight } = storedDeposit(row);
+      await chain.send(bytes);
+      const final = await readPast(row, lastValidHeight);
+      if (!final || final.deposit) return 'wait';
+      return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit of this payment'));
+    }
+    if (isPaid(row, at)) return notePaid(row, at);
+    const why = (await whyNotToPay(row, at)) ?? whyNotToOpen(row, at);
+    if (why) return giveBack(row, at, why);
+    await journal.paySigned(row, chain.countersign(row.pay_transaction!, row.pay_last_valid_height!));
+    return 'next';
+  }
+
+  async function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Promise<Why | null> {
+    if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
+    if (now + OPEN_WINDOW_SECONDS >= (deposit?.expiresAt ?? 0n)) return unpaid('The deposit of this payment expires');
+    if (Date.now() - Number(row.created_ms) < OLD_MS) return null;
+    const { blockHeight } = await chain.finalized();
+    return blockHeight > row.pay_last_valid_height! ? unpaid('The payment has expired') : null;
+  }
+
+  /** Sends the payment until its fate is final. */
+  async function follow(row: JournalRow): Promise<Step> {
+    const signed = storedPayment(row);
+    const hasHappened = async () => {
+      const at = await read(row);
+      return isPaid(row, at) || isOpenedFrom(at);
+    };
+    const fate = await chain.submit(signed, hasHappened, stopping);
+    if (fate.kind === 'unknown') return 'wait';
+    const at = await read(row);
+    if (isPaid(row, at)) return notePaid(row, at);
+    // A failed payment may still land on another fork. Only finality makes it dead.
+    const final = await readPast(row, signed.lastValidHeight);
+    if (!final) return 'wait';
+    if (isPaid(row, final)) return notePaid(row, final);
+    const what = fate.kind === 'failed' ? `failed: ${fate.message}` : 'expired before it landed';
+    return giveBack(row, final, unpaid(`The payment ${what}`));
+  }
+
+  async function notePaid(row: JournalRow, { slot }: DepositAt): Promise<Step> {
+    await journal.paid(row, slot);
+    return 'next';
+  }
+
+  /** The money is in the deposit: signs the open, or the return if the execution cannot be opened. */
+  async function open(row: JournalRow, live: Live): Promise<Step> {
+    const at = await read(row);
+    if (at.record && isOpenedFrom(at)) {
+      await journal.openConfirmed(row, at.record, at.slot);
+      return 'next';
+    }
+    if (!isPaid(row, at)) return withoutMoney(row, live);
+    const why = whyNotToOpen(row, at);
+    if (why) return giveBack(row, at, why);
+    const openBefore = at.now + OPEN_WINDOW_SECONDS;
+    await journal.openSigned(row, await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor), openBefore);
+    live.isFresh = true;
+    return 'next';
+  }
+
+  /**
+   * The chain showed the payment and does not any more: it rolled it back, or somebody has refunded the deposit, which
+   * anyone may once it has expired.
+   */
+  async function withoutMoney(row: JournalRow, live: Live): Promise<Step> {
+    const { bytes, lastValidHeight } = storedPayment(row);
+    if (row.deposit_transaction) await chain.send(row.deposit_transaction);
+    await chain.send(bytes);
+    const final = await readPast(row, lastValidHeight);
+    if (!final || isPaid(row, final) || isOpenedFrom(final)) return 'wait';
+    const why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' } as const;
+    if (final.deposit) return giveBack(row, final, why);
+    if (await chain.hasSucceeded(row.pay_signature!)) {
+      await journal.returned(row, final.now, why);
+      return 'ended';
+    }
+    return endUnpaid(row, live, final, unpaid('The chain rolled back the payment'));
+  }
+
+  return { prepare, pay, follow, open };
+}

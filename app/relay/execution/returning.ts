@@ -1,0 +1,87 @@
+/** Sends a deposit back to its payer, and closes it, paid or not. */
+import { findTokenAccount, parseAddress } from '../../sdk/program/program.ts';
+import { feeOf } from '../chain/networkFee.ts';
+import { isWaiting, type JournalRow } from '../ledger/tables.ts';
+import { createDepositReader, type DepositAt, isOpenedFrom, type Why } from './depositAt.ts';
+import type { Ending } from './ending.ts';
+import { signReturn, storedRefund } from './sign.ts';
+import type { EngineDeps, Live, Step } from './step.ts';
+
+export type Returning = ReturnType<typeof createReturning>;
+
+/** A return is signed again at most this often without a pause of minutes. */
+const MAX_REBUILDS = 5n;
+
+/** Creates the steps that return a deposit. */
+export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' | 'mayBurn'>, stopping: AbortSignal) {
+  const { chain, journal, log } = deps;
+  const { read, readPast } = createDepositReader(deps);
+
+  /** Signs and stores the return of a deposit, paid or not. Its rent comes back too. */
+  async function giveBack(row: JournalRow, at: Pick<DepositAt, 'deposit'>, why: Why, rebuilds = 0n): Promise<Step> {
+    const rentSponsor = at.deposit?.rentSponsor ?? deps.rentReturn;
+    const signed = await signReturn(chain, row, deps.usdcMint, rentSponsor, Number(rebuilds));
+    await journal.returning(row, signed, { ...why, rebuilds });
+    return 'next';
+  }
+
+  /** Sends the return until the deposit is gone. */
+  async function sendBack(row: JournalRow, live: Live): Promise<Step> {
+    const at = await read(row);
+    // The open landed after all.
+    if (at.record && isOpenedFrom(at)) {
+      await journal.openConfirmed(row, at.record, at.slot);
+      return 'next';
+    }
+    if (!at.deposit) return endReturn(row, live, at);
+    const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
+    if (!row.refund_transaction || ending.isDead(storedRefund(row))) return giveBack(row, at, why, row.rebuilds);
+    if (isWaiting(row)) {
+      const again = await signReturn(chain, row, deps.usdcMint, at.deposit.rentSponsor);
+      if (await chain.simulate(again.bytes)) return waitForAccount(row);
+      await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
+      return 'next';
+    }
+    const signed = storedRefund(row);
+    const fate = await chain.submit(signed, async () => (await read(row)).deposit === null, stopping);
+    if (fate.kind === 'unknown') return 'wait';
+    const isPast = fate.kind !== 'failed';
+    const fresh = isPast && fate.kind !== 'confirmed' ? await readPast(row, signed.lastValidHeight) : await read(row);
+    if (!fresh) return 'wait';
+    if (!fresh.deposit) return 'next';
+    if (fate.kind === 'confirmed') return 'wait';
+    if (fate.kind === 'failed') {
+      await journal.burnt(row, feeOf(signed.bytes).lamports);
+      if (fate.error === 'RefundDestinationUnusable') return waitForAccount(row);
+    }
+    if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
+    log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');
+    if (await ending.mayBurn(row)) await giveBack(row, fresh, why, row.rebuilds);
+    return 'rest';
+  }
+
+  async function waitForAccount(row: JournalRow): Promise<Step> {
+    const { accounts } = await chain.read([findTokenAccount(parseAddress(row.wallet), deps.usdcMint)]);
+    const isThere = accounts[0] && accounts[0].data.length > 0;
+    await journal.refundWaits(row.execution_id, isThere ? 'blocked' : 'claimable');
+    return 'rest';
+  }
+
+  /** The deposit is gone, and no record took it. */
+  async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
+    if (row.opened_slot === null) {
+      return endUnpaid(row, live, at, { code: row.error_code as Why['code'], message: row.error_message ?? '' });
+    }
+    await journal.returned(row, at.now);
+    return 'ended';
+  }
+
+  /** Nothing was paid. The operator has lost the fees. */
+  async function endUnpaid(row: JournalRow, live: Live, { slot }: DepositAt, why: Why): Promise<Step> {
+    await journal.void(row, why.code, why.message, { slot, burnt: row.fees });
+    live.opened();
+    return 'ended';
+  }
+
+  return { giveBack, sendBack, endUnpaid };
+}

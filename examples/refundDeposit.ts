@@ -1,0 +1,40 @@
+/**
+ * Sends a deposit that opened no execution back to its caller, with the program's IDL and nothing else: no service, no key
+ * of its caller, no permission. Whoever runs it pays one network fee.
+ *
+ *   RPC_URL=... npx tsx examples/refundDeposit.ts DEPOSIT KEYPAIR_FILE
+ *
+ * DEPOSIT is `payTo` of the quote. WS_URL is needed only where the node's WebSocket is not at the port after the RPC's.
+ */
+import { readFileSync } from 'node:fs';
+import anchor from '@coral-xyz/anchor';
+import { Connection, Keypair, PublicKey } from '@solana/web3.js';
+import idl from '../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import type { Marketplace } from '../app/sdk/program/idl/marketplace.ts';
+
+const [address, keypairFile] = process.argv.slice(2);
+const { RPC_URL, WS_URL } = process.env;
+if (!address || !keypairFile || !RPC_URL) throw new Error('usage: RPC_URL=... refundDeposit.ts DEPOSIT KEYPAIR_FILE');
+
+const wallet = new anchor.Wallet(Keypair.fromSecretKey(Uint8Array.from(JSON.parse(readFileSync(keypairFile, 'utf8')))));
+const connection = new Connection(RPC_URL, { commitment: 'confirmed', ...(WS_URL && { wsEndpoint: WS_URL }) });
+const program = new anchor.Program<Marketplace>(
+  idl as Marketplace,
+  new anchor.AnchorProvider(connection, wallet, { commitment: 'confirmed', preflightCommitment: 'confirmed' }),
+);
+
+const deposit = new PublicKey(address);
+const { caller, price, serviceFee, expiresAt } = await program.account.deposit.fetch(deposit);
+console.error(
+  `${price.add(serviceFee)} base units of ${caller}, open to anyone from ${new Date(expiresAt.toNumber() * 1000).toISOString()} on`,
+);
+
+try {
+  const refund = program.methods.refundDeposit().accounts({ deposit });
+  console.log(await refund.rpc());
+} catch (error) {
+  // The program answers with a code, which the logs end with; its name and message are in the IDL.
+  const line = (error as { logs?: string[] }).logs?.at(-1) ?? String(error);
+  console.error(String(anchor.translateError(new Error(line), anchor.parseIdlErrors(idl as anchor.Idl))));
+  process.exitCode = 1;
+}

@@ -1,0 +1,89 @@
+/** x402's own client, unchanged, with a wallet of a test: it pays what a 402 quotes. */
+import { randomBytes } from 'node:crypto';
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { createTransferCheckedInstruction } from '@solana/spl-token';
+import {
+  ComputeBudgetProgram,
+  type Keypair,
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { ExactSvmScheme } from '@x402/svm/exact/client';
+import { findTokenAccount } from '../../../app/sdk/program/program.ts';
+
+/** `send` carries its requests. */
+export async function createX402Fetch(
+  wallet: Keypair,
+  rpcUrl: string,
+  send: typeof fetch = fetch,
+): Promise<typeof fetch> {
+  const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
+  const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
+  // It knows mainnet's and devnet's USDC; this mint is our own.
+  client.setSpendControls(false);
+  return wrapFetchWithPayment(send, client) as typeof fetch;
+}
+
+/** The JSON in a header of x402. */
+// biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+export function decodeHeader(response: { headers: Headers }, name: string): any {
+  const header = response.headers.get(name);
+  return header === null ? null : JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
+}
+
+/** A quote as its client reads it. */
+// biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+export type Accepted = any;
+
+/** What a test changes of a payment: each field as the stock client has it, unless it says otherwise. */
+export interface PaymentChange {
+  instructions?(usual: TransactionInstruction[]): TransactionInstruction[];
+  feePayer?: PublicKey;
+  amount?: bigint;
+  decimals?: number;
+  destination?: PublicKey;
+  source?: PublicKey;
+  mint?: PublicKey;
+  unitPrice?: bigint;
+  blockhash?: string;
+  version?: 'legacy' | 0;
+  /** Changes the bytes after the signature. */
+  bytes?(bytes: Buffer): Buffer;
+  signer?: Keypair;
+}
+
+const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+
+/** The payment of a quote, made by hand in the stock client's layout and signed by its payer. */
+export function makePayment(accepted: Accepted, wallet: Keypair, change: PaymentChange = {}): string {
+  const mint = change.mint ?? new PublicKey(accepted.asset);
+  const source = change.source ?? findTokenAccount(wallet.publicKey, mint);
+  const destination = change.destination ?? findTokenAccount(new PublicKey(accepted.payTo), mint);
+  const amount = change.amount ?? BigInt(accepted.amount);
+  const usual = [
+    ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }),
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: change.unitPrice ?? 1n }),
+    createTransferCheckedInstruction(source, mint, destination, wallet.publicKey, amount, change.decimals ?? 6),
+    new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(randomBytes(16).toString('hex')) }),
+  ];
+  const message = new TransactionMessage({
+    payerKey: change.feePayer ?? new PublicKey(accepted.extra.feePayer),
+    recentBlockhash: change.blockhash ?? accepted.extra.recentBlockhash,
+    instructions: change.instructions ? change.instructions(usual) : usual,
+  });
+  const compiled = change.version === 'legacy' ? message.compileToLegacyMessage() : message.compileToV0Message();
+  const transaction = new VersionedTransaction(compiled);
+  const signer = change.signer ?? wallet;
+  if (compiled.staticAccountKeys.some((key) => key.equals(signer.publicKey))) transaction.sign([signer]);
+  const bytes = Buffer.from(transaction.serialize());
+  return (change.bytes?.(bytes) ?? bytes).toString('base64');
+}
+
+/** PAYMENT-SIGNATURE for a payment in base64. */
+export function paymentHeader(accepted: Accepted, transaction: string, extensions?: object): string {
+  const payload = { x402Version: 2, accepted, payload: { transaction }, ...(extensions && { extensions }) };
+  return Buffer.from(JSON.stringify(payload)).toString('base64');
+}

@@ -1,0 +1,171 @@
+/**
+ * The kill matrix of calls that x402 clients pay for: a real relay process is killed while they stand at every move of a
+ * deposit, and at every transaction of it. Another relay on the ledger, or the same one again, goes on. Whatever the
+ * moment, each payer has paid once and has its result, or has its money back; and no deposit is left.
+ */
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  FEE,
+  goodAnswer,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
+import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+
+const SERVICE_FEE = 5_000n;
+const TOTAL = PRICE + SERVICE_FEE;
+
+const sidesOf = (moves: string[]) => moves.flatMap((move) => [`${move}:before`, `${move}:after`]);
+const sendsOf = (name: string) => ['before', 'sent', 'after'].map((side) => `send-${name}:${side}`);
+/** The client has no answer here, and nothing was sent: it is not charged. */
+const NOTHING_SENT = ['claimDeposit:before', 'claimDeposit:after', 'depositSigned:before'];
+const PAYING = [
+  ...NOTHING_SENT,
+  'depositSigned:after',
+  ...sendsOf('deposit'),
+  ...sidesOf(['depositConfirmed', 'paySigned']),
+  ...sendsOf('pay'),
+  'paid:before',
+];
+const POINTS = {
+  completed: [...PAYING, 'paid:after', ...sidesOf(['openSigned', 'openConfirmed', 'settled']), ...sendsOf('open')],
+  /** The creator pauses the agent once the money is in the deposit. */
+  returned: ['paid:after', ...sidesOf(['returning', 'returned']), ...sendsOf('return')],
+};
+
+interface Bought {
+  task: string;
+  payer: Keypair;
+  deposit: PublicKey;
+  /** Sends the same payment again. */
+  ask(relay: RelayHandle): Promise<Answer>;
+}
+
+describe('kill -9 of a relay that holds deposits', function () {
+  this.timeout(600_000);
+  let market: TestMarketplace;
+  const feePayer = Keypair.generate();
+
+  before(async () => {
+    market = await startMarketplace({ slotTimeMs: 150, feePayer });
+    await market.relay.kill();
+    market.setBehaviour((body, _response, reply) =>
+      reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`)),
+    );
+  });
+  after(() => market.stop());
+
+  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
+  const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
+
+  async function prepare(relay: RelayHandle, task: string): Promise<Bought> {
+    const payer = Keypair.generate();
+    await market.mintTo(payer.publicKey, TOTAL);
+    const quoted = await request(relay.url, path(), { body: { task } });
+    const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
+    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+    const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
+    return { task, payer, deposit: new PublicKey(accepted.payTo), ask };
+  }
+
+  async function setStatus(status: 'active' | 'paused', relay: RelayHandle): Promise<void> {
+    const creator = keypairSigner(market.creator);
+    await changeStatus(market.marketplace, { wallet: creator, agentId: new PublicKey(market.agentId), status });
+    const known = status === 'active' ? 402 : 422;
+    const ask = () => request(relay.url, path(), { body: { task: 'known?' } });
+    await until(`the agent is ${status}`, async () => (await ask()).status === known);
+  }
+
+  /** How each payer's call ended, by repeating its payment as its client would. */
+  async function endOf(relay: RelayHandle, { ask }: Bought): Promise<Answer> {
+    let answer: Answer | undefined;
+    await until('it has ended', async () => {
+      answer = await ask(relay);
+      const isOpen = answer.status === 202 || answer.status === 409;
+      return !isOpen;
+    });
+    return answer!;
+  }
+
+  for (const mode of ['started again', 'taken over'] as const) {
+    it(`completes every call, or never charges for it, and leaves no deposit (${mode})`, async () => {
+      const isTakenOver = mode === 'taken over';
+      const doomed = await market.startRelayProcess({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
+      const neighbour = isTakenOver ? await market.startRelayProcess() : null;
+      const tasks = POINTS.completed.map((point) => stopAt(point, mode));
+      const bought: Bought[] = [];
+      for (const task of tasks) bought.push(await prepare(doomed, task));
+      const before = {
+        creator: await market.amountOf(market.creatorUsdc),
+        treasury: await market.amountOf(findTreasury()),
+      };
+      const calls = bought.map(({ ask }) => ask(doomed).catch(() => undefined));
+      await until('all stand', async () => tasks.every((task) => doomed.standing.has(task)));
+      await doomed.kill();
+      await Promise.all(calls);
+      const relay = neighbour ?? (await market.startRelayProcess());
+      const found: Record<string, string> = {};
+      let paid = 0n;
+      for (const [n, one] of bought.entries()) {
+        const point = POINTS.completed[n]!;
+        const answer = await endOf(relay, one);
+        const left = await usdcOf(one.payer.publicKey);
+        found[point] = `${answer.status}, ${TOTAL - left} paid`;
+        paid += TOTAL - left;
+        if (answer.status === 200) expect(answer.body.result, point).to.equal(`done: ${one.task}`);
+        expect(await market.node.connection.getAccountInfo(one.deposit, 'confirmed'), point).to.equal(null);
+      }
+      const all = Object.fromEntries(POINTS.completed.map((point) => [point, `200, ${TOTAL} paid`]));
+      expect(found).to.deep.equal(all);
+      const calledOnce = BigInt(bought.length);
+      expect(paid).to.equal(TOTAL * calledOnce);
+      expect((await market.amountOf(market.creatorUsdc)) - before.creator).to.equal((PRICE - FEE) * calledOnce);
+      expect((await market.amountOf(findTreasury())) - before.treasury).to.equal((FEE + SERVICE_FEE) * calledOnce);
+      await relay.kill();
+    });
+
+    it(`returns what cannot be served any more, whole and once (${mode})`, async () => {
+      const isTakenOver = mode === 'taken over';
+      const doomed = await market.startRelayProcess({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
+      const neighbour = isTakenOver ? await market.startRelayProcess() : null;
+      // All of them stand once the money is in; then the creator pauses the agent, and they go on to where they die.
+      const gates = POINTS.returned.map((point) => `${stopAt('paid:after', point)} ${mode}`);
+      const bought: Bought[] = [];
+      for (const task of gates) bought.push(await prepare(doomed, task));
+      const calls = bought.map(({ ask }) => ask(doomed).catch(() => undefined));
+      await until('all have paid', async () => gates.every((task) => doomed.standing.has(task)));
+      await setStatus('paused', doomed);
+      for (const [n, task] of gates.entries()) {
+        if (POINTS.returned[n] !== 'paid:after') doomed.process.send({ release: task, nextStop: POINTS.returned[n] });
+      }
+      await until('all stand', async () =>
+        gates.every(
+          (task, n) => POINTS.returned[n] === 'paid:after' || doomed.standing.has(`${task} at ${POINTS.returned[n]}`),
+        ),
+      );
+      await doomed.kill();
+      await Promise.all(calls);
+      const relay = neighbour ?? (await market.startRelayProcess());
+      for (const [n, one] of bought.entries()) {
+        const point = POINTS.returned[n]!;
+        const answer = await endOf(relay, one);
+        expect([answer.status, answer.body.error?.code], point).to.deep.equal([422, 'agent_paused']);
+        expect(decodeHeader(answer, 'payment-response'), point).to.include({ success: false, amount: String(TOTAL) });
+        expect(await usdcOf(one.payer.publicKey), point).to.equal(PRICE);
+        expect(await market.node.connection.getAccountInfo(one.deposit, 'confirmed'), point).to.equal(null);
+      }
+      await setStatus('active', relay);
+      await relay.kill();
+    });
+  }
+});

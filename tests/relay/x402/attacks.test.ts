@@ -1,0 +1,295 @@
+/**
+ * What strangers and payers try at the x402 door, and what it costs: nobody's money moves to where it does not belong,
+ * and the fee payer signs nothing but a payment of its own quote.
+ */
+import { createApproveInstruction, createTransferInstruction } from '@solana/spl-token';
+import {
+  ComputeBudgetProgram,
+  TransactionInstruction as Instruction,
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  type TransactionInstruction,
+} from '@solana/web3.js';
+import { expect } from 'chai';
+import { findTokenAccount } from '../../../app/sdk/program/program.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
+import {
+  type Accepted,
+  decodeHeader,
+  makePayment,
+  type PaymentChange,
+  paymentHeader,
+} from '../../harness/node/x402.ts';
+
+const TOTAL = PRICE + 5_000n;
+
+describe('attacks on the x402 door', function () {
+  this.timeout(300_000);
+  let market: TestMarketplace;
+  let relay: RelayHandle;
+  const feePayer = Keypair.generate();
+  const wallet = Keypair.generate();
+
+  before(async () => {
+    market = await startMarketplace({ feePayer });
+    await market.relay.kill();
+    relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'budgets' });
+    await market.mintTo(wallet.publicKey, 100_000_000n);
+  });
+  after(async () => {
+    await relay.kill();
+    await market.stop();
+  });
+
+  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
+  const ask = (body: object, headers: Record<string, string> = {}) => request(relay.url, path(), { body, headers });
+  async function quote(body: object, headers: Record<string, string> = {}): Promise<Accepted> {
+    const answer = await ask(body, headers);
+    expect(answer.status, answer.text).to.equal(402);
+    return decodeHeader(answer, 'payment-required').accepts[0];
+  }
+  const buy = (body: object, accepted: Accepted, change: PaymentChange = {}, by = wallet): Promise<Answer> =>
+    ask(body, { 'payment-signature': paymentHeader(accepted, makePayment(accepted, by, change)) });
+  const reasonOf = ({ status, body }: Answer) =>
+    status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
+  const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
+  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
+  async function rich(amount = TOTAL): Promise<Keypair> {
+    const one = Keypair.generate();
+    await market.mintTo(one.publicKey, amount);
+    return one;
+  }
+
+  describe('a payment that is not a plain transfer of the quoted amount', () => {
+    const stranger = Keypair.generate();
+    const first = (change: (usual: TransactionInstruction[]) => TransactionInstruction[]): PaymentChange => ({
+      instructions: change,
+    });
+    const CHANGES: Record<string, () => PaymentChange> = {
+      'a base unit less': () => ({ amount: TOTAL - 1n }),
+      'a base unit more': () => ({ amount: TOTAL + 1n }),
+      'other decimals': () => ({ decimals: 9 }),
+      'another destination': () => ({ destination: findTokenAccount(stranger.publicKey, market.usdcMint) }),
+      'another source': () => ({ source: findTokenAccount(market.creator.publicKey, market.usdcMint) }),
+      'another mint': () => ({ mint: Keypair.generate().publicKey }),
+      'another fee payer': () => ({ feePayer: stranger.publicKey }),
+      'a fee above the limit': () => ({ unitPrice: 5_000_000n }),
+      'a signature of somebody else': () => ({
+        bytes: (bytes) => {
+          bytes[70] = bytes[70]! ^ 1;
+          return bytes;
+        },
+      }),
+      'no signature of the payer': () => ({ signer: stranger }),
+      'a byte after its end': () => ({ bytes: (bytes) => Buffer.concat([bytes, Buffer.of(0)]) }),
+      'half of its bytes': () => ({ bytes: (bytes) => bytes.subarray(0, 200) }),
+      'more bytes than a packet': () => ({ bytes: () => Buffer.alloc(1_300, 1) }),
+      'the legacy format': () => ({ version: 'legacy' }),
+      'no compute-unit limit': () => first((usual) => usual.slice(1)),
+      'no compute-unit price': () => first(([limit, , ...rest]) => [limit!, ...rest]),
+      'the compute budget in another order': () => first(([limit, price, ...rest]) => [price!, limit!, ...rest]),
+      'a request for heap instead of a limit': () =>
+        first(([, ...rest]) => [ComputeBudgetProgram.requestHeapFrame({ bytes: 32_768 }), ...rest]),
+      'no transfer': () => first(([limit, price, , memo]) => [limit!, price!, memo!]),
+      'a plain Transfer': () =>
+        first(([limit, price, transfer, memo]) => {
+          const [source, , destination, owner] = transfer!.keys;
+          const plain = createTransferInstruction(source!.pubkey, destination!.pubkey, owner!.pubkey, TOTAL);
+          return [limit!, price!, plain, memo!];
+        }),
+      'a second transfer': () => first((usual) => [...usual, usual[2]!]),
+      'an approval': () =>
+        first((usual) => {
+          const [source, , , owner] = usual[2]!.keys;
+          return [...usual, createApproveInstruction(source!.pubkey, stranger.publicKey, owner!.pubkey, TOTAL)];
+        }),
+      'five memos': () => first((usual) => [...usual, ...Array(4).fill(usual[3])]),
+      'a transfer of the fee payer’s SOL': () =>
+        first((usual) => [
+          ...usual,
+          SystemProgram.transfer({ fromPubkey: feePayer.publicKey, toPubkey: stranger.publicKey, lamports: 1 }),
+        ]),
+      'the fee payer in a memo': () =>
+        first((usual) => {
+          const keys = [{ pubkey: feePayer.publicKey, isSigner: true, isWritable: true }];
+          const { programId, data } = usual[3]!;
+          return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
+        }),
+      'a third signer': () =>
+        first((usual) => {
+          const keys = [{ pubkey: stranger.publicKey, isSigner: true, isWritable: false }];
+          const { programId, data } = usual[3]!;
+          return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
+        }),
+      'a fifth account of the transfer': () =>
+        first((usual) => {
+          usual[2]!.keys.push({ pubkey: stranger.publicKey, isSigner: false, isWritable: false });
+          return usual;
+        }),
+    };
+
+    it('is refused with a new quote, and neither key signs or pays anything', async () => {
+      const body = { task: 'changed' };
+      const accepted = await quote(body);
+      const before = await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)]);
+      const found: Record<string, string> = {};
+      for (const [name, change] of Object.entries(CHANGES)) {
+        const answer = await buy(body, accepted, change());
+        found[name] = reasonOf(answer);
+        expect(answer.headers.get('payment-required'), name).to.be.a('string');
+      }
+      const all = Object.fromEntries(Object.keys(CHANGES).map((name) => [name, 'payment_invalid']));
+      expect(found).to.deep.equal(all);
+      expect(await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)])).to.deep.equal(before);
+      // The same quote, paid as it should be, is taken.
+      expect((await buy(body, accepted)).status).to.equal(200);
+    });
+  });
+
+  it('takes no quote that it did not make, and no header that is none', async () => {
+    const body = { task: 'forged' };
+    const accepted = await quote(body);
+    const forge = (change: object) => ({ ...accepted, ...change });
+    const extra = (change: object) => forge({ extra: { ...accepted.extra, ...change } });
+    const other = await quote({ task: 'another' });
+    const forged: Record<string, Accepted> = {
+      'a lower amount': forge({ amount: '1' }),
+      'another deposit': forge({ payTo: Keypair.generate().publicKey.toBase58() }),
+      'a lower price': extra({ price: '1' }),
+      'no service fee': extra({ service_fee: '0' }),
+      'another payer': extra({ payer: wallet.publicKey.toBase58() }),
+      'another nonce': extra({ nonce: '00'.repeat(16) }),
+      'another blockhash': extra({ recentBlockhash: Keypair.generate().publicKey.toBase58() }),
+      'a later height': extra({ lastValidBlockHeight: '999999999' }),
+      'the ticket of another quote': extra({ ticket: other.extra.ticket }),
+      'an empty ticket': extra({ ticket: '' }),
+      'an impossible amount': extra({ price: '99999999999999999999' }),
+      'another network': forge({ network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }),
+      'another timeout': forge({ maxTimeoutSeconds: 1_000 }),
+    };
+    for (const [name, one] of Object.entries(forged)) {
+      const header = paymentHeader(one, makePayment(accepted, wallet));
+      expect(reasonOf(await ask(body, { 'payment-signature': header })), name).to.equal('payment_invalid');
+    }
+    for (const header of ['', 'x', Buffer.from('{}').toString('base64'), Buffer.from('[1').toString('base64')]) {
+      expect(reasonOf(await ask(body, { 'payment-signature': header })), header).to.equal('payment_invalid');
+    }
+    // A true quote of another request buys nothing here.
+    expect(reasonOf(await buy(body, other))).to.equal('quote_changed');
+  });
+
+  it('refuses a payment that may expire before it lands', async () => {
+    const accepted = await quote({ task: 'old' });
+    const { connection } = market.node;
+    const from = await connection.getBlockHeight('confirmed');
+    await until('the quote is old', async () => (await connection.getBlockHeight('confirmed')) > from + 125, 60_000);
+    expect(reasonOf(await buy({ task: 'old' }, accepted))).to.equal('quote_expired');
+  });
+
+  it('takes a blockhash of the client’s own if it is valid', async () => {
+    const accepted = await quote({ task: 'own blockhash' });
+    const { blockhash } = await market.node.connection.getLatestBlockhash();
+    expect((await buy({ task: 'own blockhash' }, accepted, { blockhash })).status).to.equal(200);
+    const never = Keypair.generate().publicKey.toBase58();
+    expect(
+      reasonOf(await buy({ task: 'own blockhash 2' }, await quote({ task: 'own blockhash 2' }), { blockhash: never })),
+    ).to.equal('quote_expired');
+  });
+
+  it('takes as many payments of one balance as it covers, however many arrive at once', async () => {
+    const payer = await rich(2n * TOTAL + 1n);
+    const bodies = Array.from({ length: 100 }, (_, n) => ({ task: `one balance ${n}` }));
+    const quotes = await Promise.all(bodies.map((body) => quote(body)));
+    const before = await lamports(feePayer);
+    const answers = await Promise.all(bodies.map((body, n) => buy(body, quotes[n], {}, payer)));
+    const sold = answers.filter(({ status }) => status === 200).length;
+    // A new wallet has one payment under way at a time; the others wait for nothing.
+    expect(sold).to.be.within(1, 2);
+    const others = answers.filter(({ status }) => status !== 200).map(reasonOf);
+    expect(
+      others.every((reason) => ['insufficient_funds', '503 service_unavailable'].includes(reason)),
+      others.join(),
+    ).to.equal(true);
+    expect(await usdcOf(payer)).to.equal(2n * TOTAL + 1n - BigInt(sold) * TOTAL);
+    expect(before - (await lamports(feePayer))).to.equal(sold * 10_001);
+  });
+
+  it('refuses a payer without the money, without an account, and with a frozen one', async () => {
+    const poor = await rich(TOTAL - 1n);
+    const nobody = Keypair.generate();
+    const frozen = await rich();
+    await market.setFrozen(findTokenAccount(frozen.publicKey, market.usdcMint), true);
+    for (const payer of [poor, nobody, frozen]) {
+      expect(reasonOf(await buy({ task: 'poor' }, await quote({ task: 'poor' }), {}, payer))).to.equal(
+        'insufficient_funds',
+      );
+    }
+  });
+
+  it('lets one of two payers have a quote, and takes nothing of the other', async () => {
+    const [one, two] = [await rich(), await rich()];
+    const body = { task: 'two payers' };
+    const accepted = await quote(body);
+    const answers = await Promise.all([buy(body, accepted, {}, one), buy(body, accepted, {}, two)]);
+    const sold = answers.filter(({ status }) => status === 200);
+    expect(sold.length, answers.map(({ text }) => text).join()).to.equal(1);
+    expect((await usdcOf(one)) + (await usdcOf(two))).to.equal(TOTAL);
+    const loser = (await usdcOf(one)) === 0n ? two : one;
+    const late = await buy(body, accepted, {}, loser);
+    expect(reasonOf(late)).to.equal('quote_used');
+    expect(decodeHeader(late, 'payment-required').accepts[0].payTo).to.not.equal(accepted.payTo);
+  });
+
+  describe('money that moves after the check', () => {
+    const away = async (payer: Keypair) => {
+      await market.node.fundSol(payer.publicKey, 1e9);
+      const { connection } = market.node;
+      const source = findTokenAccount(payer.publicKey, market.usdcMint);
+      const to = market.callers[1]!.usdc;
+      await sendTransaction(
+        connection,
+        [createTransferInstruction(source, to, payer.publicKey, TOTAL)],
+        keypairSigner(payer),
+      );
+    };
+
+    async function moveAt(point: string): Promise<{ answer: Answer; feePayerLamports: number; deposit: PublicKey }> {
+      const payer = await rich();
+      const task = stopAt(point);
+      const accepted = await quote({ task });
+      const before = await lamports(feePayer);
+      const answering = buy({ task }, accepted, {}, payer);
+      await until('it stands', async () => relay.standing.has(task));
+      await away(payer);
+      relay.process.send({ release: task });
+      const answer = await answering;
+      return { answer, feePayerLamports: before - (await lamports(feePayer)), deposit: new PublicKey(accepted.payTo) };
+    }
+
+    it('before the fee payer signs: the payment is never sent, and the deposit is closed', async () => {
+      const { answer, feePayerLamports, deposit } = await moveAt('depositConfirmed:before');
+      expect(reasonOf(answer), answer.text).to.equal('payment_failed');
+      expect(feePayerLamports).to.equal(0);
+      expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
+    });
+
+    it('after the fee payer signed: the payment fails, costs its fee, and is refused once it is dead', async () => {
+      const { answer, feePayerLamports, deposit } = await moveAt('send-pay:before');
+      expect(reasonOf(answer), answer.text).to.equal('payment_failed');
+      expect(feePayerLamports).to.equal(10_001);
+      expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
+    });
+  });
+});

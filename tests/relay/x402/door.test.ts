@@ -1,0 +1,251 @@
+/** Stock x402 clients buy calls through the door: what they get, and where each amount goes. */
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  FEE,
+  failedAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import {
+  type Accepted,
+  createX402Fetch,
+  decodeHeader,
+  makePayment,
+  type PaymentChange,
+  paymentHeader,
+} from '../../harness/node/x402.ts';
+
+const SERVICE_FEE = 5_000n;
+const TOTAL = PRICE + SERVICE_FEE;
+/** What `fetch` of Node reads of one header; a quote must stay far below it. */
+const MAX_QUOTE_BYTES = 4_096;
+
+describe('the x402 door', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  const feePayer = Keypair.generate();
+  const wallet = Keypair.generate();
+  let pay: typeof fetch;
+
+  before(async () => {
+    market = await startMarketplace({ feePayer });
+    await market.mintTo(wallet.publicKey, 100_000_000n);
+    pay = await createX402Fetch(wallet, market.node.rpcUrl);
+  });
+  after(() => market.stop());
+  afterEach(() => market.setBehaviour(null));
+
+  const path = (query = '') => `/v1/x402/agents/${market.agentId}/execute${query}`;
+  const ask = (body: object, headers: Record<string, string> = {}, query = '') =>
+    request(market.relay.url, path(query), { body, headers });
+  /** The quote of a request. */
+  async function quote(body: object, headers: Record<string, string> = {}, query = ''): Promise<Accepted> {
+    const answer = await ask(body, headers, query);
+    expect(answer.status, answer.text).to.equal(402);
+    return decodeHeader(answer, 'payment-required').accepts[0];
+  }
+  /** Sends a request with a payment of this quote, changed or not. */
+  const buy = (
+    body: object,
+    accepted: Accepted,
+    change: PaymentChange = {},
+    by = wallet,
+    query = '',
+  ): Promise<Answer> =>
+    ask(body, { 'payment-signature': paymentHeader(accepted, makePayment(accepted, by, change)) }, query);
+  const stock = (body: object, headers: Record<string, string> = {}) =>
+    pay(market.relay.url + path(), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
+  const balances = async () => ({
+    wallet: await usdcOf(wallet.publicKey),
+    creator: await market.amountOf(market.creatorUsdc),
+    treasury: await market.amountOf(findTreasury()),
+    feePayer: await market.node.connection.getBalance(feePayer.publicKey, 'confirmed'),
+    relay: await market.node.connection.getBalance(market.authority.publicKey, 'confirmed'),
+  });
+  const moved = (before: Awaited<ReturnType<typeof balances>>, after: typeof before) => ({
+    wallet: after.wallet - before.wallet,
+    creator: after.creator - before.creator,
+    treasury: after.treasury - before.treasury,
+    feePayer: after.feePayer - before.feePayer,
+  });
+  const SOLD = { wallet: -TOTAL, creator: PRICE - FEE, treasury: FEE + SERVICE_FEE, feePayer: -10_001 };
+  const refused = (answer: Answer) => [answer.status, answer.body.error.code, answer.body.error.details?.reason];
+
+  it('sells a call to an unchanged client without a key, an account or SOL', async () => {
+    const before = await balances();
+    const response = await stock({ task: 'buy me' });
+    // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
+    const body = (await response.json()) as any;
+    expect(response.status, JSON.stringify(body)).to.equal(200);
+    expect(body).to.include({ status: 'completed', result: 'done: buy me', cost_usdc: 0.25 });
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
+    const receipt = decodeHeader(response, 'payment-response');
+    expect(receipt).to.include({ success: true, payer: wallet.publicKey.toBase58(), amount: String(TOTAL) });
+    expect(receipt.extensions.execution.execution_id).to.equal(body.execution_id);
+    const landed = await market.node.connection.getSignatureStatus(receipt.transaction, {
+      searchTransactionHistory: true,
+    });
+    expect(landed.value?.err).to.equal(null);
+    expect((await market.record(body.execution_id))?.caller.toBase58()).to.equal(wallet.publicKey.toBase58());
+    expect(await market.node.connection.getBalance(wallet.publicKey)).to.equal(0);
+  });
+
+  it('leaves nothing lent once a call has ended: the rent of deposit and vault is back', async () => {
+    const accepted = await quote({ task: 'rent' });
+    expect((await buy({ task: 'rent' }, accepted)).status).to.equal(200);
+    const deposit = new PublicKey(accepted.payTo);
+    for (const address of [deposit, findTokenAccount(deposit, market.usdcMint)]) {
+      expect(await market.node.connection.getAccountInfo(address, 'confirmed')).to.equal(null);
+    }
+  });
+
+  it('sends the price back if the agent fails, and says so', async () => {
+    market.setBehaviour(({ execution_id }, _response, reply) => reply(failedAnswer(execution_id)));
+    const before = await balances();
+    const response = await stock({ task: 'fail me' });
+    expect(response.status).to.equal(500);
+    expect(moved(before, await balances())).to.include({ wallet: -SERVICE_FEE, creator: 0n, treasury: SERVICE_FEE });
+    const receipt = decodeHeader(response, 'payment-response');
+    expect(receipt).to.include({ success: false, errorReason: 'refunded' });
+    expect(receipt.extensions.execution.refund_transaction).to.be.a('string');
+  });
+
+  it('answers 408 if the agent does not answer in time, and sends the price back', async () => {
+    market.setBehaviour(() => undefined);
+    const before = await balances();
+    const response = await stock({ task: 'too late', timeout_seconds: 1 });
+    expect(response.status).to.equal(408);
+    expect(decodeHeader(response, 'payment-response').success).to.equal(false);
+    expect(moved(before, await balances())).to.include({ wallet: -SERVICE_FEE, creator: 0n });
+  });
+
+  it('quotes a price in a header that clients can read, and reads nothing from the node for it', async () => {
+    const answer = await ask({ task: 'how much?' });
+    expect(refused(answer)).to.deep.equal([402, 'payment_required', 'no_payment']);
+    expect(answer.headers.get('cache-control')).to.equal('no-store');
+    expect(answer.headers.get('payment-required')!.length).to.be.lessThan(MAX_QUOTE_BYTES);
+    const required = decodeHeader(answer, 'payment-required');
+    expect(required.x402Version).to.equal(2);
+    expect(required.resource.url).to.equal(market.relay.url + path());
+    const [accepted] = required.accepts;
+    expect(accepted).to.include({ scheme: 'exact', amount: String(TOTAL), asset: market.usdcMint.toBase58() });
+    expect(accepted.maxTimeoutSeconds).to.equal(90);
+    expect(accepted.extra).to.include({ feePayer: feePayer.publicKey.toBase58(), paymentFlow: 'escrow', payer: null });
+  });
+
+  it('checks everything that needs no money before it quotes', async () => {
+    expect((await ask({})).status).to.equal(400);
+    expect((await ask({ task: 'x', stream: true })).status).to.equal(400);
+    expect((await ask({ task: 'x' }, {}, '?payer=nobody')).status).to.equal(400);
+    expect((await ask({ task: 'x' }, {}, '?other=1')).status).to.equal(400);
+    expect((await ask({ task: 'x', max_cost_usdc: 0.25 })).body.error.code).to.equal('price_changed');
+    const unknown = `/v1/x402/agents/${wallet.publicKey}/execute`;
+    expect((await request(market.relay.url, unknown, { body: { task: 'x' } })).status).to.equal(404);
+    const signer = keypairSigner(market.creator);
+    const agentId = new PublicKey(market.agentId);
+    await changeStatus(market.marketplace, { wallet: signer, agentId, status: 'paused' });
+    await until('it is paused', async () => (await ask({ task: 'x' })).status === 422);
+    await changeStatus(market.marketplace, { wallet: signer, agentId, status: 'active' });
+    await until('it is active', async () => (await ask({ task: 'x' })).status === 402);
+  });
+
+  it('gives the same answer to the same payment sent again, and takes it once', async () => {
+    const before = await balances();
+    const accepted = await quote({ task: 'again' });
+    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const [first, twin] = await Promise.all([ask({ task: 'again' }, headers), ask({ task: 'again' }, headers)]);
+    expect([first.status, twin.status].sort()).to.deep.equal([200, 409]);
+    const answer = first.status === 200 ? first : twin;
+    const later = await ask({ task: 'again' }, headers);
+    expect([later.status, later.text]).to.deep.equal([200, answer.text]);
+    expect(later.headers.get('idempotent-replayed')).to.equal('true');
+    expect(later.headers.get('payment-response')).to.equal(answer.headers.get('payment-response'));
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
+  });
+
+  it('does not take a second payment of the same quote, and answers it like the first', async () => {
+    const before = await balances();
+    const accepted = await quote({ task: 'twice' });
+    const first = await buy({ task: 'twice' }, accepted);
+    const second = await buy({ task: 'twice' }, accepted);
+    expect([second.status, second.text]).to.deep.equal([200, first.text]);
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
+  });
+
+  it('gives a client that lost its answer the same quote, by its Idempotency-Key', async () => {
+    const before = await balances();
+    const headers = { 'idempotency-key': 'a-key-of-the-client' };
+    const first = (await (await stock({ task: 'keyed' }, headers)).json()) as { execution_id: string };
+    const again = (await (await stock({ task: 'keyed' }, headers)).json()) as { execution_id: string };
+    expect(again).to.deep.equal(first);
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
+    const other = await stock({ task: 'another task' }, headers);
+    expect(other.status).to.equal(422);
+    expect(((await other.json()) as Answer['body']).error.code).to.equal('idempotency_key_reused');
+  });
+
+  it('answers a payment-identifier that came before, and refuses it for another request', async () => {
+    const before = await balances();
+    const extensions = { 'payment-identifier': { info: { required: false, id: 'pay_0123456789abcdef' } } };
+    const send = async (task: string) => {
+      const accepted = await quote({ task });
+      return ask({ task }, { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet), extensions) });
+    };
+    const first = await send('identified');
+    expect(first.status, first.text).to.equal(200);
+    expect((await send('identified')).text).to.equal(first.text);
+    const other = await send('another');
+    expect([other.status, other.body.error.code]).to.deep.equal([409, 'payment_id_reused']);
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
+  });
+
+  it('answers an asynchronous call when the escrow is funded, and its repeat with the result', async () => {
+    let release: (() => void) | null = null;
+    const body = { task: 'later', async: true };
+    market.setBehaviour(({ execution_id }, _response, reply) => {
+      release = () => reply(failedAnswer(execution_id));
+    });
+    const accepted = await quote(body);
+    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
+    const first = await ask(body, headers);
+    expect([first.status, first.body.status], first.text).to.deep.equal([202, 'pending']);
+    expect(first.headers.get('location')).to.equal(`/v1/executions/${first.body.execution_id}`);
+    expect(first.headers.get('retry-after')).to.equal('1');
+    expect(decodeHeader(first, 'payment-response').success).to.equal(true);
+    expect((await ask(body, headers)).status).to.equal(202);
+    await until('the creator is called', async () => release !== null);
+    release!();
+    await until('it has ended', async () => (await ask(body, headers)).status === 500);
+  });
+
+  it('with a payer in the URL only that wallet can pay', async () => {
+    const query = `?payer=${wallet.publicKey}`;
+    const stranger = market.callers[0]!.wallet;
+    const accepted = await quote({ task: 'mine' }, {}, query);
+    expect(accepted.extra.payer).to.equal(wallet.publicKey.toBase58());
+    expect(refused(await buy({ task: 'mine' }, accepted, {}, stranger, query))).to.include('payment_invalid');
+    expect(refused(await buy({ task: 'mine' }, accepted))).to.include('quote_changed');
+    expect((await buy({ task: 'mine' }, accepted, {}, wallet, query)).status).to.equal(200);
+  });
+
+  it('says so if this service has no fee payer for x402', async () => {
+    const other = await market.startRelayProcess({ X402_FEE_PAYER_KEYPAIR: undefined, WITHOUT_INDEXER: '1' });
+    const { status, body } = await request(other.url, path(), { body: { task: 'closed' } });
+    await other.kill();
+    expect([status, body.error.code]).to.deep.equal([404, 'not_found']);
+    expect(body.error.message).to.include('does not take payments of x402 clients');
+  });
+});
