@@ -15,12 +15,14 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = join(ROOT, 'app', 'client');
 const DIST = join(PACKAGE, 'dist');
 const SDK = join(ROOT, 'app', 'sdk');
-const ENTRY = join(SDK, 'client', 'caller.ts');
+/** Its entries by the names of their files, each in one file. */
+const ENTRIES = { index: join(SDK, 'client', 'caller.ts'), x402: join(SDK, 'client', 'x402.ts') };
 
 /** What receipts are checked with. Any other instruction or account of the program says nothing about them. */
 const INSTRUCTIONS = [
   'open_execution',
   'open_execution_with_grant',
+  'open_execution_from_deposit',
   'open_execution_from_deposit',
   'settle_execution',
   'refund_execution',
@@ -38,11 +40,12 @@ const shortIdl: Plugin = {
   },
 };
 
-/** Only those that the modules with the checks name. */
+/** Only those that the modules with checks name. */
 function plainConstants(): string {
   const receipt = join(SDK, 'receipt');
   const checks = readdirSync(receipt).map((file) => readFileSync(join(receipt, file), 'utf8'));
-  const sources = [...checks, readFileSync(join(SDK, 'program', 'archiveTree.ts'), 'utf8')].join('\n');
+  const more = ['program/archiveTree.ts', 'client/quote.ts'].map((file) => readFileSync(join(SDK, file), 'utf8'));
+  const sources = [...checks, ...more].join('\n');
   const plain = Object.entries(constants)
     .filter(([name]) => sources.includes(`constants.${name}`))
     .map(([name, value]) => `${name}: ${value}${typeof value === 'bigint' ? 'n' : ''}`);
@@ -77,7 +80,7 @@ function shorten(): string {
   });
 }
 
-/** Declarations of the entry and of all that they refer to. None may name a package: its reader may not have it. */
+/** Declarations of the entries and of all that they refer to. None may name a package: its reader may not have it. */
 function writeDeclarations(): void {
   const options: ts.CompilerOptions = {
     target: ts.ScriptTarget.ES2023,
@@ -95,8 +98,8 @@ function writeDeclarations(): void {
     outDir: DIST,
   };
   const emitted = new Map<string, string>();
-  ts.createProgram([ENTRY], options).emit(undefined, (path, text) => emitted.set(resolve(path), text));
-  const queue = [join(DIST, 'client', 'caller.d.ts')];
+  ts.createProgram(Object.values(ENTRIES), options).emit(undefined, (path, text) => emitted.set(resolve(path), text));
+  const queue = ['caller', 'x402'].map((name) => join(DIST, 'client', `${name}.d.ts`));
   for (const path of queue) {
     const text = emitted.get(path);
     if (text === undefined) throw new Error(`no declarations were made for ${path}`);
@@ -126,8 +129,10 @@ const types = join(SDK, 'client', 'generated.ts');
 writeFileSync(types, await generateTypes());
 rmSync(DIST, { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: [ENTRY],
-  outfile: join(DIST, 'index.js'),
+  entryPoints: ENTRIES,
+  outdir: DIST,
+  // Only whoever pays by x402 installs them.
+  external: ['@x402/*'],
   absWorkingDir: ROOT,
   bundle: true,
   minify: true,

@@ -47,10 +47,11 @@ def refused(error: MarketplaceError) -> dict[str, Any]:
     }
 
 
-def make(client: Client, call: dict[str, Any]) -> BaseModel | int:
+def make(client: Client, call: dict[str, Any], deltas: list[str]) -> BaseModel | int:
     match call["method"]:
         case "agents.run":
-            return client.agents.run(call["agent"], **arguments_of(call))
+            on_delta = deltas.append if call.get("deltas") else None
+            return client.agents.run(call["agent"], **arguments_of(call), on_delta=on_delta)
         case "agents.retrieve":
             return client.agents.retrieve(call["agent"])
         case "agents.list":
@@ -67,10 +68,11 @@ def make(client: Client, call: dict[str, Any]) -> BaseModel | int:
             raise ValueError(f"the table has a method that this program does not know: {method}")
 
 
-async def make_async(client: AsyncClient, call: dict[str, Any]) -> BaseModel | int:
+async def make_async(client: AsyncClient, call: dict[str, Any], deltas: list[str]) -> BaseModel | int:
     match call["method"]:
         case "agents.run":
-            return await client.agents.run(call["agent"], **arguments_of(call))
+            on_delta = deltas.append if call.get("deltas") else None
+            return await client.agents.run(call["agent"], **arguments_of(call), on_delta=on_delta)
         case "agents.retrieve":
             return await client.agents.retrieve(call["agent"])
         case "agents.list":
@@ -89,22 +91,24 @@ async def make_async(client: AsyncClient, call: dict[str, Any]) -> BaseModel | i
 
 def outcome(entry: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
+    deltas: list[str] = []
     with Client(**options_of(entry)) as client:
         try:
-            found = shown(make(client, entry["call"]))
+            found = shown(make(client, entry["call"], deltas))
         except MarketplaceError as error:
             found = refused(error)
-    return {**found, "ms": (time.monotonic() - started) * 1000}
+    return {**found, "deltas": deltas, "ms": (time.monotonic() - started) * 1000}
 
 
 async def outcome_async(entry: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
+    deltas: list[str] = []
     async with AsyncClient(**options_of(entry)) as client:
         try:
-            found = shown(await make_async(client, entry["call"]))
+            found = shown(await make_async(client, entry["call"], deltas))
         except MarketplaceError as error:
             found = refused(error)
-    return {**found, "ms": (time.monotonic() - started) * 1000}
+    return {**found, "deltas": deltas, "ms": (time.monotonic() - started) * 1000}
 
 
 async def all_async(table: list[dict[str, Any]]) -> list[dict[str, Any]]:

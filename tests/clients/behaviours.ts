@@ -5,8 +5,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
+import { EVENT_STREAM, isEventStream, renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -23,11 +28,13 @@ interface Step {
   body?: unknown;
   text?: string;
   merge?: object;
+  events?: number;
   then?: string;
 }
 
 interface Expected {
   result?: Record<string, unknown>;
+  deltas?: string[];
   count?: number;
   error?: Record<string, unknown>;
   requests: number | string;
@@ -56,6 +63,8 @@ export interface Entry {
 
 export interface Outcome {
   result?: Record<string, unknown>;
+  /** The output that came while it was made, if it was asked for. */
+  deltas?: string[];
   count?: number;
   error?: Record<string, unknown>;
   ms: number;
@@ -74,10 +83,16 @@ interface Seen {
 /** Starts a marketplace with two agents and a creator that does as `parameters.creator` says. */
 export async function startScene(environment: NodeJS.ProcessEnv = {}): Promise<TestMarketplace> {
   const market = await startMarketplace({ slotTimeMs: 50, environment });
-  market.setBehaviour(({ execution_id, task, parameters }, _, reply) => {
-    const good = () => reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
+  market.setBehaviour(({ execution_id, task, parameters }, response, reply) => {
+    const answer = goodAnswer(market.signingKey, execution_id, `done: ${task}`);
+    const good = () => reply(answer);
+    const isStreamed = String(response.req.headers.accept).startsWith(EVENT_STREAM);
     if (parameters.creator === 'fails') reply(failedAnswer(execution_id));
-    else if (parameters.creator === 'slow') setTimeout(good, 5_000);
+    else if (isStreamed && parameters.creator === 'streams') void write(response, answer, 0);
+    else if (isStreamed && parameters.creator === 'streams slowly') void write(response, answer, 1_500);
+    else if (isStreamed && parameters.creator === 'streams, then fails') {
+      void write(response, failedAnswer(execution_id), 0);
+    } else if (parameters.creator === 'slow') setTimeout(good, 5_000);
     else if (parameters.creator !== 'silent') good();
   });
   const signingKey = generateSigningKey();
@@ -87,6 +102,16 @@ export async function startScene(environment: NodeJS.ProcessEnv = {}): Promise<T
   await market.list({ name: 'second-agent', endpoint, signingKey });
   second.unref();
   return market;
+}
+
+/** Streams an answer after five parts of the output, with a pause after each. */
+async function write(response: ServerResponse, answer: object, pauseMs: number): Promise<void> {
+  response.writeHead(200, { 'content-type': EVENT_STREAM });
+  for (const text of ['Once ', 'upon ', 'a ', 'time', '\u2028']) {
+    response.write(renderEvent('delta', JSON.stringify({ text })));
+    if (pauseMs > 0) await delay(pauseMs);
+  }
+  response.end(renderEvent('result', JSON.stringify(answer)));
 }
 
 /** A server that does for `/N/...` what the Nth script says. */
@@ -126,9 +151,19 @@ async function play(step: Step, mine: Seen, ask: () => Promise<Response>, respon
     return;
   }
   const answer = await asked;
+  if (answer && isEventStream(answer.headers.get('content-type')) && !then && step.events === undefined) {
+    response.writeHead(answer.status, { 'content-type': EVENT_STREAM });
+    await pipeline(Readable.fromWeb(answer.body as ReadableStream), response).catch(() => {});
+    return;
+  }
   let text = answer ? await answer.text() : (step.text ?? '');
   mine.executionId = /"execution_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1] ?? mine.executionId;
   if (then === 'close') return void response.destroy();
+  if (step.events !== undefined)
+    text = text
+      .split(/(?<=\n\n)/)
+      .slice(0, step.events)
+      .join('');
   if (step.merge) text = JSON.stringify({ ...JSON.parse(text), ...step.merge });
   if (step.body) text = JSON.stringify(step.body).replace('$execution_id', mine.executionId);
   const wait = answer?.headers.get('retry-after');
@@ -201,6 +236,7 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
           ]);
           expect(outcome.result, said).to.include(Object.fromEntries(result));
         }
+        if (wanted.deltas) expect(outcome.deltas, said).to.deep.equal(wanted.deltas);
         if (wanted.count) expect(outcome.count, said).to.equal(wanted.count);
         if (wanted.error) {
           const { has_execution_id, issue_path, details, ...plain } = wanted.error;

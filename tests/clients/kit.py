@@ -32,6 +32,10 @@ async def execute(request: ExecutionRequest) -> ExecutionOutput:
         await asyncio.sleep(3_600)
     if request.task == "is slow":
         await asyncio.sleep(0.5)
+    if request.task == "streams":
+        for text in ("Once ", "up\nön", "\u2028"):
+            request.delta(text)
+            await asyncio.sleep(0)
     if request.task == "surrogates":
         return ExecutionOutput("a\ud800b")
     if request.task == "too long":

@@ -12,7 +12,7 @@ from typing import Any
 import base58
 import httpx
 
-from agent_marketplace import AsyncClient, Client, NotFoundError, from_base_units, to_base_units
+from agent_marketplace import AsyncClient, Client, NotFoundError, from_base_units, to_base_units, x402
 from agent_marketplace.creator import signatures
 from agent_marketplace.money import json_usdc
 from agent_marketplace.receipts import (
@@ -157,6 +157,7 @@ def offset_of(struct: str, wanted: str | None) -> int:
 
 assert offset_of("ExecutionRecord", None) == _program.RECORD_BYTES
 assert offset_of("OpenExecutionArgs", "request_hash") == _program.OPEN_HASH_AT
+assert types["OpenExecutionFromDepositArgs"]["fields"][0]["name"] == "open"
 assert (
     offset_of("SettleExecutionArgs", "result_hash"),
     offset_of("SettleExecutionArgs", "signature"),
@@ -175,6 +176,45 @@ assert str(from_base_units(1)) == "0.000001"
 for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "Infinity", "18446744073710"):
     assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
 assert json.dumps([json_usdc("0.1"), json_usdc(3), json_usdc("0.000001")]) == "[0.1, 3, 1e-06]"
+
+# Quotes of the x402 door
+deposit = vectors["deposit"]
+assert idl["constants"] and int(constants["MAX_SERVICE_FEE"]) == x402.MAX_SERVICE_FEE
+for domain in ("terms_domain", "deposit_domain"):
+    name = {"terms_domain": "DEPOSIT_TERMS_DOMAIN", "deposit_domain": "DEPOSIT_DOMAIN"}[domain]
+    assert bytes(constants[name]).decode() == deposit[domain]
+quotes: dict[str, Any] = given["quotes"]
+
+
+def changed(change: dict[str, Any]) -> dict[str, Any]:
+    quote: dict[str, Any] = json.loads(json.dumps(quotes["quote"]))
+    for path, value in change.items():
+        name, _, inner = path.partition(".")
+        if value == "absent":
+            del (quote[name] if inner else quote)[inner or name]
+        else:
+            (quote[name] if inner else quote)[inner or name] = value
+    return quote
+
+
+def checked(case: dict[str, Any]) -> x402.CheckedQuote:
+    return x402.check_quote(changed(case["change"]), **{**quotes["purchase"], **case.get("purchase", {})})
+
+
+found = checked({"change": {}})
+assert {**found.__dict__, **{name: str(getattr(found, name)) for name in ("amount", "price", "service_fee")}} == quotes[
+    "checked"
+]
+for case in quotes["accepted"]:
+    assert checked(case).deposit == changed(case["change"])["payTo"], case
+for case in quotes["refused"]:
+    try:
+        checked(case)
+        raise AssertionError(f"it must refuse {case}")
+    except x402.QuoteRefusedError as error:
+        assert error.field == case["field"], (case, error)
+for value in (None, [], "exact", 7):
+    assert raises(lambda value=value: x402.check_quote(value, **quotes["purchase"]))
 
 # Both clients: the same methods with the same arguments and docs
 clients = (Client("http://127.0.0.1"), AsyncClient("http://127.0.0.1"))

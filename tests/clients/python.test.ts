@@ -26,6 +26,7 @@ import { untilFound } from '../harness/edge/until.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
+import quotes from './quotes.json' with { type: 'json' };
 
 const HERE = import.meta.dirname;
 
@@ -112,7 +113,11 @@ describe('clients/python', function () {
     });
 
     it('computes what examples/vectors.json and the IDL say, and both clients have the same methods', async () => {
-      const { code, output } = await python.finish([join(HERE, 'pure.py')], {}, JSON.stringify({ vectors, idl }));
+      const { code, output } = await python.finish(
+        [join(HERE, 'pure.py')],
+        {},
+        JSON.stringify({ vectors, idl, quotes }),
+      );
       expect(code, output).to.equal(0);
     });
   });
@@ -135,7 +140,8 @@ describe('clients/python', function () {
       const agentId = await market.list({ name: 'python-agent', endpoint: `${url(lines)}/execute`, signingKey: key() });
       const before = await market.balances();
       const task = 'to be or not to be';
-      const [paid] = await programOf('sync')([entry(agentId, { task })]);
+      const [paid] = await programOf('sync')([entry(agentId, { task, deltas: true })]);
+      expect(paid!.deltas).to.deep.equal(['6 words']);
       expect(paid!.result, JSON.stringify(paid)).to.include({
         status: 'completed',
         result: '[["to", 2], ["be", 2], ["or", 1]]',
@@ -356,12 +362,13 @@ describe('clients/python', function () {
         maxBodyBytes: 100_000,
         maxAnswerBytes: 10_000,
         onError: () => {},
-        async execute({ task, executionId, purpose }) {
+        async execute({ task, executionId, purpose }, { delta }) {
           runs.set(executionId, (runs.get(executionId) ?? 0) + 1);
           if (task === 'fails') throw new ExecutionFailure('no luck');
           if (task === 'crashes') throw new Error('a secret of the creator');
           if (task === 'hangs') await new Promise(() => {});
           if (task === 'is slow') await new Promise((resolve) => setTimeout(resolve, 500));
+          if (task === 'streams') for (const text of ['Once ', 'up\nön', '\u2028']) await delta(text);
           if (task === 'surrogates') return { result: 'a\ud800b' };
           if (task === 'too long') return { result: 'x'.repeat(20_000) };
           const result = `${task}: ${purpose}, run ${runs.get(executionId)}, ü`;
@@ -391,6 +398,10 @@ describe('clients/python', function () {
       namedKey?: string;
     }
 
+    /** The names of events with their data, which is JSON. */
+    const readStream = (text: string) =>
+      [...text.matchAll(/event: (\w+)\ndata: ([^\n]*)\n\n/g)].map(([, name, data]) => [name, JSON.parse(data!)]);
+
     /** The answers of both kits to the same call; signed over `sign`, by default over the body. */
     async function bothSay({
       body = bodyOf(),
@@ -414,11 +425,10 @@ describe('clients/python', function () {
                 });
           const given = { method, headers: { ...signed, ...headers }, ...(method === 'POST' && { body }) };
           const answer = await fetch(url, given);
-          return {
-            status: answer.status,
-            allow: answer.headers.get('allow'),
-            body: (await answer.json()) as Record<string, unknown> & { error: { code: string } },
-          };
+          type Body = Record<string, unknown> & { error: { code: string } };
+          const isStream = answer.headers.get('content-type') === 'text/event-stream';
+          const said = isStream ? { result: readStream(await answer.text()) } : await answer.json();
+          return { status: answer.status, allow: answer.headers.get('allow'), body: said as Body };
         }),
       );
     }
@@ -487,6 +497,21 @@ describe('clients/python', function () {
       for (const { body } of [ours!, theirs!]) {
         expect(body.error).to.match(/^the answer is \d+ bytes, more than the 10000 allowed$/);
       }
+    });
+
+    it('streams output to a marketplace that accepts it, and to no other, as the kit in TypeScript does', async () => {
+      const execution_id = newId();
+      const call = { body: bodyOf({ execution_id, task: 'streams' }) };
+      const accept = 'text/event-stream, application/json';
+      const [ours, theirs] = await bothSay({ ...call, headers: { accept } });
+      expect(theirs).to.deep.equal(ours);
+      const events = theirs!.body.result as [string, object][];
+      const [name, answer] = events.pop()!;
+      const deltas = ['Once ', 'up\nön', '\u2028'].map((text) => ['delta', { text }]);
+      expect([...events, name]).to.deep.equal([...deltas, 'result']);
+      // A repeat gets the answer alone, and the same.
+      const [, again] = await bothSay(call);
+      expect(again!.body).to.deep.equal(answer);
     });
 
     it('runs a repeated execution once, also while it runs, and refuses its id for another task', async () => {

@@ -1,5 +1,5 @@
 /** The TypeScript client behaves as the table that all clients share says, on a real marketplace. */
-import { AgentMarketplace, MarketplaceError, type Options } from '../../app/sdk/client/caller.ts';
+import { AgentMarketplace, MarketplaceError, type OnDelta, type Options } from '../../app/sdk/client/caller.ts';
 import type { TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Entry, type Outcome, type Program, startScene } from './behaviours.ts';
 import { takesOptions } from './options.ts';
@@ -8,12 +8,16 @@ const run: Program = (entries) => Promise.all(entries.map(outcomeOf));
 
 async function outcomeOf(entry: Entry): Promise<Outcome> {
   const start = performance.now();
-  const outcome = await call(entry).catch(readError);
-  return { ...outcome, ms: performance.now() - start };
+  const deltas: string[] = [];
+  const outcome = await call(entry, (text) => void deltas.push(text)).catch(readError);
+  return { ...outcome, deltas, ms: performance.now() - start };
 }
 
 /** The table has Python's names, and seconds. */
-async function call({ base_url, api_key, client: options = {}, call }: Entry): Promise<Omit<Outcome, 'ms'>> {
+async function call(
+  { base_url, api_key, client: options = {}, call }: Entry,
+  onDelta: OnDelta,
+): Promise<Omit<Outcome, 'ms'>> {
   const { timeout = 30, max_retries } = options as { timeout?: number; max_retries?: number };
   const own: Options = { baseUrl: base_url, apiKey: api_key, timeout: timeout * 1_000, maxRetries: max_retries };
   const { agents, executions } = new AgentMarketplace(own);
@@ -30,7 +34,7 @@ async function call({ base_url, api_key, client: options = {}, call }: Entry): P
   };
   switch (method) {
     case 'agents.run':
-      return { result: withTextAmounts(await agents.run(agent!, input, paid)) };
+      return { result: withTextAmounts(await agents.run(agent!, input, call.deltas ? { ...paid, onDelta } : paid)) };
     case 'executions.create':
       return { result: withTextAmounts(await executions.create(agent!, input, paid)) };
     case 'executions.wait': {

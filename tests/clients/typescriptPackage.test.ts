@@ -12,8 +12,9 @@ import { expect } from 'chai';
 import { build as esbuild, transformSync } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
 import { build as vite } from 'vite';
+import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
-import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 
 const exec = promisify(execFile);
 const PACKAGE = join(ROOT, 'app', 'client');
@@ -164,6 +165,21 @@ hasCode(null, 'nothing');
     const before = (await market.balances()).callers[0]!;
     expect(await runNode('first.mjs')).to.equal('done: Say hello cost 0.05 USDC\n');
     expect(before - (await market.balances()).callers[0]!).to.equal(50_000n);
+  });
+
+  it("runs README's call with its output, and reads its events", async () => {
+    market.setBehaviour(({ execution_id }, response) => {
+      expect(response.req.headers.accept).to.match(/^text\/event-stream/);
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(renderEvent('delta', '{"text": "Hello"}'));
+      const answer = goodAnswer(market.signingKey, execution_id, ', world');
+      response.end(renderEvent('result', JSON.stringify(answer)));
+    });
+    const before = (await market.balances()).callers[0]!;
+    const events = ['pending', 'running', 'completed'].map((name) => `execution.${name}\n`);
+    expect(await runNode('stream.mjs')).to.equal(`Hello, world\n${events.join('')}`);
+    expect(before - (await market.balances()).callers[0]!).to.equal(50_000n);
+    market.setBehaviour(null);
   });
 
   it("runs README's long call twice, which is paid once", async () => {

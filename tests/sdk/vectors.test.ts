@@ -10,7 +10,7 @@ import nacl from 'tweetnacl';
 import { callKeyId, type PublicJwk, readPublicJwk, signCall } from '../../app/sdk/creator/callSignature.ts';
 import { parseExecutionRequest } from '../../app/sdk/creator/creator.ts';
 import { verifyAnswer } from '../../app/sdk/creator/judge.ts';
-import { findListing, PROGRAM_ID, registerMessage } from '../../app/sdk/program/program.ts';
+import { depositAddress, findListing, PROGRAM_ID, registerMessage } from '../../app/sdk/program/program.ts';
 import {
   createNonce,
   deriveExecutionId,
@@ -115,6 +115,44 @@ describe('examples/vectors.json', () => {
     const seeds = [Buffer.from('execution'), id];
     const [record] = PublicKey.findProgramAddressSync(seeds, new PublicKey(execution.program_id));
     expect(record.toBase58()).to.equal(execution.record);
+  });
+
+  it('match for the deposits', () => {
+    const { deposit: given } = vectors;
+    const { listing, listing_version, request_hash, timeout_seconds, nonce_hex, price, service_fee } = given;
+    const number = (value: number, bytes: 4 | 8) => {
+      const encoded = Buffer.alloc(bytes);
+      encoded.writeUIntLE(value, 0, 4);
+      return encoded;
+    };
+    const [requestHash, nonce] = [Buffer.from(request_hash, 'hex'), Buffer.from(nonce_hex, 'hex')];
+    const version = number(listing_version, 4);
+    const timeout = number(timeout_seconds, 4);
+    const terms = sha256(given.terms_domain, bs58.decode(listing), version, requestHash, timeout, nonce);
+    expect(terms.toString('hex')).to.equal(given.terms_hash);
+    for (const { payer, ...expected } of given.vectors) {
+      const wallet = payer === null ? Buffer.alloc(32) : bs58.decode(payer);
+      const hash = sha256(given.deposit_domain, terms, wallet, number(price, 8), number(service_fee, 8));
+      expect(hash.toString('hex')).to.equal(expected.hash);
+      const seeds = [Buffer.from('deposit'), hash];
+      const [address] = PublicKey.findProgramAddressSync(seeds, new PublicKey(given.program_id));
+      expect(address.toBase58()).to.equal(expected.deposit);
+      const own = depositAddress({
+        terms: {
+          listing: new PublicKey(listing),
+          listingVersion: listing_version,
+          requestHash,
+          timeoutSeconds: timeout_seconds,
+          nonce,
+        },
+        payer: payer === null ? null : new PublicKey(payer),
+        price: BigInt(price),
+        serviceFee: BigInt(service_fee),
+        usdcMint: new PublicKey(listing),
+      });
+      expect(own.address).to.deep.equal(address);
+      expect(Buffer.from(own.hash)).to.deep.equal(hash);
+    }
   });
 
   it('match for the start message', () => {

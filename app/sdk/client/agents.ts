@@ -1,8 +1,9 @@
 /** `client.agents`. */
 
+import { buyCall } from './bought.ts';
 import { toQuery } from './http.ts';
 import { Listing } from './listing.ts';
-import { type CallOptions, executeRequest, type RunInput, runCall, type WaitOptions } from './paid.ts';
+import { executeRequest, type RunInput, type RunOptions, runCall } from './paid.ts';
 import type { RequestOptions, Service } from './service.ts';
 import type { Agent, AgentStatistics, AgentSummary, CompletedExecution } from './types.ts';
 
@@ -65,7 +66,10 @@ export class Agents {
    * that failed; its price is refunded in full. `timeout` is the longest wait for all of it: after it WaitTimeoutError
    * names the execution, which goes on and may still be paid.
    */
-  run(agentId: string, input: RunInput, options: CallOptions & WaitOptions = {}): Promise<CompletedExecution> {
-    return runCall(this.#service, executeRequest(agentId, input, options, false), options);
+  run(agentId: string, input: RunInput, options: RunOptions = {}): Promise<CompletedExecution> {
+    const service = this.#service;
+    const request = executeRequest(agentId, input, options, false);
+    if (!service.payment) return runCall(service, request, options);
+    return buyCall(service, { agentId, input, request }, service.payment, options);
   }
 }

@@ -4,12 +4,14 @@ export type { Check, CheckName, Comparison } from '../receipt/checks.ts';
 export { hashResult, verifyResultSignature } from '../receipt/receipt.ts';
 export type { AgentFilter, Agents } from './agents.ts';
 export * from './error.ts';
+export type { StreamOptions } from './events.ts';
 export type * from './executions.ts';
 export type { Listing, Page } from './listing.ts';
 export { AgentMarketplace } from './marketplace.ts';
-export type { CallOptions, RunInput, WaitOptions } from './paid.ts';
+export type { CallOptions, RunInput, RunOptions, WaitOptions } from './paid.ts';
 export { isProven, type VerifyOptions, verifyExecution, verifyReceipt } from './receipts.ts';
-export { type Logger, type Options, type RequestOptions, VERSION } from './service.ts';
+export { type Logger, type Options, type PaidCall, type Payment, type RequestOptions, VERSION } from './service.ts';
+export type { OnDelta } from './streamed.ts';
 export type * from './types.ts';
 export {
   verifyWebhook,

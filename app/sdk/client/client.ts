@@ -3,6 +3,7 @@
  * that a newer relay adds.
  */
 import * as z from 'zod';
+import { MarketplaceEvent as EventSchema, type MarketplaceEvent } from '../wire/events.ts';
 import { Receipt } from '../wire/receipt.ts';
 import {
   AgentFull,
@@ -83,6 +84,8 @@ export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
 
 export type MarketplaceClient = ReturnType<typeof createClient>;
 
+const readEvent = (data: string) => read<unknown>(EventSchema, JSON.parse(data)) as MarketplaceEvent;
+
 export interface ReadOptions {
   /** Ends the wait, and all retries. */
   signal?: AbortSignal;
@@ -138,6 +141,9 @@ export function createClient(options: ClientOptions) {
     return reading(() => call(schema, path, { signal, timeoutMs: readTimeoutMs, accepts }), signal);
   }
 
+  const openStream = (path: string, headers: Record<string, string>, signal: AbortSignal | undefined) =>
+    repeat(() => ask(path, { headers, signal, keepsOpen: true }), patience, signal);
+
   const post = (body: RequestInit['body'], signal?: AbortSignal, headers: Record<string, string> = {}): Init => ({
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
@@ -177,7 +183,7 @@ export function createClient(options: ClientOptions) {
     },
     getExecution: (executionId: string, options?: ReadOptions) =>
       get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
-    ...createEventStreams({ baseUrl, apiKey, fetcher, patience }),
+    ...createEventStreams<MarketplaceEvent>({ open: openStream, read: readEvent }),
     /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
     getReceipt: (executionId: string, options?: ReadOptions) =>
       get(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`, options),

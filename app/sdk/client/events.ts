@@ -1,9 +1,8 @@
 /** Follows the events of a wallet or an execution, over as many connections as it takes. */
-import { readEvents } from '../wire/eventStream.ts';
-import { MarketplaceEvent as EventSchema, isEnd, type MarketplaceEvent } from '../wire/events.ts';
-import { read } from './answer.ts';
-import { toError } from './http.ts';
-import { type Patience, repeat } from './repeat.ts';
+import { isEnd } from '../wire/choices.ts';
+import { EVENT_STREAM, readEvents } from '../wire/eventStream.ts';
+import type { HttpAnswer } from './http.ts';
+import { sleep } from './repeat.ts';
 import { chunksOf } from './streamed.ts';
 
 /** Pause before a broken or ended stream is resumed, ms. */
@@ -11,43 +10,35 @@ const RESUME_MS = 1_000;
 
 export interface StreamOptions {
   /** The id of the last event that you have, such as `evt_42`; the stream continues after it. */
-  after?: string;
+  after?: string | undefined;
   /** Ends the stream. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
-interface StreamDeps {
-  /** Without a trailing slash. */
-  baseUrl: string;
-  apiKey: string | undefined;
-  fetcher: typeof fetch;
-  patience: Patience;
+/** How a client asks and reads. */
+interface Source<Event> {
+  /** Opens a stream, and repeats that while it may help. Throws like the client's reads. */
+  open(path: string, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<HttpAnswer>;
+  /** An event from its JSON. */
+  read(data: string): Event;
 }
 
-/** The methods of the client that follow events. They throw like its reads. */
-export function createEventStreams({ baseUrl, apiKey, fetcher, patience }: StreamDeps) {
-  async function open(path: string, after: string | undefined, signal: AbortSignal | undefined) {
-    const headers = new Headers({ accept: 'text/event-stream' });
-    if (apiKey) headers.set('authorization', `Bearer ${apiKey}`);
-    if (after !== undefined) headers.set('last-event-id', after);
-    const response = await fetcher(baseUrl + path, { headers, signal: signal ?? null });
-    if (!response.ok) throw toError(response, await response.json().catch(() => null));
-    return response.status === 204 ? null : response;
-  }
-
+/** The methods of a client that follow events. They throw like its reads. */
+export function createEventStreams<Event extends { type: string }>({ open, read }: Source<Event>) {
   async function* follow(
     path: string,
     { after, signal }: StreamOptions,
-    isLast: (event: MarketplaceEvent) => boolean,
-  ): AsyncGenerator<MarketplaceEvent, void, undefined> {
+    isLast: (event: Event) => boolean,
+  ): AsyncGenerator<Event, void, undefined> {
     for (let last = after; !signal?.aborted; ) {
-      const response = await repeat(() => open(path, last, signal), patience, signal);
-      if (!response) return;
+      const headers = { accept: EVENT_STREAM, ...(last !== undefined && { 'last-event-id': last }) };
+      const { response } = await open(path, headers, signal);
+      if (response.status === 204) return;
       last ??= response.headers.get('last-event-id') ?? undefined;
       try {
         for await (const { id, data } of readEvents(chunksOf(response))) {
           last = id;
-          const event = read<unknown>(EventSchema, JSON.parse(data)) as MarketplaceEvent;
+          const event = read(data);
           yield event;
           if (isLast(event)) return;
         }
@@ -55,7 +46,7 @@ export function createEventStreams({ baseUrl, apiKey, fetcher, patience }: Strea
         // A connection that breaks is resumed; whatever else is wrong is the caller's to know.
         if (signal?.aborted || !(error instanceof TypeError)) throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, RESUME_MS));
+      await sleep(RESUME_MS, signal);
     }
   }
 

@@ -1,6 +1,7 @@
 /** `client.executions` and `client.statements`. */
 import type { Check } from '../receipt/checks.ts';
 import { NotFoundError } from './error.ts';
+import { createEventStreams, type StreamOptions } from './events.ts';
 import { toQuery } from './http.ts';
 import { Listing } from './listing.ts';
 import { type CallOptions, executeRequest, type RunInput, startCall, type WaitOptions, waitForEnd } from './paid.ts';
@@ -12,6 +13,7 @@ import type {
   DeletedContent,
   Execution,
   ExecutionArchive,
+  ExecutionEvent,
   ExecutionSummary,
   Receipt,
   SpendStatement,
@@ -44,8 +46,13 @@ const LARGEST_PAGE = 100;
 
 export class Executions {
   readonly #service: Service;
+  readonly #events;
   constructor(service: Service) {
     this.#service = service;
+    this.#events = createEventStreams<ExecutionEvent>({
+      open: (path, headers, signal) => service.ask({ method: 'GET', path, headers, signal, keepsOpen: true }),
+      read: JSON.parse,
+    });
   }
 
   /**
@@ -93,6 +100,14 @@ export class Executions {
   /** The record once the execution has ended: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError. */
   wait(executionId: string, options: WaitOptions = {}): Promise<Execution> {
     return waitForEnd(this.#service, executionId, options);
+  }
+
+  /**
+   * The events of an execution from its first on, until it has ended: iterate over them. Lost connections are resumed.
+   * `after` is the id of the last event that you have.
+   */
+  events(executionId: string, options: StreamOptions = {}): AsyncGenerator<ExecutionEvent, void, undefined> {
+    return this.#events.streamExecutionEvents(executionId, options);
   }
 
   /** The proof that a settled execution was answered and paid. */

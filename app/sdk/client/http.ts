@@ -9,11 +9,13 @@ export interface HttpRequest {
   url: string;
   headers: Record<string, string>;
   body?: RequestInit['body'];
-  /** Longest wait for the whole answer, ms; null for no limit. */
+  /** Longest wait for the whole answer, or for the next part of a streamed one, ms; null for no limit. */
   timeoutMs: number | null;
   signal?: AbortSignal | undefined;
   /** Statuses that are good answers too. */
   accepts?: readonly number[] | undefined;
+  /** Leaves the body of a good answer unread, and without a time limit. */
+  keepsOpen?: boolean | undefined;
   /** Receives the output of a streamed answer. */
   onDelta?: OnDelta | undefined;
 }
@@ -29,18 +31,35 @@ export interface HttpAnswer {
  * TimeoutError at the time limit, and the signal's reason.
  */
 export async function send(fetcher: typeof fetch, request: HttpRequest): Promise<HttpAnswer> {
-  const { method, url, headers, body, timeoutMs, signal, accepts, onDelta } = request;
-  const limits = [signal ?? [], timeoutMs === null ? [] : AbortSignal.timeout(timeoutMs)].flat();
-  const bounded = limits.length > 1 ? AbortSignal.any(limits) : (limits[0] ?? null);
-  const response = await fetcher(url, { method, headers, body: body ?? null, signal: bounded });
-  if (onDelta && response.ok && isEventStream(response.headers.get('content-type'))) {
-    const { isError, text } = await readStreamed(response, onDelta);
-    if (isError) throw toError(response, parseJson(text));
-    return { response, text };
+  const { method, url, headers, body, timeoutMs, signal, accepts, keepsOpen, onDelta } = request;
+  const limit = startLimit(timeoutMs, signal);
+  try {
+    const response = await fetcher(url, { method, headers, body: body ?? null, signal: limit.signal });
+    if (onDelta && response.ok && isEventStream(response.headers.get('content-type'))) {
+      const { isError, text } = await readStreamed(response, onDelta, limit.restart);
+      if (isError) throw toError(response, parseJson(text));
+      return { response, text };
+    }
+    const text = keepsOpen && response.ok ? '' : await response.text();
+    if (response.ok || accepts?.includes(response.status)) return { response, text };
+    throw toError(response, parseJson(text));
+  } finally {
+    limit.clear();
   }
-  const text = await response.text();
-  if (response.ok || accepts?.includes(response.status)) return { response, text };
-  throw toError(response, parseJson(text));
+}
+
+/** Aborts by the caller's signal, or `ms` after the start or the last `restart`. */
+function startLimit(ms: number | null, signal: AbortSignal | undefined) {
+  const own = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const clear = (): void => clearTimeout(timer);
+  function restart(): void {
+    clear();
+    if (ms === null) return;
+    timer = setTimeout(() => own.abort(new DOMException(`no answer within ${ms} ms`, 'TimeoutError')), ms);
+  }
+  restart();
+  return { signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal, restart, clear };
 }
 
 /** The JSON of a good answer. Throws UnexpectedAnswerError if it is none. */

@@ -4,6 +4,7 @@ import { MarketplaceError, statusError, WaitTimeoutError } from './error.ts';
 import { type HttpAnswer, jsonOf, retryAfterOf } from './http.ts';
 import { sleep } from './repeat.ts';
 import { type ApiRequest, type RequestOptions, readAs, type Service } from './service.ts';
+import type { OnDelta } from './streamed.ts';
 import type { CompletedExecution, Execution, StartedExecution } from './types.ts';
 
 /** What the agent gets. */
@@ -26,27 +27,43 @@ export interface CallOptions extends RequestOptions {
   idempotencyKey?: string | undefined;
 }
 
+export interface RunOptions extends CallOptions, WaitOptions {
+  /**
+   * Receives the output as the agent writes it, if the agent streams. It is not verified and is not the result, which
+   * alone is signed and paid. After a lost connection only the result follows. It must not throw.
+   */
+  onDelta?: OnDelta | undefined;
+}
+
 export interface WaitOptions extends RequestOptions {
   /** How long to wait, ms; Infinity waits until the end. Default: 600,000. */
   timeout?: number | undefined;
 }
 
-const WAIT_MS = 600_000;
+/** Default of `timeout`. */
+export const WAIT_MS = 600_000;
 /** Pauses between two looks at an execution; each is half as long again as the last one. */
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 5_000;
 
 /** POST /v1/agents/{agent_id}/execute. */
-export function executeRequest(agentId: string, input: RunInput, options: CallOptions, isAsync: boolean): ApiRequest {
-  const { maxCostUsdc, timeoutSeconds, idempotencyKey = crypto.randomUUID(), signal } = options;
+export function executeRequest(
+  agentId: string,
+  input: RunInput,
+  options: CallOptions & Pick<RunOptions, 'onDelta'>,
+  isAsync: boolean,
+): ApiRequest {
+  const { maxCostUsdc, timeoutSeconds, idempotencyKey = crypto.randomUUID(), signal, onDelta } = options;
   const body = {
     task: input.task,
     parameters: input.parameters,
     async: isAsync || undefined,
+    stream: onDelta ? true : undefined,
     timeout_seconds: timeoutSeconds,
     max_cost_usdc: maxCostUsdc === undefined ? undefined : toJsonUsdc(maxCostUsdc),
   };
-  return { method: 'POST', path: `/v1/agents/${encodeURIComponent(agentId)}/execute`, body, idempotencyKey, signal };
+  const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
+  return { method: 'POST', path, body, idempotencyKey, signal, onDelta };
 }
 
 /** Returns once the execution is on its way; a repeat of a call that has ended returns its result. */
@@ -108,7 +125,7 @@ async function untilEnded(service: Service, id: string, signal: AbortSignal, fir
 }
 
 /** Ends by the caller's signal, or after `timeout` ms. */
-function startDeadline(timeout: number, signal: AbortSignal | undefined) {
+export function startDeadline(timeout: number, signal: AbortSignal | undefined) {
   const own = new AbortController();
   // A longer timer than 2^31 - 1 ms would end at once.
   const timer = timeout < 2 ** 31 ? setTimeout(() => own.abort(), timeout) : undefined;
@@ -119,7 +136,7 @@ function startDeadline(timeout: number, signal: AbortSignal | undefined) {
   };
 }
 
-function tooLate(executionId: string | null): WaitTimeoutError {
+export function tooLate(executionId: string | null): WaitTimeoutError {
   const message =
     executionId === null
       ? 'The timeout is over, and the outcome is not known yet. Repeat the call with its idempotency key.'

@@ -1,8 +1,10 @@
 /** What all methods of AgentMarketplace share: its options, the repeats of a request, and the check of its answer. */
+import { EVENT_STREAM } from '../wire/eventStream.ts';
 import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
 import { FIELDS } from './generated.ts';
 import { type HttpAnswer, jsonOf, send, unknownAnswer } from './http.ts';
 import { repeat } from './repeat.ts';
+import type { OnDelta } from './streamed.ts';
 
 export const VERSION = '0.1.0';
 
@@ -16,16 +18,38 @@ export interface Options {
   baseUrl?: string | undefined;
   /** Needed to run agents and to read executions. Default: the environment variable `MARKETPLACE_API_KEY`. */
   apiKey?: string | undefined;
-  /** Longest wait for one answer, ms. Default: 60,000. A call that takes longer is repeated with its key, and goes on. */
+  /**
+   * Longest wait for one answer, or for the next part of a streamed one, ms. Default: 60,000. A call that takes longer is
+   * repeated with its key, and goes on.
+   */
   timeout?: number | undefined;
   /** Repeats of a request after lost connections and temporary errors. Default: 2. */
   maxRetries?: number | undefined;
+  /** Pays for each `agents.run` instead of an API key: `payWithX402` of @agent-marketplace/client/x402. */
+  payment?: Payment | undefined;
   /** Default: the platform's own. */
   fetch?: typeof fetch | undefined;
   /** Prints each request, answer and repeat by `console.debug`: without key, body and query. */
   debug?: boolean | undefined;
   /** Gets these lines instead. */
   logger?: Logger | undefined;
+}
+
+/** Pays for calls by x402. */
+export interface Payment {
+  /** The wallet that pays, base58. */
+  payer: string;
+  /** The header PAYMENT-SIGNATURE that pays what the header PAYMENT-REQUIRED asks for. Throws if it is not for this call. */
+  pay(required: string, call: PaidCall): Promise<string>;
+}
+
+/** The call that a payment is for. */
+export interface PaidCall {
+  agentId: string;
+  task: string;
+  parameters?: Record<string, unknown> | undefined;
+  maxCostUsdc: number | string;
+  timeoutSeconds?: number | undefined;
 }
 
 export interface RequestOptions {
@@ -43,9 +67,19 @@ export interface ApiRequest extends RequestOptions {
   idempotencyKey?: string | undefined;
   /** For a DELETE, and a POST whose path makes it safe to repeat. */
   isRepeatable?: boolean;
+  /** More headers. */
+  headers?: Record<string, string> | undefined;
+  /** Statuses that are good answers too. */
+  accepts?: readonly number[] | undefined;
+  /** Leaves the body of a good answer unread, and without a time limit. */
+  keepsOpen?: boolean | undefined;
+  /** Receives the output of an answer that is streamed. */
+  onDelta?: OnDelta | undefined;
 }
 
 export type Service = ReturnType<typeof createService>;
+
+const JSON_TYPE = 'application/json';
 
 /** If the service asks for a longer pause, the caller gets its error instead. */
 const LONGEST_PAUSE_MS = 60_000;
@@ -64,11 +98,12 @@ export function createService(options: Options) {
   const log = (line: string): void => (options.logger ?? (options.debug ? console : null))?.debug(line);
 
   async function ask(request: ApiRequest): Promise<HttpAnswer> {
-    const { method, path, body, idempotencyKey, signal } = request;
-    const headers: Record<string, string> = { accept: 'application/json', ...AGENT };
+    const { method, path, body, idempotencyKey, signal, accepts, keepsOpen, onDelta } = request;
+    const accept = onDelta ? `${EVENT_STREAM}, ${JSON_TYPE}` : JSON_TYPE;
+    const headers: Record<string, string> = { accept, ...AGENT, ...request.headers };
     if (apiKey) headers.authorization = `Bearer ${apiKey}`;
     if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
-    if (body !== undefined) headers['content-type'] = 'application/json';
+    if (body !== undefined) headers['content-type'] = JSON_TYPE;
     const text = body === undefined ? null : JSON.stringify(body);
     const name = `${method} ${path.split('?')[0]}`;
 
@@ -83,6 +118,9 @@ export function createService(options: Options) {
           body: text,
           timeoutMs: timeout,
           signal,
+          accepts,
+          keepsOpen,
+          onDelta,
         });
         log(`${name}: ${answer.response.status} in ${took()}`);
         return answer;
@@ -108,6 +146,7 @@ export function createService(options: Options) {
   return {
     baseUrl,
     fetch: fetcher,
+    payment: options.payment,
 
     ask,
 

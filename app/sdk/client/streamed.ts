@@ -10,10 +10,13 @@ export interface StreamEnd {
   text: string;
 }
 
-/** Reads a streamed answer to its end. One that ends too early says how far the call was seen. Throws TypeError if the connection breaks. */
-export async function readStreamed(response: Response, onDelta: OnDelta): Promise<StreamEnd> {
+/**
+ * Reads a streamed answer to its end, and reports each chunk by `onChunk`. One that ends too early says how far the call
+ * was seen. Throws TypeError if the connection breaks.
+ */
+export async function readStreamed(response: Response, onDelta: OnDelta, onChunk: () => void): Promise<StreamEnd> {
   let latest: string | null = null;
-  for await (const { name, data } of readEvents(chunksOf(response))) {
+  for await (const { name, data } of readEvents(chunksOf(response, onChunk))) {
     if (name === 'delta') onDelta(readDelta(data) ?? '');
     if (name === 'execution') latest = data;
     if (name === 'result' || name === 'error') return { isError: name === 'error', text: data };
@@ -23,10 +26,16 @@ export async function readStreamed(response: Response, onDelta: OnDelta): Promis
 }
 
 /** Browsers' streams are no async iterables yet. */
-export async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* chunksOf(
+  { body }: Response,
+  onChunk: () => void = () => {},
+): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body!.getReader();
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      onChunk();
+      yield next.value;
+    }
   } finally {
     // Whoever stops early also closes the connection.
     await reader.cancel().catch(() => undefined);

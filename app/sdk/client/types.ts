@@ -20,6 +20,10 @@ export type CompletedExecution = Omit<Schemas['ExecuteCompleted'], 'execution_ti
 };
 /** An execution that is on its way. */
 export type StartedExecution = Schemas['ExecuteAccepted'];
+/** What happened to an execution. */
+export type ExecutionEvent = Omit<Schemas['MarketplaceEvent'], 'data'> & {
+  data: Extract<Schemas['MarketplaceEvent']['data'], { error_code: unknown }>;
+};
 export type Receipt = Schemas['Receipt'];
 export type ExecutionArchive = Schemas['ExecutionArchive'];
 export type DeletedContent = Schemas['ContentDeleted'];

@@ -60,3 +60,7 @@ export const EVENT_TYPES = [
   'webhook.test',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** True if the execution of this event has ended, and its stream with it. */
+export const isEnd = ({ type }: { type: string }): boolean =>
+  type === 'execution.completed' || type === 'execution.failed';

@@ -3,10 +3,10 @@
  * balance. A webhook's body and a stream's `data` are the same JSON.
  */
 import * as z from 'zod';
-import { DISPUTE_OUTCOMES, EVENT_TYPES, type EventType, EXECUTION_STATUSES } from './choices.ts';
+import { DISPUTE_OUTCOMES, EVENT_TYPES, type EventType, EXECUTION_STATUSES, isEnd } from './choices.ts';
 import { Address, Count, ExecutionId, Lamports, Time, Usdc } from './fields.ts';
 
-export { EVENT_TYPES, type EventType };
+export { EVENT_TYPES, type EventType, isEnd };
 
 /** Every event has an id of this form. A later event has a larger number. */
 export const EventId = z.string().regex(/^evt_[1-9][0-9]{0,15}$/, 'must be the id of an event, such as evt_42');
@@ -99,7 +99,3 @@ export const MarketplaceEvent = z.strictObject({
 export type MarketplaceEvent = {
   [Type in EventType]: { id: string; type: Type; timestamp: string; data: EventData<Type> };
 }[EventType];
-
-/** True if the execution of this event has ended, and its stream with it. */
-export const isEnd = ({ type }: Pick<MarketplaceEvent, 'type'>): boolean =>
-  type === 'execution.completed' || type === 'execution.failed';

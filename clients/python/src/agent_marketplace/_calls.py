@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from ._flow import Answer, Deadline, Flow, NoAnswerError, NoAnswerInTimeError, Send, send, sleep
+from ._flow import Answer, Deadline, Flow, NoAnswerError, NoAnswerInTimeError, OnDelta, Send, send, sleep
 from .errors import (
     APIConnectionError,
     APIStatusError,
@@ -56,6 +56,8 @@ class Call:
     idempotency_key: str | None = None
     repeatable: bool = True
     """False: a second request could do something twice."""
+    on_delta: OnDelta | None = None
+    """Receives the output of an answer that is streamed."""
 
 
 def path_of(*parts: str, query: Mapping[str, Any] | None = None) -> str:
@@ -71,8 +73,9 @@ def _text(value: Any) -> str:
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
-def request_of(service: Service, call: Call, timeout: float) -> Send:
-    headers = {"accept": "application/json", "user-agent": service.user_agent}
+def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
+    accept = "application/json" if call.on_delta is None else "text/event-stream, application/json"
+    headers = {"accept": accept, "user-agent": service.user_agent}
     if service.api_key:
         headers["authorization"] = f"Bearer {service.api_key}"
     if call.idempotency_key:
@@ -81,7 +84,8 @@ def request_of(service: Service, call: Call, timeout: float) -> Send:
     if call.body is not None:
         headers["content-type"] = "application/json"
         body = write_json(call.body)
-    return Send(call.method, service.base_url + call.path, headers, body, timeout)
+    timeout = min(service.timeout, deadline.left())
+    return Send(call.method, service.base_url + call.path, headers, body, timeout, call.on_delta, deadline.end)
 
 
 def write_json(value: Any) -> bytes:
@@ -102,11 +106,10 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
     count = looks = 0
     while True:
         failure: MarketplaceError
-        left = deadline.left()
-        if left <= 0:
+        if deadline.left() <= 0:
             raise _late(call)
         try:
-            answer = yield from send(request_of(service, call, min(service.timeout, left)))
+            answer = yield from send(request_of(service, call, deadline))
         except NoAnswerInTimeError as error:
             if deadline.left() <= 0:
                 raise _late(call) from error
@@ -114,7 +117,7 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
         except NoAnswerError as error:
             failure = APIConnectionError(f"no answer from {service.base_url}: {error}")
         else:
-            if 200 <= answer.status < 300:
+            if 200 <= answer.status < 300 and not answer.is_error:
                 return answer
             failure = error_of(answer, service.base_url)
         failure.idempotency_key = call.idempotency_key
@@ -168,7 +171,8 @@ def error_of(answer: Answer, base_url: str) -> MarketplaceError:
     except ValueError:
         return unexpected(answer, base_url, "and an unknown error")
     request_id = answer.headers.get("x-request-id")
-    return status_error(body, status=answer.status, request_id=request_id, retry_after_seconds=retry_after(answer))
+    status = None if answer.is_error else answer.status
+    return status_error(body, status=status, request_id=request_id, retry_after_seconds=retry_after(answer))
 
 
 def retry_after(answer: Answer) -> float | None:

@@ -1,10 +1,14 @@
 """Runs flows: `Transport` over a blocking httpx client, `AsyncTransport` over an asynchronous one."""
 
 import asyncio
+import json
 import logging
 import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, cast
 
 import httpx
+from httpx_sse import EventSource, ServerSentEvent
 
 from ._flow import Answer, Flow, NoAnswerError, NoAnswerInTimeError, Send, Sleep, T
 
@@ -34,9 +38,13 @@ class Transport:
             return None
         started = time.monotonic()
         try:
-            response = self._client.request(
+            with self._client.stream(
                 step.method, step.url, headers=step.headers, content=step.body, timeout=step.timeout
-            )
+            ) as response:
+                output = _Output.of(step, response)
+                if output is not None:
+                    return output.end(next(filter(output.take, output.source.iter_sse()), None))
+                response.read()
         except httpx.HTTPError as error:
             raise _failed(step, error) from error
         return _answered(step, response, started)
@@ -68,15 +76,87 @@ class AsyncTransport:
             return None
         started = time.monotonic()
         try:
-            response = await self._client.request(
+            async with self._client.stream(
                 step.method, step.url, headers=step.headers, content=step.body, timeout=step.timeout
-            )
+            ) as response:
+                output = _Output.of(step, response)
+                if output is not None:
+                    async for event in output.source.aiter_sse():
+                        if output.take(event):
+                            return output.end(event)
+                    return output.end(None)
+                await response.aread()
         except httpx.HTTPError as error:
             raise _failed(step, error) from error
         return _answered(step, response, started)
 
     async def close(self) -> None:
         await self._client.aclose()
+
+
+class _Output:
+    """Reads a streamed answer: deltas go to the caller, and the last event is the answer."""
+
+    def __init__(self, step: Send, response: httpx.Response) -> None:
+        self._step = step
+        self._response = response
+        self._started = time.monotonic()
+        self._latest: bytes | None = None
+        self.source = EventSource(cast("httpx.Response", _Timed(response, step.until)))
+
+    @staticmethod
+    def of(step: Send, response: httpx.Response) -> "_Output | None":
+        kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
+        is_streamed = step.on_delta is not None and response.is_success and kind == "text/event-stream"
+        return _Output(step, response) if is_streamed else None
+
+    def take(self, event: ServerSentEvent) -> bool:
+        """True for the event that ends the stream."""
+        if event.event == "delta" and self._step.on_delta is not None:
+            self._step.on_delta(_text_of(event.data))
+        if event.event == "execution":
+            self._latest = event.data.encode()
+        return event.event in ("result", "error")
+
+    def end(self, last: ServerSentEvent | None) -> Answer:
+        """The answer of the last event. A stream that ends too early says how far the call was seen."""
+        body = self._latest if last is None else last.data.encode()
+        if body is None:
+            raise NoAnswerError("the stream ended before its first event")
+        is_error = last is not None and last.event == "error"
+        return _answered(self._step, self._response, self._started, body, is_error)
+
+
+class _Timed:
+    """A response that ends at its deadline, also while only signs of life come. httpx limits each part alone."""
+
+    def __init__(self, response: httpx.Response, until: float) -> None:
+        self.headers = response.headers
+        self._response = response
+        self._until = until
+
+    def iter_text(self) -> Iterator[str]:
+        for text in self._response.iter_text():
+            self._check()
+            yield text
+
+    async def aiter_text(self) -> AsyncIterator[str]:
+        async for text in self._response.aiter_text():
+            self._check()
+            yield text
+
+    def _check(self) -> None:
+        if time.monotonic() > self._until:
+            raise NoAnswerInTimeError("the stream goes on after the timeout")
+
+
+def _text_of(data: str) -> str:
+    try:
+        value: Any = json.loads(data)
+    except ValueError:
+        return ""
+    text = cast("dict[str, Any]", value).get("text") if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 # The log has neither headers nor bodies: they hold the key, the task and the result.
@@ -88,12 +168,14 @@ def _failed(step: Send, error: httpx.HTTPError) -> NoAnswerError:
     return kind(str(error) or type(error).__name__)
 
 
-def _answered(step: Send, response: httpx.Response, started: float) -> Answer:
+def _answered(
+    step: Send, response: httpx.Response, started: float, body: bytes | None = None, is_error: bool = False
+) -> Answer:
     headers = {name.lower(): value for name, value in response.headers.items()}
     took = (time.monotonic() - started) * 1000
     request_id = headers.get("x-request-id", "none")
     log.debug("%s %s: %d in %.0f ms, request %s", step.method, _shown(step.url), response.status_code, took, request_id)
-    return Answer(response.status_code, headers, response.content)
+    return Answer(response.status_code, headers, response.content if body is None else body, is_error)
 
 
 def _shown(url: str) -> str:

@@ -5,11 +5,14 @@ an asynchronous httpx client.
 """
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 T = TypeVar("T")
+
+OnDelta = Callable[[str], None]
+"""Receives the output of an agent as it is written."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,10 @@ class Send:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes | None = None
     timeout: float = 60.0
+    on_delta: OnDelta | None = None
+    """Receives the output of an answer that is streamed; `timeout` is then for the next part of it."""
+    until: float = float("inf")
+    """When a streamed answer must have ended, by the monotonic clock."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,8 @@ class Answer:
     status: int
     headers: dict[str, str]
     body: bytes
+    is_error: bool = False
+    """True for the error at the end of a stream, whose status was sent before."""
 
 
 class NoAnswerError(Exception):
@@ -65,7 +74,7 @@ class Deadline:
     """The end of a wait; without `seconds` there is none."""
 
     def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + seconds
+        self.end = float("inf") if seconds is None else time.monotonic() + seconds
 
     def left(self) -> float:
-        return float("inf") if self._end is None else self._end - time.monotonic()
+        return self.end - time.monotonic()

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from ._calls import Call, Service, ask, get, look_pause, path_of, read, read_json, retry_after
-from ._flow import Answer, Deadline, Flow, sleep
+from ._flow import Answer, Deadline, Flow, OnDelta, sleep
 from .errors import MarketplaceError, WaitTimeoutError, status_error
 from .models import CompletedExecution, ErrorBody, Execution, StartedExecution
 from .money import json_usdc
@@ -21,6 +21,7 @@ def execute_call(
     idempotency_key: str | None,
     *,
     is_async: bool,
+    on_delta: OnDelta | None = None,
 ) -> Call:
     """POST /v1/agents/{agent_id}/execute. A key is made if none is given, so that repeats are safe."""
     body: dict[str, Any] = {"task": task}
@@ -28,11 +29,14 @@ def execute_call(
         body["parameters"] = parameters
     if is_async:
         body["async"] = True
+    if on_delta is not None:
+        body["stream"] = True
     if timeout_seconds is not None:
         body["timeout_seconds"] = timeout_seconds
     if max_cost_usdc is not None:
         body["max_cost_usdc"] = json_usdc(max_cost_usdc)
-    return Call("POST", path_of("v1", "agents", agent_id, "execute"), body, idempotency_key or str(uuid.uuid4()))
+    path = path_of("v1", "agents", agent_id, "execute")
+    return Call("POST", path, body, idempotency_key or str(uuid.uuid4()), on_delta=on_delta)
 
 
 def start_call(

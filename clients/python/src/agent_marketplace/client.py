@@ -11,7 +11,7 @@ import httpx
 from . import _paid, _routes, models
 from ._calls import Service
 from ._drive import Transport
-from ._flow import Deadline
+from ._flow import Deadline, OnDelta
 from ._lists import Listing
 from .receipts import Receipt, Verification
 from .receipts import _flows as receipt_flows
@@ -111,6 +111,7 @@ class Agents:
         timeout: float | None = _routes.RUN_TIMEOUT,
         timeout_seconds: int | None = None,
         idempotency_key: str | None = None,
+        on_delta: OnDelta | None = None,
     ) -> models.CompletedExecution:
         """Pays for one execution and returns its result once it is there.
 
@@ -120,9 +121,18 @@ class Agents:
         execution, which goes on and may still be paid.
         `timeout_seconds`: how long the agent may take; after it you have your money back.
         `idempotency_key`: by default a random one. With a key of yours, the same call can be repeated after a crash.
+        `on_delta` gets the output as the agent writes it, if the agent streams. It is not verified and is not the
+        result, which alone is signed and paid. After a lost connection only the result follows.
         """
         call = _paid.execute_call(
-            agent_id, task, parameters, max_cost_usdc, timeout_seconds, idempotency_key, is_async=False
+            agent_id,
+            task,
+            parameters,
+            max_cost_usdc,
+            timeout_seconds,
+            idempotency_key,
+            is_async=False,
+            on_delta=on_delta,
         )
         return self._transport.run(_paid.run(self._service, call, timeout))
 

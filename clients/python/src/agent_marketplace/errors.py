@@ -71,7 +71,7 @@ class APIStatusError(MarketplaceError):
         super().__init__(message, execution_id=execution_id)
         self.code = code
         self.status = status
-        """HTTP status. None if the error is in the record of an execution that was polled."""
+        """HTTP status. None if the error came in a stream, or is in the record of an execution that was polled."""
         self.details = details
         self.request_id = request_id
         """X-Request-Id, to find the request in the marketplace's logs."""

@@ -1,8 +1,8 @@
 """The marketplace's `POST .../execute`: what is taken, and what is refused with a reason."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from ..receipts.hashing import parse_uuid
@@ -13,6 +13,10 @@ SIGNING_KEY_HEADER = "marketplace-signing-key"
 PURPOSE_HEADER = "marketplace-purpose"
 
 CallPurpose = Literal["execution", "test"]
+
+
+def _drop(_: str) -> None:
+    """Nobody takes the output while it is made."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class ExecutionRequest:
     """`test`: the marketplace checks that the server answers, and nobody pays."""
     signing_key: str | None
     """The key, base58, that the answer is checked with; None if the call does not name it."""
+    delta: Callable[[str], None] = field(default=_drop, repr=False, compare=False)
+    """Shows the caller a part of the output while it is made, if the caller asked for that. Never waits.
+
+    It is not verified: only the result is signed and paid.
+    """
 
 
 class RequestError(Exception):

@@ -12,11 +12,12 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ..receipts.hashing import execution_message, hash_result, request_hash, sign_message
 from ._answers import Answers
+from ._deltas import Deltas
 from ._request import ExecutionRequest, RequestError, invalid, parse_execution_request
 from ._signing_key import signing_key_address
 
@@ -101,7 +102,11 @@ class CreatorApp:
         headers: dict[str, str] = {}
         try:
             request = await self._read(scope, receive)
-            body, status = await self._answer(request), 200
+            deltas = Deltas(_headers_of(scope).get("accept", ""))
+            answer = asyncio.ensure_future(self._answer(replace(request, delta=deltas.put)))
+            if await deltas.stream(answer, send):
+                return
+            body, status = await answer, 200
         except RequestError as error:
             status = error.status
             body = _json({"error": {"code": error.code, "message": error.message}})

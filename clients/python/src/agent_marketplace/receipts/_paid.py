@@ -11,7 +11,7 @@ from ._node import Node, NodeTransaction, UnansweredError
 from ._program import PROGRAM, Called, Record
 from .hashing import format_signature, key_of, verify_result_signature
 
-_OPENS = ("open_execution", "open_execution_with_grant")
+_OPENS = ("open_execution", "open_execution_with_grant", "open_execution_from_deposit")
 _SETTLES = ("settle_execution",)
 _HAND_OVER = "hand_over_refund"
 _REFUNDS = ("refund_execution", _HAND_OVER)

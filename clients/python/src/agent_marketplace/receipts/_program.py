@@ -29,6 +29,11 @@ INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
         "relay_authority payer rent_sponsor config listing collateral grant spender record escrow source usdc_mint"
         " token_program system_program",
     ),
+    bytes([12, 221, 115, 238, 72, 10, 67, 230]): (
+        "open_execution_from_deposit",
+        "relay_authority payer rent_sponsor config listing collateral deposit vault deposit_rent_sponsor treasury"
+        " record escrow usdc_mint token_program system_program",
+    ),
     bytes([186, 63, 130, 92, 224, 218, 118, 244]): (
         "settle_execution",
         "relay_authority config record listing escrow payout treasury rent_sponsor token_program",

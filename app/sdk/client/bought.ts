@@ -1,0 +1,38 @@
+/** A call that its wallet pays by x402: a quote is asked for and paid, and the payment is repeated until its answer is there. */
+import { jsonOf, retryAfterOf, toError } from './http.ts';
+import { type RunInput, type RunOptions, startDeadline, tooLate, WAIT_MS } from './paid.ts';
+import { sleep } from './repeat.ts';
+import { type ApiRequest, type Payment, readAs, type Service } from './service.ts';
+import type { CompletedExecution } from './types.ts';
+
+/** Between two looks at a call that goes on, if the marketplace names no pause. */
+const PAUSE_SECONDS = 1;
+
+/** Returns the result. Throws the error of a call that failed, and what `payment` throws about a quote. */
+export async function buyCall(
+  service: Service,
+  { agentId, input, request }: { agentId: string; input: RunInput; request: ApiRequest },
+  payment: Payment,
+  { maxCostUsdc, timeoutSeconds, timeout = WAIT_MS, signal }: RunOptions,
+): Promise<CompletedExecution> {
+  if (maxCostUsdc === undefined) throw new TypeError('Give maxCostUsdc: no key limits what the wallet pays.');
+  const deadline = startDeadline(timeout, signal);
+  const path = `/v1/x402/agents/${encodeURIComponent(agentId)}/execute?payer=${encodeURIComponent(payment.payer)}`;
+  const asked = { ...request, path, signal: deadline.signal };
+  try {
+    const quoted = await service.ask({ ...asked, accepts: [402] });
+    const required = quoted.response.headers.get('payment-required');
+    if (required === null) throw toError(quoted.response, jsonOf(quoted));
+    const signature = await payment.pay(required, { agentId, ...input, maxCostUsdc, timeoutSeconds });
+    for (;;) {
+      // The same payment never pays twice, so it asks for its answer too.
+      const answer = await service.ask({ ...asked, headers: { 'payment-signature': signature } });
+      if (answer.response.status !== 202) return readAs('ExecuteCompleted', answer);
+      await sleep((retryAfterOf(answer.response) ?? PAUSE_SECONDS) * 1_000, deadline.signal);
+    }
+  } catch (error) {
+    throw deadline.isOver() ? tooLate(null) : error;
+  } finally {
+    deadline.clear();
+  }
+}

@@ -1,0 +1,163 @@
+/** The TypeScript client pays calls from a wallet, through the x402 door of a real marketplace, with x402's own packages. */
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import {
+  AgentMarketplace,
+  ExecutionFailedError,
+  type Options,
+  type Payment,
+  PriceChangedError,
+} from '../../app/sdk/client/caller.ts';
+import { type CheckedQuote, payWithX402, QuoteRefusedError } from '../../app/sdk/client/x402.ts';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { FEE, failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { decodeHeader } from '../harness/node/x402.ts';
+
+const SERVICE_FEE = 5_000n;
+const LIMIT = { maxCostUsdc: '0.255' };
+
+describe('clients/x402', function () {
+  this.timeout(120_000);
+  let market: TestMarketplace;
+  let payment: Payment;
+  let quotes: CheckedQuote[];
+  const wallet = Keypair.generate();
+
+  before(async () => {
+    market = await startMarketplace({ feePayer: Keypair.generate() });
+    await market.mintTo(wallet.publicKey, 10_000_000n);
+    payment = payWithX402({
+      wallet: await createKeyPairSignerFromBytes(wallet.secretKey),
+      network: 'devnet',
+      asset: market.usdcMint.toBase58(),
+      rpcUrl: market.node.rpcUrl,
+      onQuote: (quote) => void quotes.push(quote),
+    });
+  });
+  after(() => market?.stop());
+  beforeEach(() => {
+    quotes = [];
+    market.setBehaviour(null);
+  });
+
+  const run = (task: string, options: Options = {}, limit: object = LIMIT) =>
+    new AgentMarketplace({ baseUrl: market.relay.url, payment, ...options }).agents.run(
+      market.agentId,
+      { task, parameters: { creator: 'of a test' } },
+      limit,
+    );
+  const balances = async () => ({
+    wallet: await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint)),
+    creator: await market.amountOf(market.creatorUsdc),
+  });
+  /** What a call moves. */
+  async function moved(call: () => Promise<unknown>) {
+    const before = await balances();
+    await call();
+    const after = await balances();
+    return { wallet: after.wallet - before.wallet, creator: after.creator - before.creator };
+  }
+  const refusal = (call: Promise<unknown>): Promise<Error> =>
+    call.then(
+      () => expect.fail('expected a refusal'),
+      (error: Error) => error,
+    );
+  /** Sends requests, and changes the answers: `isPaid` is true for those to a payment. */
+  function changing(change: (response: Response, isPaid: boolean) => Promise<Response> | Response) {
+    const paid: string[] = [];
+    const send = async (url: string | URL | Request, init: RequestInit = {}) => {
+      const header = new Headers(init.headers).get('payment-signature');
+      if (header !== null) paid.push(header);
+      return change(await fetch(url, init), header !== null);
+    };
+    return { fetch: send as typeof fetch, paid };
+  }
+  const BOUGHT = { wallet: -(PRICE + SERVICE_FEE), creator: PRICE - FEE };
+
+  it('buys a call without a key or SOL, after it has checked the quote', async () => {
+    const change = await moved(async () => expect(await run('buy me')).to.include({ result: 'done: buy me' }));
+    expect(change).to.deep.equal(BOUGHT);
+    expect(quotes).to.have.length(1);
+    expect(quotes[0]).to.include({ amount: PRICE + SERVICE_FEE, price: PRICE, serviceFee: SERVICE_FEE });
+    expect(await market.node.connection.getBalance(wallet.publicKey)).to.equal(0);
+  });
+
+  it('pays once if the answer to its payment is lost, and gets the answer', async () => {
+    let lost = 0;
+    const { fetch: losing, paid } = changing(async (response, isPaid) => {
+      if (!isPaid || lost > 0) return response;
+      lost += 1;
+      await response.text();
+      throw new TypeError('the connection broke');
+    });
+    const change = await moved(async () => {
+      expect(await run('lost', { fetch: losing })).to.include({ result: 'done: lost' });
+    });
+    expect(change).to.deep.equal(BOUGHT);
+    expect(paid).to.have.length(2);
+    expect(new Set(paid).size).to.equal(1);
+  });
+
+  it('asks again with its payment after 202, until the answer is there', async () => {
+    let looks = 0;
+    const { fetch: slowly, paid } = changing((response, isPaid) => {
+      if (!isPaid || looks > 0) return response;
+      looks += 1;
+      return new Response('{"execution_id": "", "status": "running"}', {
+        status: 202,
+        headers: { 'retry-after': '1' },
+      });
+    });
+    const change = await moved(() => run('slowly', { fetch: slowly }));
+    expect(change).to.deep.equal(BOUGHT);
+    expect(paid).to.have.length(2);
+  });
+
+  it('has the price back if the agent fails, and raises its error', async () => {
+    market.setBehaviour(({ execution_id }, _, reply) => reply(failedAnswer(execution_id)));
+    const change = await moved(async () => {
+      expect(await refusal(run('fail me'))).to.be.instanceOf(ExecutionFailedError);
+    });
+    expect(change).to.deep.equal({ wallet: -SERVICE_FEE, creator: 0n });
+  });
+
+  it('pays nothing above its limit, which includes the service fee', async () => {
+    const change = await moved(async () => {
+      expect(await refusal(run('dear', {}, { maxCostUsdc: 0.254999 }))).to.be.instanceOf(PriceChangedError);
+      expect(await refusal(run('no limit', {}, {}))).to.be.instanceOf(TypeError);
+    });
+    expect(change).to.deep.equal({ wallet: 0n, creator: 0n });
+    expect(quotes).to.deep.equal([]);
+  });
+
+  const LIES: Record<string, (accepted: Record<string, unknown>) => void> = {
+    payTo: (accepted) => {
+      accepted.payTo = Keypair.generate().publicKey.toBase58();
+    },
+    amount: (accepted) => {
+      accepted.amount = String(2n * PRICE);
+    },
+    'extra.payer': (accepted) => {
+      (accepted.extra as { payer: string }).payer = Keypair.generate().publicKey.toBase58();
+    },
+  };
+  for (const [field, lie] of Object.entries(LIES)) {
+    it(`signs nothing for a relay that lies about ${field}`, async () => {
+      const { fetch: lying, paid } = changing((response, isPaid) => {
+        if (isPaid) return response;
+        const required = decodeHeader(response, 'payment-required');
+        lie(required.accepts[0]);
+        const header = Buffer.from(JSON.stringify(required)).toString('base64');
+        return new Response('{}', { status: 402, headers: { 'payment-required': header } });
+      });
+      const change = await moved(async () => {
+        expect(await refusal(run('lie to me', { fetch: lying })))
+          .to.be.instanceOf(QuoteRefusedError)
+          .and.include({ field });
+      });
+      expect(paid).to.deep.equal([]);
+      expect(change).to.deep.equal({ wallet: 0n, creator: 0n });
+    });
+  }
+});
