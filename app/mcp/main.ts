@@ -16,11 +16,15 @@ Options:
   --approve-above USDC   a call above this price needs your approval in the host; default: ${APPROVE_ABOVE}
   --rpc-url URL          a Solana node that you trust, for verify_execution (SOLANA_RPC_URL); default: the one that the
                          marketplace names
-  --keypair FILE         the wallet that may open disputes (SOLANA_KEYPAIR); without it there is no open_dispute
+  --keypair FILE         the wallet that may open disputes (SOLANA_KEYPAIR); without it there is no open_dispute. Without an
+                         API key it pays each call by x402: it needs USDC and no SOL, and --budget
+  --network NAME         of the wallet's payments: mainnet or devnet; default: mainnet. A local network is devnet
+  --usdc-mint ADDRESS    the token that the wallet pays; default: Circle's USDC on the network
   --help                 print this text
 
 Environment:
-  CRTX_API_KEY           the API key that pays. Set its limits with \`keys create\`, or on the page of the marketplace`;
+  CRTX_API_KEY           the API key that pays. Set its limits with \`keys create\`, or on the page of the marketplace. Without
+                         it the wallet of --keypair pays`;
 
 /** Ends the process with a message for whoever configured it. */
 function stop(message: string): never {
@@ -38,6 +42,8 @@ function readOptions() {
         'approve-above': { type: 'string' },
         'rpc-url': { type: 'string' },
         keypair: { type: 'string' },
+        network: { type: 'string' },
+        'usdc-mint': { type: 'string' },
         help: { type: 'boolean' },
       },
     }).values;
@@ -54,6 +60,15 @@ function toAmount(option: string, text: string): bigint {
   }
 }
 
+/** The wallet that pays each call, where there is no API key. */
+async function walletOf(keypair: string | undefined, options: ReturnType<typeof readOptions>, rpcUrl: string | null) {
+  const { network = 'mainnet', 'usdc-mint': asset, budget } = options;
+  if (keypair === undefined) stop('Set CRTX_API_KEY to an API key, or name a wallet that pays: --keypair FILE.');
+  if (budget === undefined) stop('A wallet that pays needs --budget USDC: nothing else limits it.');
+  if (network !== 'mainnet' && network !== 'devnet') stop(`--network: ${network} is neither mainnet nor devnet.`);
+  return (await import('./wallet.ts')).createPayment({ keypair, network, asset, rpcUrl: rpcUrl ?? undefined });
+}
+
 async function main(): Promise<void> {
   const options = readOptions();
   if (options.help) {
@@ -62,7 +77,7 @@ async function main(): Promise<void> {
   }
   const { env } = process;
   const baseUrl = options['base-url'] ?? env.MARKETPLACE_URL ?? stop('Name the marketplace: --base-url URL.');
-  const apiKey = env.CRTX_API_KEY ?? stop('Set CRTX_API_KEY to an API key of the marketplace.');
+  const apiKey = env.CRTX_API_KEY ?? null;
   if (!URL.canParse(baseUrl)) stop(`--base-url: ${baseUrl} is not a URL.`);
   const rpcUrl = options['rpc-url'] ?? env.SOLANA_RPC_URL ?? null;
   const keypair = options.keypair ?? env.SOLANA_KEYPAIR;
@@ -70,13 +85,16 @@ async function main(): Promise<void> {
     budget: options.budget === undefined ? null : toAmount('budget', options.budget),
     approveAbove: toAmount('approve-above', options['approve-above'] ?? APPROVE_ABOVE),
   });
+  const payment = apiKey === null ? await walletOf(keypair, options, rpcUrl) : 'key';
   const dispute =
-    keypair === undefined ? null : (await import('./wallet.ts')).createDispute({ baseUrl, rpcUrl, keypair });
+    keypair === undefined || apiKey === null
+      ? null
+      : (await import('./wallet.ts')).createDispute({ baseUrl, rpcUrl, keypair });
   const market = createMarket({ baseUrl, apiKey, rpcUrl, dispute });
   const ids = options.agents?.split(',').map((id) => id.trim()) ?? [];
   const agents = await Promise.all(ids.map((id) => market.client.getAgent(id)));
   const raiseApproval = 'start the server with a higher --approve-above';
-  serveStdio(() => createMcpServer({ market, session, raiseApproval, agents }));
+  serveStdio(() => createMcpServer({ market, session, raiseApproval, agents, payment }));
   const budget = session.budget === null ? 'the limits of the key' : `${formatUsdc(session.budget)} USDC`;
   console.error(`agent-marketplace-mcp: serving ${baseUrl} within ${budget}`);
 }

@@ -35,16 +35,20 @@ export interface DoorCall {
   /** As for an execution with a key. */
   body: object;
   idempotencyKey: string | undefined;
-  /** What x402 calls the payment payload; undefined to be told what must be paid. */
-  payment: unknown;
+  /** The wallet that will pay, which the quote then names; null if it is not known. */
+  payer: string | null;
+  /** The header PAYMENT-SIGNATURE; null to be told what must be paid. */
+  payment: string | null;
   signal: AbortSignal;
 }
 
 export interface DoorAnswer {
-  /** What must be paid, if nothing was. */
-  required: Json | null;
+  /** The header PAYMENT-REQUIRED: what must be paid, if nothing was. */
+  required: string | null;
   /** What became of the payment. */
   receipt: Json | null;
+  /** The call goes on. The same payment asks for its answer again. */
+  isRunning: boolean;
   /** The JSON of a good answer, or the error of another one. */
   body: Json | MarketplaceError;
 }
@@ -78,26 +82,31 @@ export function createMarket({ baseUrl, apiKey, rpcUrl, dispute = null, fetch }:
   };
 }
 
+/** The JSON in a header of x402. */
+export function decodeHeader(header: string | null): Json | null {
+  return header === null ? null : JSON.parse(Buffer.from(header, 'base64').toString());
+}
+
+export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+
 async function enterDoor(fetcher: typeof fetch, baseUrl: string, call: DoorCall): Promise<DoorAnswer> {
-  const { agentId, idempotencyKey, payment, signal } = call;
-  const response = await fetcher(`${baseUrl}/v1/x402/agents/${encodeURIComponent(agentId)}/execute`, {
+  const { agentId, idempotencyKey, payer, payment, signal } = call;
+  const path = `/v1/x402/agents/${encodeURIComponent(agentId)}/execute${payer === null ? '' : `?payer=${payer}`}`;
+  const response = await fetcher(`${baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-      ...(payment !== undefined && { 'payment-signature': Buffer.from(JSON.stringify(payment)).toString('base64') }),
+      ...(payment !== null && { 'payment-signature': payment }),
     },
     body: JSON.stringify(call.body),
     signal,
   });
-  const inHeader = (name: string): Json | null => {
-    const header = response.headers.get(name);
-    return header === null ? null : JSON.parse(Buffer.from(header, 'base64').toString());
-  };
   const body = (await response.json().catch(() => null)) as Json | null;
   return {
-    required: response.status === 402 ? inHeader('payment-required') : null,
-    receipt: inHeader('payment-response'),
+    required: response.status === 402 ? response.headers.get('payment-required') : null,
+    receipt: decodeHeader(response.headers.get('payment-response')),
+    isRunning: response.status === 202,
     body: response.ok && body !== null ? body : toError(response, body),
   };
 }

@@ -13,12 +13,21 @@ export interface SessionSettings {
   approveAbove: bigint;
 }
 
+export interface SignedPayment {
+  /** The header PAYMENT-SIGNATURE. */
+  payment: string;
+  /** Base units that do not come back with a refund. */
+  serviceFee: bigint;
+}
+
 export type Session = ReturnType<typeof createSession>;
 
 export function createSession(settings: SessionSettings) {
   /** Each call that has cost something or may have, by its idempotency key: its price, and the most it may cost. */
   const taken = new Map<string, { price: bigint; most: bigint }>();
   const keyOf = new Map<string, string>();
+  /** Payments of x402: a repeat sends the same one, because a second one could be taken too. */
+  const signed = new Map<string, SignedPayment>();
 
   const spent = () => [...taken.values()].reduce((sum, { price }) => sum + price, 0n);
   /** Null without a budget. */
@@ -45,7 +54,14 @@ export function createSession(settings: SessionSettings) {
       return most;
     },
     /** The call certainly cost nothing. */
-    giveBack: (key: string) => void taken.delete(key),
+    giveBack(key: string): void {
+      taken.delete(key);
+      signed.delete(key);
+    },
+    paymentOf: (key: string) => signed.get(key) ?? null,
+    signed: (key: string, payment: SignedPayment) => void signed.set(key, payment),
+    /** What a call has cost in the end, base units. */
+    cost: (key: string, price: bigint) => void taken.set(key, { price, most: taken.get(key)?.most ?? price }),
     /** The call became this execution. */
     began: (key: string, executionId: string) => void keyOf.set(executionId, key),
     /** A read shows what an execution of this session cost in the end. */

@@ -1,7 +1,12 @@
-/** Opens disputes with the wallet of a keypair file. Loaded only where one is configured, because it needs Solana's library. */
+/**
+ * Opens disputes and pays calls with the wallet of a keypair file. Loaded only where one is configured, because it needs
+ * Solana's library.
+ */
 
 import { hexToBytes } from '@noble/hashes/utils.js';
+import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Keypair } from '@solana/web3.js';
+import { payWithX402, type X402Options } from '../sdk/client/x402.ts';
 import { loadSigningKey } from '../sdk/creator/signingKey.ts';
 import { parseUuid } from '../sdk/receipt/receipt.ts';
 import { disputeExecution } from '../sdk/wallet/disputes.ts';
@@ -36,4 +41,9 @@ export function createDispute(options: {
     });
     return { signature: opened.signature, evidence_hash, bond_lamports: Number(opened.bond_lamports) };
   };
+}
+
+/** Pays calls by x402. Throws if the file is not a keypair. */
+export async function createPayment({ keypair, ...options }: { keypair: string } & Omit<X402Options, 'wallet'>) {
+  return payWithX402({ ...options, wallet: await createKeyPairSignerFromBytes(loadSigningKey(keypair)) });
 }

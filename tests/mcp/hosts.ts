@@ -64,9 +64,9 @@ export function newHost({ era = 'modern', answers }: HostOptions): Host {
   };
 }
 
-/** A host that starts the server as a process. */
+/** A host that starts the server as a process. Without a key, `args` name a wallet. */
 export async function stdioHost(
-  environment: { baseUrl: string; apiKey: string },
+  environment: { baseUrl: string; apiKey: string | null },
   args: string[] = [],
   options: HostOptions = {},
 ): Promise<Host> {
@@ -75,7 +75,11 @@ export async function stdioHost(
     new StdioClientTransport({
       command: process.execPath,
       args: [join(ROOT, 'scripts', 'run.mjs'), 'app/mcp/main.ts', ...args],
-      env: { PATH: process.env.PATH ?? '', MARKETPLACE_URL: environment.baseUrl, CRTX_API_KEY: environment.apiKey },
+      env: {
+        PATH: process.env.PATH ?? '',
+        MARKETPLACE_URL: environment.baseUrl,
+        ...(environment.apiKey !== null && { CRTX_API_KEY: environment.apiKey }),
+      },
       stderr: 'pipe',
     }),
   );

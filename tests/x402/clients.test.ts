@@ -21,6 +21,7 @@ import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { installPython, type Tools } from '../harness/edge/tools.ts';
 import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createX402Fetch, decodeHeader } from '../harness/node/x402.ts';
+import { stdioHost } from '../mcp/hosts.ts';
 import { feed } from './feed.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -223,6 +224,32 @@ describe('clients of x402 that are not ours', function () {
       }
       expect(before - (await usdcOf(host))).to.equal(TOTAL);
       await client.close();
+    });
+
+    it('our server over stdio pays with a wallet, within its budget, and a refund costs the service fee alone', async () => {
+      const file = join(market.dataDir, 'host.json');
+      writeFileSync(file, JSON.stringify([...host.secretKey]), { mode: 0o600 });
+      const token = ['--network', 'devnet', '--usdc-mint', market.usdcMint.toBase58(), '--rpc-url', market.node.rpcUrl];
+      const args = ['--keypair', file, '--budget', '0.52', ...token];
+      const server = await stdioHost({ baseUrl: market.relay.url, apiKey: null }, args);
+      const before = await usdcOf(host);
+      const spent = async () => before - (await usdcOf(host));
+      try {
+        const ran = await server.call('run_agent', { ...job('by wallet'), idempotency_key: 'one' });
+        expect(ran).to.include({ status: 'completed', result: 'done: by wallet' });
+        expect(await server.call('run_agent', { ...job('by wallet'), idempotency_key: 'one' })).to.deep.equal(ran);
+        expect(await spent()).to.equal(TOTAL);
+        fails();
+        expect(await server.refused('run_agent', job('fail'))).to.include('execution_failed');
+        expect(await spent()).to.equal(TOTAL + SERVICE_FEE);
+        market.setBehaviour(null);
+        expect(await server.refused('run_agent', { ...job('too dear'), max_cost_usdc: 0.25 })).to.include('0.255');
+        expect(await server.call('run_agent', job('two'))).to.include({ status: 'completed' });
+        expect(await server.refused('run_agent', job('three'))).to.include('budget of this session has 0.005');
+        expect(await spent()).to.equal(2n * TOTAL + SERVICE_FEE);
+      } finally {
+        await server.close();
+      }
     });
 
     it("the Python package's MCP client buys, and gets the price back if the agent fails", async () => {

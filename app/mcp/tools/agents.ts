@@ -29,7 +29,7 @@ const summaryOf = ({ agent_id, name, tagline, price_per_call_usdc, ...rest }: Li
   total_executions: rest.total_executions,
 });
 
-export function addAgentTools({ server, market, session, isKeyless }: Tools): void {
+export function addAgentTools({ server, market, session, payment }: Tools): void {
   const { client } = market;
   server.registerTool(
     'search_agents',
@@ -89,7 +89,7 @@ export function addAgentTools({ server, market, session, isKeyless }: Tools): vo
   );
 
   // It answers what a key can pay.
-  if (isKeyless) return;
+  if (payment !== 'key') return;
   server.registerTool(
     'quote',
     {

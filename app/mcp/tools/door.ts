@@ -1,18 +1,25 @@
 /**
- * `run_agent` without an API key: the call is paid by x402. The first answer says what must be paid; the host sends the
- * call again with the payment in `_meta`. The same payment never pays twice, and gets the same answer.
+ * `run_agent` without an API key: the call is paid by x402, by the host or by the wallet of this server. The same payment
+ * never pays twice, and gets the same answer.
  */
-import type { ServerContext } from '@modelcontextprotocol/server';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
+import type { Payment } from '../../sdk/client/service.ts';
+import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { ExecuteAccepted, ExecuteCompleted } from '../../sdk/wire/wire.ts';
 import { explain, failure, type ToolAnswer, value } from '../answers.ts';
-import { type DoorAnswer, MarketplaceError } from '../market.ts';
+import { type DoorAnswer, decodeHeader, encodeHeader, MarketplaceError } from '../market.ts';
 import { cutResult, type Outcome } from '../shapes.ts';
-import type { Tools } from './tool.ts';
+import { overBudget, requireApproval } from './spending.ts';
+import { MOST_WAIT_SECONDS, type Tools } from './tool.ts';
+import { within } from './wait.ts';
 
 /** Where x402's transport for MCP has the payment, and what became of it. */
 const PAYMENT = 'x402/payment';
 const RECEIPT = 'x402/payment-response';
+const PAUSE_MS = 1_000;
 
 export interface Input {
   task: string;
@@ -22,33 +29,99 @@ export interface Input {
   idempotency_key?: string | undefined;
 }
 
-/** Asks what must be paid, or pays with what the host has sent. */
-export async function runAtDoor(
+/** The first answer says what must be paid; the host sends the call again with the payment in `_meta`. */
+export async function runForPayingHost(
   { market }: Tools,
   agentId: string,
   { idempotency_key: idempotencyKey, ...body }: Input,
   { mcpReq: { _meta, signal } }: ServerContext,
 ): Promise<ToolAnswer> {
-  const payment = _meta?.[PAYMENT];
+  const sent = _meta?.[PAYMENT];
+  const payment = sent === undefined ? null : encodeHeader(sent);
   let answer: DoorAnswer;
   try {
-    answer = await market.enterDoor({ agentId, body, idempotencyKey, payment, signal });
+    answer = await market.enterDoor({ agentId, body, idempotencyKey, payer: null, payment, signal });
   } catch (error) {
-    const paid = payment === undefined ? 'Nothing was charged.' : 'The call may have been paid.';
-    return failure(
-      `The marketplace did not answer: ${(error as Error).message}. ${paid}`,
-      'Repeat the call with the same arguments and the same payment. That never pays twice.',
-    );
+    return unknownOutcome(error, payment !== null, 'the same arguments and the same payment');
   }
-  const { required, receipt } = answer;
+  const { receipt } = answer;
+  const required = decodeHeader(answer.required);
   if (required) {
     return { isError: true, structuredContent: required, content: [{ type: 'text', text: JSON.stringify(required) }] };
   }
-  const shown = answer.body instanceof MarketplaceError ? explain(answer.body) : value(outcomeOf(agentId, answer.body));
+  const shown = show(agentId, answer, 'the same arguments and the same payment');
   return receipt === null ? shown : { ...shown, _meta: { [RECEIPT]: receipt } };
 }
 
-function outcomeOf(agentId: string, body: Record<string, unknown>): z.infer<typeof Outcome> {
+/** Pays with the wallet of this server, within the session's budget and approval. */
+export async function runWithWallet(
+  tools: Tools,
+  wallet: Payment,
+  { agentId, name }: { agentId: string; name: string },
+  { idempotency_key: key = randomUUID(), ...input }: Input,
+  ctx: ServerContext,
+): Promise<ToolAnswer | InputRequiredResult> {
+  const { market, session } = tools;
+  const again = `the same arguments and idempotency_key "${key}"`;
+  const body = { ...input, async: true };
+  return within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (signal) => {
+    const enter = (payment: string | null) =>
+      market.enterDoor({ agentId, body, idempotencyKey: key, payer: wallet.payer, payment, signal });
+    let signed = session.paymentOf(key);
+    try {
+      if (signed === null) {
+        const { required, ...answer } = await enter(null);
+        if (required === null) return show(agentId, { required, ...answer }, again);
+        const { amount, serviceFee } = amountsOf(required);
+        const refusal = requireApproval(tools, { agentId, name }, amount, ctx);
+        if (refusal) return refusal;
+        if (session.take(key, amount, amount) === null) return overBudget(tools, amount);
+        const { task, parameters, timeout_seconds: timeoutSeconds } = input;
+        const call = { agentId, task, parameters, maxCostUsdc: formatUsdc(amount), timeoutSeconds };
+        const payment = await wallet.pay(required, call).catch((error) => {
+          session.giveBack(key);
+          throw error;
+        });
+        signed = { payment, serviceFee };
+        session.signed(key, signed);
+      }
+      for (;;) {
+        const answer = await enter(signed.payment);
+        if (answer.required !== null) session.giveBack(key);
+        // The price came back.
+        else if (answer.receipt?.success === false) session.cost(key, signed.serviceFee);
+        if (!answer.isRunning || signal.aborted) return show(agentId, answer, again);
+        await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      }
+    } catch (error) {
+      return unknownOutcome(error, signed !== null, again);
+    }
+  });
+}
+
+/** Base units of a quote. `pay` checks them, and refuses a quote that costs more. */
+function amountsOf(required: string): { amount: bigint; serviceFee: bigint } {
+  const { accepts } = decodeHeader(required) as { accepts: { amount: string; extra: { service_fee: string } }[] };
+  const { amount, extra } = accepts[0]!;
+  return { amount: BigInt(amount), serviceFee: BigInt(extra.service_fee) };
+}
+
+function unknownOutcome(error: unknown, mayBePaid: boolean, again: string): ToolAnswer {
+  const happened = (error as Error).message;
+  if (!mayBePaid) return failure(`${happened} Nothing was charged.`, 'Repeat the call, or choose another agent.');
+  return failure(
+    `The outcome is not known: ${happened}. The call may have been paid.`,
+    `Repeat it with ${again}. That never pays twice.`,
+  );
+}
+
+function show(agentId: string, { body, required }: DoorAnswer, again: string): ToolAnswer {
+  if (required !== null)
+    return failure('The payment was not taken. Nothing was charged.', 'Call again, with a new key.');
+  return body instanceof MarketplaceError ? explain(body) : value(outcomeOf(agentId, body, again));
+}
+
+function outcomeOf(agentId: string, body: Record<string, unknown>, again: string): z.infer<typeof Outcome> {
   const answer = body as ExecuteAccepted | ExecuteCompleted;
   const { execution_id, status } = answer;
   const ended = answer.status === 'completed' ? answer : null;
@@ -61,6 +134,6 @@ function outcomeOf(agentId: string, body: Record<string, unknown>): z.infer<type
     cost_usdc: ended?.cost_usdc ?? 0,
     error: null,
     refund: null,
-    next: ended ? null : 'Repeat the call with the same arguments and the same payment.',
+    next: ended ? null : `Repeat the call with ${again}.`,
   };
 }

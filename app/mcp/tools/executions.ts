@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { EXECUTION_STATUSES } from '../../sdk/wire/choices.ts';
 import { value } from '../answers.ts';
 import { AgentId, ExecutionId, Outcome, outcomeOf } from '../shapes.ts';
-import { answerOf, MOST_WAIT_SECONDS } from './run.ts';
-import { READS, safely, type Tools } from './tool.ts';
+import { answerOf } from './run.ts';
+import { MOST_WAIT_SECONDS, READS, safely, type Tools } from './tool.ts';
 import { within } from './wait.ts';
 
 export function addExecutionTools(tools: Tools): void {

@@ -2,18 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import type { InputRequiredResult, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { formatUsdc, parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
 import { explain, failure, isUncharged, messageOf, type ToolAnswer, value } from '../answers.ts';
-import { approvalOf } from '../approval.ts';
 import { type Agent, type Execution, MarketplaceError } from '../market.ts';
 import { AgentId, IdempotencyKey, MaxCost, Outcome, outcomeOf } from '../shapes.ts';
 import { tooDear } from './agents.ts';
-import { runAtDoor } from './door.ts';
-import { PAYS, type Tools } from './tool.ts';
+import { runForPayingHost, runWithWallet } from './door.ts';
+import { overBudget, requireApproval } from './spending.ts';
+import { MOST_WAIT_SECONDS, PAYS, type Tools } from './tool.ts';
 import { waitForEnd, within } from './wait.ts';
-
-/** Time of one call of a tool: hosts give up after 60 s, some earlier. */
-export const MOST_WAIT_SECONDS = 25;
 
 const call = {
   task: z.string().min(1).describe('What the agent should do, in words'),
@@ -83,16 +80,17 @@ async function run(
   ctx: ServerContext,
 ): Promise<ToolAnswer | InputRequiredResult> {
   const { market, session } = tools;
-  if (tools.isKeyless) return runAtDoor(tools, agentId, input, ctx);
+  if (tools.payment === 'host') return runForPayingHost(tools, agentId, input, ctx);
   const key = input.idempotency_key ?? randomUUID();
   const agent = await market.client.getAgent(agentId).catch(explain);
   if ('content' in agent) return agent;
+  if (tools.payment !== 'key') return runWithWallet(tools, tools.payment, { agentId, name: agent.name }, input, ctx);
   const price = parseUsdc(agent.price_per_call_usdc);
   const isRepeat = session.isKnown(key);
   const wanted = parseUsdc(input.max_cost_usdc);
   if (!isRepeat) {
     if (price > wanted) return tooDear(agent.price_per_call_usdc, input.max_cost_usdc);
-    const refusal = requireApproval(tools, agent, price, ctx);
+    const refusal = requireApproval(tools, { agentId, name: agent.name }, price, ctx);
     if (refusal) return refusal;
   }
   const most = session.take(key, price, wanted);
@@ -116,38 +114,6 @@ async function run(
     session.began(key, begun.execution_id);
     return answerOf(tools, begun.execution_id, signal);
   });
-}
-
-/** Null if the call may go on. */
-function requireApproval({ server, session, raiseApproval }: Tools, agent: Agent, price: bigint, ctx: ServerContext) {
-  if (price <= session.approveAbove) return null;
-  const costs = `${formatUsdc(price)} USDC`;
-  const approval = approvalOf(
-    server,
-    ctx,
-    `pay_${price}`,
-    `Pay ${costs} to the agent ${agent.name} (${agent.agent_id})?`,
-  );
-  if (approval.kind === 'ask') return approval.question;
-  if (approval.kind === 'approved') return null;
-  if (approval.kind === 'declined')
-    return failure(
-      `The user declined to pay ${costs}. Nothing was charged.`,
-      'Do not repeat it. Ask the user what to do.',
-    );
-  const limit = formatUsdc(session.approveAbove);
-  return failure(
-    `The agent costs ${costs}. Calls above ${limit} USDC need the user's approval, and this host cannot ask for it. Nothing was charged.`,
-    `Ask the user to ${raiseApproval}, or choose a cheaper agent.`,
-  );
-}
-
-function overBudget({ session }: Tools, price: bigint): ToolAnswer {
-  const left = session.remaining() ?? 0n;
-  return failure(
-    `The agent costs ${formatUsdc(price)} USDC, and the budget of this session has ${formatUsdc(left > 0n ? left : 0n)} of ${formatUsdc(session.budget ?? 0n)} USDC left. Nothing was charged.`,
-    'Choose a cheaper agent, or ask the user to start the server with a higher --budget.',
-  );
 }
 
 function unknownOutcome(error: unknown, key: string): ToolAnswer {

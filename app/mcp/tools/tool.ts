@@ -1,5 +1,6 @@
 /** What every tool is given. */
 import type { McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { Payment } from '../../sdk/client/service.ts';
 import { explain, type ToolAnswer } from '../answers.ts';
 import type { Market } from '../market.ts';
 import type { Session } from '../session.ts';
@@ -10,9 +11,12 @@ export interface Tools {
   session: Session;
   /** How the user raises the price above which a call needs approval. */
   raiseApproval: string;
-  /** Calls are paid by x402, because the host has no API key. */
-  isKeyless: boolean;
+  /** Who pays for calls: an API key, the host by x402, or this server's wallet by x402. */
+  payment: 'key' | 'host' | Payment;
 }
+
+/** Time of one call of a tool: hosts give up after 60 s, some earlier. */
+export const MOST_WAIT_SECONDS = 25;
 
 /** Reads of the marketplace: strangers' data, no change. */
 export const READS: ToolAnnotations = {

@@ -89,7 +89,7 @@ async function serve(
   const raiseApproval = 'add ?approve_above_usdc=AMOUNT to the address of /mcp';
   // No subscriptions: the list of tools never changes, and an open stream would delay a stop.
   const { fetch: answer } = createMcpHandler(
-    () => createMcpServer({ market, session, raiseApproval, agents, isKeyless: apiKey === null }),
+    () => createMcpServer({ market, session, raiseApproval, agents, payment: apiKey === null ? 'host' : 'key' }),
     {
       maxSubscriptions: 0,
       onerror: (error) => deps.log.debug({ error }, 'an MCP request was refused'),
