@@ -83,6 +83,7 @@ export const SUITES: Suite[] = [
   },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
   { name: 'mcp', about: 'AI agents as buyers: the MCP server, by the official client', folder: 'mcp', files: ['mcp'] },
+  { name: 'x402', about: 'calls that x402 clients pay for', folder: 'relay/x402', without: ['attacks'] },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
 
   { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },
@@ -163,6 +164,20 @@ export const SUITES: Suite[] = [
     about: 'docs/agents.md by hosts that are not ours: the packed package, the Inspector, Python',
     folder: 'mcp',
     files: ['hosts'],
+    long: true,
+  },
+  {
+    name: 'x402-postgres',
+    about: 'calls that x402 clients pay for, on PostgreSQL',
+    folder: 'relay/x402',
+    env: POSTGRES,
+    long: true,
+  },
+  {
+    name: 'x402-attacks',
+    about: 'what strangers and payers try with payments of x402',
+    folder: 'relay/x402',
+    files: ['attacks'],
     long: true,
   },
   {

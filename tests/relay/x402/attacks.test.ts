@@ -407,7 +407,7 @@ describe('attacks on the x402 door', function () {
       const quoteAt = async (task: string) =>
         decodeHeader(await request(proxied.url, path(), { body: { task } }), 'payment-required').accepts[0];
       const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-      // This memo is no UTF-8, which fails on the chain alone.
+      // This memo is no UTF-8: its bytes look right, and the transaction would fail.
       const bad = new Instruction({ programId: memo, keys: [], data: Buffer.from([0xff, 0xfe]) });
       const fail = async (n: number) => {
         const payer = await rich();
