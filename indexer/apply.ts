@@ -114,7 +114,7 @@ export async function applyGone(db: Db, slot: bigint, table: ClosableTable, keys
   });
 }
 
-export type ClosableTable = 'grants' | 'executions' | 'disputes';
+export type ClosableTable = 'grants' | 'executions' | 'deposits' | 'disputes';
 
 /** A unit of work that keeps no undo images. */
 function unitOf(slot: bigint): Unit {

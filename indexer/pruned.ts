@@ -72,7 +72,7 @@ export async function passOverPruned(deps: PrunedDeps, first_slot: bigint): Prom
 
 /** Closes the rows of accounts that no longer exist. */
 async function closeGone(db: Kysely<IndexDatabase>, slot: bigint, present: ReadonlySet<string>): Promise<void> {
-  for (const table of ['grants', 'executions', 'disputes'] as const) {
+  for (const table of ['grants', 'executions', 'deposits', 'disputes'] as const) {
     // TypeScript cannot follow that each table has this key column.
     const [name, key] = [table as 'grants', STORED[table].key as 'grant_address'];
     for (let last = ''; ; ) {

@@ -13,6 +13,7 @@ import {
   NO_LIMIT,
   PRICE,
   possessionOf,
+  SERVICE_FEE,
   TANK,
   USDC,
   type World,
@@ -140,6 +141,7 @@ async function* executions(w: World): AsyncGenerator<Step> {
   const lent = w.settleInstruction(w.execution(third.nonce, third.wallet, third.keyId, tank));
   yield { name: `${SETTLE} (rent to the tank)`, instructions: [lent], signers: [relay] };
 
+  yield* deposits(w);
   const revoke = program.revokeGrant({ authority: wallet, wallet, keyId: w.keyId });
   yield { name: 'revoke_grant', instructions: [revoke], signers: [caller] };
   await w.vm.setClock(w.vm.now + 1n);
@@ -148,6 +150,31 @@ async function* executions(w: World): AsyncGenerator<Step> {
   const destination = w.vm.setWallet(admin.publicKey, w.usdcMint, 0n);
   const withdrawFees = program.withdrawTreasury({ admin: admin.publicKey, destination, amount: 1_000n });
   yield { name: 'withdraw_treasury', instructions: [withdrawFees], signers: [admin] };
+}
+
+/** One deposit opens an execution, one is refunded. */
+async function* deposits(w: World): AsyncGenerator<Step> {
+  const { relay, caller } = w;
+  const [opened, refunded] = [10, 11].map((number) => {
+    const open = w.openTerms(caller.publicKey, terms(number));
+    const quote = w.quote(open);
+    return { open, quote, ...program.depositAddress(quote) };
+  }) as [Deposited, Deposited];
+  const prepare = program.prepareDeposit(w.prepareInput(opened.quote));
+  yield { name: 'prepare_deposit', instructions: [prepare], signers: [relay] };
+  await w.must([program.prepareDeposit(w.prepareInput(refunded.quote))], [relay]);
+  for (const { vault } of [opened, refunded]) await w.must([w.pay(vault, PRICE + SERVICE_FEE)], [caller]);
+  const open = program.openExecutionFromDeposit(w.openDepositInput(opened.open, opened.address));
+  yield { name: 'open_execution_from_deposit', instructions: [open], signers: [relay] };
+  const settle = w.settleInstruction(w.execution(opened.open.nonce, caller.publicKey, NO_KEY, relay.publicKey));
+  await w.must([settle], [relay]);
+  const refund = w.refundDepositInstruction(refunded.address);
+  yield { name: 'refund_deposit', instructions: [refund], signers: [relay] };
+}
+
+interface Deposited extends program.DepositAddress {
+  open: program.OpenTerms;
+  quote: program.DepositQuote;
 }
 
 async function* disputes(w: World): AsyncGenerator<Step> {

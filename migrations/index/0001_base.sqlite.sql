@@ -164,8 +164,9 @@ CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) 
 
 -- Deposits: payments that wait to become executions. An address can be prepared again after its refund: the row shows the
 -- last time. `ended_at` and `end_signature` are those of the open or refund, NULL before; the row of `executions` whose
--- `deposit` it is has the execution. `closed` 0 with a refund: the rent could not be returned, so the accounts still exist. If
--- the log could not be trusted and the account could not be read any more, times are the block's.
+-- `deposit` it is has the execution. `closed` 0 with a refund: the rent could not be returned, so the accounts still exist. 1
+-- with `prepared`: it ended in slots that the index lacks, nobody knows how. If the log could not be trusted and the account could
+-- not be read any more, times are the block's.
 CREATE TABLE deposits (
   deposit TEXT PRIMARY KEY,
   caller TEXT NOT NULL,

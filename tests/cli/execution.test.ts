@@ -203,7 +203,11 @@ describe('the command line without the service: executions', function () {
       service_fee: '5000',
       ticket: 'ignored',
     };
-    const show = (...words: string[]) => terminal.refused(caller, 'deposit', 'show', ...words);
+    const show = async (...words: string[]) => {
+      const { code, stdout, stderr } = await runHere(['deposit', 'show', ...words, '--rpc-url', market.node.rpcUrl]);
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+      return stderr;
+    };
     expect(await show(address.toBase58())).to.include(`No deposit ${address} exists on this chain`);
     expect(await show()).to.equal('The deposit is missing. Give its address, or only --terms JSON.\n');
     const cut = JSON.stringify({ ...extra, nonce: '02' });

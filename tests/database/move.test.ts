@@ -26,7 +26,18 @@ import { randomHistory } from '../indexer/histories.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const log = pino({ level: 'silent' });
-const STATES = ['accepted', 'open_signed', 'dispatched', 'verified', 'settled', 'refunded', 'void', 'parked'] as const;
+const STATES = [
+  'accepted',
+  'paid',
+  'returned',
+  'open_signed',
+  'dispatched',
+  'verified',
+  'settled',
+  'refunded',
+  'void',
+  'parked',
+] as const;
 /** More than are written, and read again, at once. */
 const EXECUTIONS = 150;
 

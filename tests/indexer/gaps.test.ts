@@ -11,7 +11,7 @@ import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { createAftermath } from './aftermath.ts';
 import { dump, IndexerBench, type Row } from './harness.ts';
-import { type Market, type OpenedExecution, startMarket } from './market.ts';
+import { type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
 
 /** Longer than any test. */
 const NEVER = 3_600_000;
@@ -111,6 +111,21 @@ describe('indexer, gaps', () => {
     await market.revoke(keyId);
     await bench.catchUp(indexer);
     await heal('grant.db');
+  });
+
+  it('continues without the transaction that prepared a deposit, and shows what was opened from it', async () => {
+    const { execution, terms } = await market.openInstruction(NO_KEY);
+    const deposit = createAftermath(market).deposit(terms, PRICE);
+    left.add(await market.send([deposit.prepare], market.relay));
+    await market.send([deposit.pay], market.caller);
+    await start(100);
+    const opened = await market.send([deposit.open], market.relay);
+    await bench.catchUp(indexer);
+    const shown = { status: 'open', deposit: deposit.address.toBase58(), open_signature: opened };
+    expect(await executionOf(execution)).to.deep.include(shown);
+    expect((await tables()).deposits).to.deep.equal([]);
+    await heal('deposit.db');
+    expect((await tables()).deposits![0]).to.deep.include({ status: 'opened', end_signature: opened, closed: 1n });
   });
 
   it('continues without some opens, and orders them within their slot', async () => {

@@ -16,6 +16,7 @@ import { verify } from '../../indexer/verify.ts';
 import { until } from '../harness/edge/until.ts';
 import { type PrunedView, prune } from '../harness/node/pruned.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
+import { createAftermath } from './aftermath.ts';
 import { IndexerBench, query, queryDuringRebuild } from './harness.ts';
 import { type Market, type OpenedExecution, startMarket } from './market.ts';
 
@@ -125,12 +126,16 @@ for (const saysUnknown of [true, false]) {
       const { node, admin, caller } = market;
       const before = await start('stopped.db');
       const [settled, closed] = [await market.open(), await market.open()];
+      const { terms } = await market.openInstruction(new Uint8Array(16));
+      const deposit = createAftermath(market).deposit(terms, 1n);
+      await market.send([deposit.prepare], market.relay);
       await catchUp(before);
       const { slot: reached } = await before.status();
       await bench.stop(before);
 
       await market.settle(settled);
       await market.refund(closed, 'creatorFailed');
+      await market.send([deposit.refund(market.relay.publicKey)], market.relay);
       await node.timeTravel((await node.now()) + constants.endedRecordSeconds + 1);
       await market.send([closeExecution(closed)], caller);
       const missed = await market.open();
@@ -145,6 +150,8 @@ for (const saysUnknown of [true, false]) {
       expect(await rowOf('stopped.db', settled)).to.deep.include({ status: 'completed', closed: 0n });
       expect(await rowOf('stopped.db', closed)).to.deep.include({ closed: 1n });
       expect(await rowOf('stopped.db', missed)).to.deep.include({ status: 'open', open_signature: null });
+      const deposits = await query(bench.path('stopped.db'), 'SELECT status, closed FROM deposits');
+      expect(deposits).to.deep.equal([{ status: 'prepared', closed: 1n }]);
       await expectVerified('stopped.db');
       await market.settle(missed);
       await catchUp(after);

@@ -448,10 +448,9 @@ for (const how of ['heard', 'cut'] as const) {
     });
 
     it('ends with the rows of the accounts', async () => {
-      const { configs, listings, grants, executions, disputes, unread_accounts } = await tables();
-      expect([configs, listings, grants, executions, disputes].map((rows) => rows!.length)).to.deep.equal([
-        1, 1, 2, 8, 5,
-      ]);
+      const { configs, listings, grants, executions, deposits, disputes, unread_accounts } = await tables();
+      const counted = [configs, listings, grants, executions, deposits, disputes].map((rows) => rows!.length);
+      expect(counted).to.deep.equal([1, 1, 2, 9, 3, 5]);
       expect(unread_accounts).to.deep.equal([]);
       const held = (await readAccount(market, 'Config', program.findConfig()))!;
       expect(configs![0]).to.deep.include({

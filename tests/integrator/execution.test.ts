@@ -131,6 +131,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     );
     await sendAndConfirmTransaction(market.connection, new Transaction().add(transfer), [market.keypairs.caller], {
       commitment: 'confirmed',
+      preflightCommitment: 'confirmed',
     });
   }
 

@@ -2,7 +2,14 @@
  * The relay's only access to the chain: reads accounts, signs, sends, and finds the fate of transactions. It decides
  * nothing about money; the journal does.
  */
-import type { Commitment, Connection, Keypair, PublicKey, TransactionError } from '@solana/web3.js';
+import {
+  type Commitment,
+  type Connection,
+  type Keypair,
+  type PublicKey,
+  type TransactionError,
+  VersionedTransaction,
+} from '@solana/web3.js';
 import type { Logger } from 'pino';
 import { type ListedSignature, listSignatures, simulateTransaction } from '../../solana/calls.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
@@ -40,6 +47,11 @@ export interface RelayChain
    * that cannot be decided.
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
+  /**
+   * True if a payment would fail now. It is simulated without our signature, so that nobody can send what the node is
+   * asked about. Throws if the node does not answer.
+   */
+  wouldFail(payment: Uint8Array): Promise<boolean>;
   /** The latest transactions that name our authority, newest first, by any signer. */
   listOfAuthority(limit: number): Promise<ListedSignature[]>;
   /** The status of each node, in the order of the setting. */
@@ -126,6 +138,11 @@ export function createRelayChain(options: {
         ({ error } = await agreement.together('a simulation', ask, sameOf));
       }
       return error ? describeFailureOf(bytes, error) : null;
+    },
+    async wouldFail(payment) {
+      const transaction = VersionedTransaction.deserialize(payment);
+      const { value } = await connection.simulateTransaction(transaction, { sigVerify: false, commitment: COMMITMENT });
+      return value.err !== null;
     },
     listOfAuthority: (limit) =>
       nodes.first((node) => listSignatures(node, authority.toBase58(), { limit, commitment: COMMITMENT })),

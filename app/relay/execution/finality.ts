@@ -42,8 +42,9 @@ export async function proveEnds(
     for (const [index, row] of rows.entries()) {
       const data = accounts[index]?.data;
       // A record that a wallet opened itself, under the id of a void call, is the wallet's business.
-      const found = row.state === 'void' && data ? decodeAccount('ExecutionRecord', data) : null;
-      const isOthers = found !== null && isByWallet(found) && (row.deposit === null || row.open_signature === null);
+      const isUnopened = row.state === 'void' || row.state === 'returned';
+      const found = isUnopened && data ? decodeAccount('ExecutionRecord', data) : null;
+      const isOthers = found !== null && isByWallet(found) && !(await isOpenedByUs(chain, row));
       const isUnpaid = row.deposit === null || !deposits.has(row.deposit);
       if (isUnpaid && (isOthers || isProven(row, data?.[RECORD_OFFSETS.status], now))) {
         proven.push(row.execution_id);
@@ -55,6 +56,14 @@ export async function proveEnds(
     }
     await journal.proven(proven, now);
   }
+}
+
+/** True if the record of this row is of our open of its deposit, and not of the payer's own. */
+async function isOpenedByUs(
+  chain: Pick<RelayChain, 'hasSucceeded'>,
+  { deposit, open_signature: signature }: Pick<JournalRow, 'deposit' | 'open_signature'>,
+): Promise<boolean> {
+  return deposit !== null && signature !== null && (await chain.hasSucceeded(signature));
 }
 
 /** The deposits of these rows that still exist. A row that ended has none. */

@@ -63,10 +63,17 @@ export function createPaying(
       return endUnpaid(row, live, final, unpaid('The chain rolled back the deposit of this payment'));
     }
     if (isPaid(row, at)) return notePaid(row, at);
-    const why = (await whyNotToPay(row, at)) ?? whyNotToOpen(row, at);
+    const why = (await whyNotToPay(row, at)) ?? whyNotToOpen(row, at) ?? (await whyItWouldFail(row));
     if (why) return giveBack(row, at, why);
     await journal.paySigned(row, chain.countersign(row.pay_transaction!, row.pay_last_valid_height!));
     return 'next';
+  }
+
+  /** A memo or an assertion of the client can make its payment fail, which would cost its fee. */
+  async function whyItWouldFail({ pay_transaction: payment }: JournalRow): Promise<Why | null> {
+    // The node's silence says nothing, and the chain decides in the end.
+    const fails = await chain.wouldFail(payment!).catch(() => false);
+    return fails ? unpaid('The payment would fail') : null;
   }
 
   async function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Promise<Why | null> {

@@ -34,9 +34,6 @@ const CROSS_ORIGIN = {
 };
 const CROSS_ORIGIN_PREFLIGHT = {
   ...CROSS_ORIGIN,
-  // x402's own client sends the name of a response header in a request.
-  'Access-Control-Allow-Headers':
-    'Access-Control-Expose-Headers, Content-Type, Idempotency-Key, If-None-Match, PAYMENT-SIGNATURE',
   'Access-Control-Max-Age': '86400',
 };
 
@@ -148,6 +145,10 @@ function answerOptions(response: Response, allowed: string[], open: Route[]): vo
   response.setHeader('Allow', allowed.join(', '));
   response.setHeader('Cache-Control', CACHING.never);
   if (open.length > 0) {
+    const named = open.flatMap(({ headers = {} }) => Object.keys(headers));
+    // x402's own client sends the name of this answer's header in its request.
+    if (named.includes('PAYMENT-SIGNATURE')) named.push('Access-Control-Expose-Headers');
+    response.setHeader('Access-Control-Allow-Headers', ['Content-Type', 'If-None-Match', ...named].join(', '));
     for (const [name, value] of Object.entries(CROSS_ORIGIN_PREFLIGHT)) response.setHeader(name, value);
     response.setHeader('Access-Control-Allow-Methods', allowed.join(', '));
   }

@@ -124,9 +124,18 @@ describe('headers', () => {
         const { status, headers } = await world.call(path(), { headers: { origin: 'https://a-page.example' } });
         expect(status).to.equal(200);
         expect(headers.get('access-control-allow-origin')).to.equal('*');
-        expect(headers.get('access-control-expose-headers')).to.equal('ETag, Retry-After, X-Request-Id');
+        expect(headers.get('access-control-expose-headers')).to.equal(
+          'ETag, Location, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id',
+        );
       });
     }
+
+    it('let an x402 client in a page of another origin send its payment', async () => {
+      const { headers } = await preflight(`/v1/x402/agents/${listing}/execute`, 'POST', 'payment-signature');
+      expect(headers.get('access-control-allow-headers')).to.equal(
+        'Content-Type, If-None-Match, PAYMENT-SIGNATURE, Idempotency-Key, Access-Control-Expose-Headers',
+      );
+    });
 
     it('allow other origins to read errors of open routes', async () => {
       const { status, headers } = await world.get('/v1/agents/nobody');

@@ -34,6 +34,12 @@ type Expected = readonly [number, string] | typeof RUN;
 
 const TABLE: [what: string, row: Row, sync: Expected, async: Expected][] = [
   ['accepted', { state: 'accepted', opened_at: null }, WAIT, WAIT],
+  ['deposit_signed', { state: 'deposit_signed', opened_at: null }, WAIT, WAIT],
+  ['deposit_confirmed', { state: 'deposit_confirmed', opened_at: null }, WAIT, WAIT],
+  ['pay_signed', { state: 'pay_signed', opened_at: null }, WAIT, WAIT],
+  ['paid', { state: 'paid', opened_at: null }, WAIT, PENDING],
+  ['returning', { state: 'returning', opened_at: null, refund_state: 'pending', ...FAILED }, WAIT, PENDING],
+  ['returned', { state: 'returned', opened_at: null, refund_state: 'done', ...DONE, ...FAILED }, REFUNDED, REFUNDED],
   ['open_signed', { state: 'open_signed', opened_at: null }, WAIT, WAIT],
   ['open_confirmed', { state: 'open_confirmed' }, WAIT, PENDING],
   ['dispatched', { state: 'dispatched' }, WAIT, PENDING],

@@ -3,9 +3,10 @@
  * deposit, and at every transaction of it. Another relay on the ledger, or the same one again, goes on. Whatever the
  * moment, each payer has paid once and has its result, or has its money back; and no deposit is left.
  */
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { findEscrow, findExecution, findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -24,6 +25,8 @@ import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x40
 
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
+/** Slots that a blockhash lives. */
+const BLOCKHASH_SLOTS = 150;
 
 const sidesOf = (moves: string[]) => moves.flatMap((move) => [`${move}:before`, `${move}:after`]);
 const sendsOf = (name: string) => ['before', 'sent', 'after'].map((side) => `send-${name}:${side}`);
@@ -97,6 +100,12 @@ describe('kill -9 of a relay that holds deposits', function () {
     return answer!;
   }
 
+  async function areFinal(bought: Bought[]): Promise<boolean> {
+    const ids = await market.executionsByTask();
+    const final = new Map((await market.journal()).map((row) => [row.execution_id, row.is_final]));
+    return bought.every(({ task }) => final.get(ids.get(task)!) === 1n);
+  }
+
   for (const mode of ['started again', 'taken over'] as const) {
     it(`completes every call, or never charges for it, and leaves no deposit (${mode})`, async () => {
       const isTakenOver = mode === 'taken over';
@@ -131,6 +140,7 @@ describe('kill -9 of a relay that holds deposits', function () {
       expect(paid).to.equal(TOTAL * calledOnce);
       expect((await market.amountOf(market.creatorUsdc)) - before.creator).to.equal((PRICE - FEE) * calledOnce);
       expect((await market.amountOf(findTreasury())) - before.treasury).to.equal((FEE + SERVICE_FEE) * calledOnce);
+      await until('the chain can take back none of it', () => areFinal(bought));
       await relay.kill();
     });
 
@@ -165,7 +175,41 @@ describe('kill -9 of a relay that holds deposits', function () {
         expect(await market.node.connection.getAccountInfo(one.deposit, 'confirmed'), point).to.equal(null);
       }
       await setStatus('active', relay);
+      await until('the chain can take back none of it', () => areFinal(bought));
       await relay.kill();
     });
   }
+
+  it('opens a deposit again whose open the chain rolled back, calls the creator once, and charges once', async () => {
+    const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
+    const task = stopAt('paid:after', 'rolled back');
+    const one = await prepare(doomed, task);
+    const call = one.ask(doomed).catch(() => undefined);
+    await until('it has paid', async () => doomed.standing.has(task));
+    const id = (await market.executionsByTask()).get(task)!;
+    const record = findExecution(parseUuid(id)!);
+    const vault = findTokenAccount(one.deposit, market.usdcMint);
+    const addresses = [one.deposit, vault, findTreasury(), record, findEscrow(record)];
+    const { connection } = market.node;
+    const then = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    doomed.process.send({ release: task, nextStop: 'verified:after' });
+    await until('it has a result', async () => doomed.standing.has(`${task} at verified:after`));
+    for (const [n, address] of addresses.entries()) {
+      const { lamports, data, owner } = then[n] ?? { lamports: 0, data: '', owner: SystemProgram.programId };
+      const account = { lamports, data: Buffer.from(data).toString('hex'), owner: owner.toBase58() };
+      await market.node.rpc('surfnet_setAccount', [address.toBase58(), account]);
+    }
+    await doomed.kill();
+    await call;
+    const last = (await connection.getBlockHeight('confirmed')) + BLOCKHASH_SLOTS;
+    await until('the blockhash expires', async () => (await connection.getBlockHeight('finalized')) > last, 120_000);
+    const relay = await market.startRelayProcess();
+    const answer = await endOf(relay, one);
+    expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${task}`]);
+    expect(market.calls.get(id)).to.equal(1);
+    expect(await usdcOf(one.payer.publicKey)).to.equal(0n);
+    expect((await market.record(id))?.status).to.equal('completed');
+    expect(await connection.getAccountInfo(one.deposit, 'confirmed')).to.equal(null);
+    await relay.kill();
+  });
 });

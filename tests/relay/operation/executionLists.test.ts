@@ -27,6 +27,9 @@ const NOW = 20_370 * DAY;
 
 const UNFINISHED: ExecutionState[] = [
   'accepted',
+  'deposit_signed',
+  'paid',
+  'returning',
   'open_signed',
   'open_confirmed',
   'dispatched',
@@ -71,8 +74,9 @@ describe('lists of executions', () => {
     }
     if (what === 'chain') return;
     const ended = random.pick(['settled', 'refunded'] as const);
-    const state = what === 'void' ? 'void' : random.below(2) === 0 ? random.pick(UNFINISHED) : ended;
-    const isOver = ['settled', 'refunded', 'void'].includes(state);
+    const unopened = random.pick(['returned', 'void'] as const);
+    const state = what === 'void' ? unopened : random.below(2) === 0 ? random.pick(UNFINISHED) : ended;
+    const isOver = ['settled', 'refunded', 'returned', 'void'].includes(state);
     await rows.addJournal({
       execution_id,
       wallet,
@@ -80,7 +84,7 @@ describe('lists of executions', () => {
       state,
       accepted_at: BigInt(opened - 1),
       created_ms: BigInt(opened * 1_000 + random.below(1_000)),
-      opened_at: state === 'void' || (what === 'journal' && random.below(2) === 0) ? null : BigInt(opened),
+      opened_at: what === 'void' || (what === 'journal' && random.below(2) === 0) ? null : BigInt(opened),
       settled_at: isOver ? BigInt(opened + 5) : null,
       is_final: isOver && (what === 'both' || what === 'void' || isRecent) && random.below(2) === 0 ? 1n : 0n,
       refund_state: state === 'refunding' || state === 'parked' ? random.pick(REFUND_STATES) : null,

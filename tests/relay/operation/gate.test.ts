@@ -37,7 +37,7 @@ describe('the gate', () => {
     expect(begun()).to.equal(0);
     gate.set('ledger_unreconciled', false);
     for (const call of calls) expect((await call()).kind).to.equal('pending');
-    expect(begun()).to.equal(2);
+    expect(begun()).to.equal(3);
   });
 
   it('closes for each obstacle alone, and still answers requests for running calls', async () => {
@@ -72,13 +72,13 @@ describe('the gate', () => {
     gate.announce('stopping');
     expect(gate.obstacles()).to.deep.equal(['stopping']);
     for (const call of calls) expect((await call()).kind).to.equal('pending');
-    expect(begun()).to.equal(2);
+    expect(begun()).to.equal(3);
     gate.set('stopping', true);
     expect(gate.obstacles()).to.deep.equal(['stopping']);
     for (const call of calls) {
       expect(await call().catch((error) => error)).to.include({ code: 'service_unavailable' });
     }
-    expect(begun()).to.equal(2);
+    expect(begun()).to.equal(3);
   });
 
   it('allows the start of an opened execution while opens are paused', async () => {

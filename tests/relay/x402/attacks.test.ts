@@ -12,12 +12,18 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findTokenAccount } from '../../../app/sdk/program/program.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import { findTokenAccount, openExecution } from '../../../app/sdk/program/program.ts';
+import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
+import { parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
+import { createListing, updateListing } from '../../../app/sdk/wallet/listings.ts';
+import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
+  goodAnswer,
   PRICE,
   type RelayHandle,
   request,
@@ -252,6 +258,98 @@ describe('attacks on the x402 door', function () {
     expect(decodeHeader(late, 'payment-required').accepts[0].payTo).to.not.equal(accepted.payTo);
   });
 
+  it('sends the payment back if its payer has opened the very execution itself meanwhile', async () => {
+    const payer = await rich(2n * TOTAL);
+    await market.node.fundSol(payer.publicKey, 1e9);
+    const task = stopAt('paid:after', 'own record');
+    const accepted = await quote({ task });
+    const answering = buy({ task }, accepted, {}, payer);
+    await until('it has paid', async () => relay.standing.has(task));
+    const { extra } = accepted;
+    const nonce = Buffer.from(extra.nonce, 'hex');
+    const own = openExecution({
+      caller: payer.publicKey,
+      payer: payer.publicKey,
+      rentSponsor: payer.publicKey,
+      source: findTokenAccount(payer.publicKey, market.usdcMint),
+      listing: new PublicKey(extra.listing),
+      usdcMint: market.usdcMint,
+      nonce,
+      executionId: deriveExecutionId(payer.publicKey.toBytes(), nonce),
+      maxPrice: PRICE,
+      listingVersion: extra.listing_version,
+      timeoutSeconds: extra.timeout_seconds,
+      requestHash: Buffer.from(extra.request_hash, 'hex'),
+      openBefore: BigInt(await market.node.now()) + 60n,
+      gasLamports: 10_000,
+    });
+    await sendTransaction(market.node.connection, [own], keypairSigner(payer));
+    const calledBefore = market.calls.size;
+    relay.process.send({ release: task });
+    const answer = await answering;
+    expect(answer.status, answer.text).to.equal(503);
+    expect(decodeHeader(answer, 'payment-response')).to.include({ success: false, amount: String(TOTAL) });
+    // One price is in its own escrow; of the payment only the service fee is gone.
+    expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
+    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect(market.calls.size).to.equal(calledBefore);
+  });
+
+  it('sends payments back if the listing changes, and gives it no more quotes after the third of a day', async () => {
+    const own = await openMarketplace({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
+    const creator = keypairSigner(market.creator);
+    const signingKey = generateSigningKey();
+    const draftAt = (price: string) =>
+      parseListingDraft(
+        {
+          name: 'changing',
+          tagline: 'Changes its price',
+          description: 'An agent for tests.',
+          display_name: 'Test Creator',
+          tags: ['code'],
+          input_schema: { type: 'object', properties: {} },
+          output_schema: { type: 'object', properties: {} },
+          endpoint: market.endpoint,
+          price_usdc: price,
+          timeout_seconds: 60,
+          min_timeout_seconds: 1,
+        },
+        'changing',
+      );
+    market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'changed')));
+    const listed = await createListing(own, { wallet: creator, signingKey, draft: draftAt('0.25') });
+    const url = `/v1/x402/agents/${listed.agent_id}/execute`;
+    const priceNow = async (task: string): Promise<Accepted | null> => {
+      const answer = await request(relay.url, url, { body: { task } });
+      return answer.status === 402 ? decodeHeader(answer, 'payment-required').accepts[0] : null;
+    };
+    const payer = await rich(4n * TOTAL + 100_000n);
+    for (let n = 0; n < 3; n += 1) {
+      const task = stopAt('paid:after', `changing ${n}`);
+      let accepted: Accepted = null;
+      await until('the present price is quoted', async () => {
+        accepted = await priceNow(task);
+        return accepted?.extra.listing_version === n + 1;
+      });
+      const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+      const answering = request(relay.url, url, { body: { task }, headers });
+      await until('it has paid', async () => relay.standing.has(task));
+      const agentId = new PublicKey(listed.agent_id);
+      await updateListing(own, { wallet: creator, agentId, draft: draftAt(n % 2 === 0 ? '0.26' : '0.25') });
+      relay.process.send({ release: task });
+      const answer = await answering;
+      expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([409, 'price_changed']);
+      expect(decodeHeader(answer, 'payment-response').success).to.equal(false);
+    }
+    expect(await usdcOf(payer)).to.equal(4n * TOTAL + 100_000n - 3n * 5_000n);
+    const refused = await request(relay.url, url, { body: { task: 'once more' } });
+    expect([refused.status, refused.body.error.message]).to.deep.equal([
+      503,
+      "The agent's listing changed during 3 paid calls of the last 24 hours, so it gets no more quotes today.",
+    ]);
+    market.setBehaviour(null);
+  });
+
   describe('money that moves after the check', () => {
     const away = async (payer: Keypair) => {
       await market.node.fundSol(payer.publicKey, 1e9);
@@ -291,5 +389,40 @@ describe('attacks on the x402 door', function () {
       expect(feePayerLamports).to.equal(10_001);
       expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
     });
+  });
+
+  it('takes no more payments from an address after ten that did not arrive', async () => {
+    const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1' });
+    const from = (address: string) => (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
+      request(proxied.url, path(), {
+        body: { task },
+        headers: {
+          'x-forwarded-for': address,
+          'payment-signature': paymentHeader(accepted, makePayment(accepted, payer, change)),
+        },
+      });
+    try {
+      const failing = from('203.0.113.9');
+      const other = from('203.0.113.10');
+      const quoteAt = async (task: string) =>
+        decodeHeader(await request(proxied.url, path(), { body: { task } }), 'payment-required').accepts[0];
+      const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+      // This memo is no UTF-8: its bytes look right, and the transaction would fail.
+      const bad = new Instruction({ programId: memo, keys: [], data: Buffer.from([0xff, 0xfe]) });
+      const fail = async (n: number) => {
+        const payer = await rich();
+        const accepted = await quoteAt(`unpaid ${n}`);
+        const change = { instructions: (usual: TransactionInstruction[]) => [...usual.slice(0, 3), bad] };
+        return failing(payer, accepted, `unpaid ${n}`, change);
+      };
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => fail(n)));
+      expect(answers.map(reasonOf)).to.deep.equal(Array(10).fill('payment_failed'));
+      const payer = await rich(2n * TOTAL);
+      const accepted = await quoteAt('honest');
+      expect((await failing(payer, accepted, 'honest')).status).to.equal(503);
+      expect((await other(payer, accepted, 'honest')).status).to.equal(200);
+    } finally {
+      await proxied.kill();
+    }
   });
 });

@@ -63,6 +63,8 @@ export const GLOSSARY: Record<string, string> = {
   error: 'The error.',
   fields:
     'The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64.',
+  'buyExecution.payer':
+    'The wallet that will pay, base58. With it only that wallet can be the owner of the money, whatever this service does.',
   'ExecutionFull.error': 'Why it failed; null unless `failed`.',
   execution_id: 'The execution, a UUID; in an error null where there is none.',
   execution_signature:

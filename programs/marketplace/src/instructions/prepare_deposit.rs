@@ -74,7 +74,8 @@ pub struct PrepareDeposit<'info> {
 }
 
 impl PrepareDeposit<'_> {
-    /// authority may prepare it; deposit is new and at its address; vault is to be made, or the deposit's.
+    /// authority may prepare it; deposit is at its address; vault is to be made, or the deposit's; that the deposit is new is
+    /// seen where it is made.
     pub fn validate(&self, args: &PrepareDepositArgs) -> Result<()> {
         ensure!(
             self.config.is_relay_authority(self.authority.key) || self.is_rescue(args),
@@ -90,10 +91,6 @@ impl PrepareDeposit<'_> {
         );
         let (address, _) = Pubkey::find_program_address(&[DEPOSIT_SEED, &args.hash()], &crate::ID);
         require_address(self.deposit.key, &address)?;
-        ensure!(
-            self.deposit.owner == &system_program::ID,
-            MarketplaceError::AccountExists
-        );
         require_rent_sponsor(&self.rent_sponsor, &self.deposit, &self.vault)?;
         ensure!(
             self.vault.owner == &system_program::ID

@@ -39,7 +39,6 @@ export function prepareDeposit(ledger: Ledger, input: program.PrepareDepositInpu
   demand(byRelay || (payer !== null && isPaid), 'NotRelayAuthority');
   demand(serviceFee <= MAX_SERVICE_FEE, 'ServiceFeeOutOfBounds');
   demand(payer === null || text(payer) === caller, 'DepositCallerMismatch');
-  demand(ledger.get(address).state === undefined, 'AccountExists');
   demand(rentSponsor !== address && rentSponsor !== vault, 'InvalidRentSponsor');
   const isMade = ledger.get(vault).token !== undefined;
   demand(!isMade || receivesFor(ledger, vault, address), 'DepositVaultUnsound');
