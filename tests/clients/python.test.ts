@@ -73,7 +73,15 @@ describe('clients/python', function () {
     };
 
     it('has types that mypy --strict and pyright accept, in its own code and in programs that use it', async () => {
-      const programs = ['caller.py', 'caller_async.py', 'verify.py', 'receiver.py', 'creator.py', 'service.py'];
+      const programs = [
+        'quote.py',
+        'caller.py',
+        'caller_async.py',
+        'verify.py',
+        'receiver.py',
+        'creator.py',
+        'service.py',
+      ];
       const used = programs.map((name) => join(python.folder, name));
       await tool('mypy', '--strict', 'src');
       await toolIn(python.folder, 'mypy', '--strict', '--python-executable', python.python, ...used);
@@ -183,6 +191,18 @@ describe('clients/python', function () {
       const { code, output, said } = await python.finish(['caller_async.py'], asUser());
       expect(code, output).to.equal(0);
       expect(said).to.match(/^paid: done: Say hello$/m);
+    });
+
+    it('checks quotes before they are paid', async () => {
+      const check = (quote: object) =>
+        python.finish(['quote.py', JSON.stringify(quotes.purchase)], {}, JSON.stringify(quote));
+      const good = await check(quotes.quote);
+      expect([good.code, good.said]).to.deep.equal([
+        0,
+        `pays ${quotes.checked.amount} base units to the deposit ${quotes.checked.deposit}\n`,
+      ]);
+      const bad = await check({ ...quotes.quote, payTo: quotes.purchase.payer });
+      expect([bad.code, bad.output]).to.deep.equal([1, 'not paid: payTo is wrong\n']);
     });
 
     it('receives webhooks, and refuses those that nobody signed', async () => {

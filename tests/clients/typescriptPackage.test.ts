@@ -15,6 +15,7 @@ import { build as vite } from 'vite';
 import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import quotes from './quotes.json' with { type: 'json' };
 
 const exec = promisify(execFile);
 const PACKAGE = join(ROOT, 'app', 'client');
@@ -75,9 +76,16 @@ describe('clients/typescript as a package', function () {
     return stdout;
   };
 
-  it('contains one program with its types, README and licences, and nothing else', () => {
+  it('contains its two entries with their types, README and licences, and nothing else', () => {
     const others = packed.filter((path) => !/^dist\/(client|receipt)\/\w+\.d\.ts$/.test(path));
-    expect(others.sort()).to.deep.equal(['LICENSE', 'README.md', 'dist/LICENSES.txt', 'dist/index.js', 'package.json']);
+    expect(others.sort()).to.deep.equal([
+      'LICENSE',
+      'README.md',
+      'dist/LICENSES.txt',
+      'dist/index.js',
+      'dist/x402.js',
+      'package.json',
+    ]);
     expect(readFileSync(join(PACKAGE, 'dist', 'LICENSES.txt'), 'utf8')).to.match(
       /^@noble\/ed25519 [\s\S]*^@noble\/hashes [\s\S]*^base-x [\s\S]*^bs58 [\s\S]*^canonicalize [\s\S]*^valibot /m,
     );
@@ -147,6 +155,10 @@ export const price: Promise<number> = client.agents.retrieve('a').then((agent) =
 export function limitOf(error: unknown): string | undefined {
   return hasCode(error, 'insufficient_balance') ? error.details?.limit : undefined;
 }
+import { checkQuote, payWithX402 } from '${NAME}/x402';
+const payment = payWithX402({ wallet: { address: 'a' }, network: 'devnet' });
+export const paying = new AgentMarketplace({ baseUrl: 'http://127.0.0.1', payment });
+export const amount: bigint = checkQuote({}, { agentId: 'a', task: 'b', payer: null, maxCostUsdc: 1 }).amount;
 // @ts-expect-error A task is text.
 client.agents.run('a', { task: 1 });
 // @ts-expect-error No such code.
@@ -160,6 +172,14 @@ hasCode(null, 'nothing');
       expect(stdout).to.equal('');
     });
   }
+
+  it('checks quotes of x402 without the packages of x402', async () => {
+    const { agent_id: agentId, max_cost_usdc: maxCostUsdc, ...rest } = quotes.purchase;
+    const call = JSON.stringify([quotes.quote, { ...rest, agentId, maxCostUsdc }]);
+    const text = `import { checkQuote } from '${NAME}/x402';\nconsole.log(checkQuote(...${call}).deposit);\n`;
+    writeFileSync(join(folder, 'quote.mjs'), text);
+    expect(await runNode('quote.mjs')).to.equal(`${quotes.checked.deposit}\n`);
+  });
 
   it("runs README's first call, which is paid", async () => {
     const before = (await market.balances()).callers[0]!;

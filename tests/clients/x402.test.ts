@@ -8,6 +8,7 @@ import {
   type Options,
   type Payment,
   PriceChangedError,
+  WaitTimeoutError,
 } from '../../app/sdk/client/caller.ts';
 import { type CheckedQuote, payWithX402, QuoteRefusedError } from '../../app/sdk/client/x402.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
@@ -112,6 +113,19 @@ describe('clients/x402', function () {
     const change = await moved(() => run('slowly', { fetch: slowly }));
     expect(change).to.deep.equal(BOUGHT);
     expect(paid).to.have.length(2);
+  });
+
+  it('gives up at its timeout with the key by which a repeat finds the call, and pays once for both', async () => {
+    const { fetch: endless } = changing((response, isPaid) =>
+      isPaid ? new Response('{}', { status: 202, headers: { 'retry-after': '60' } }) : response,
+    );
+    const change = await moved(async () => {
+      const error = await refusal(run('too long', { fetch: endless }, { ...LIMIT, timeout: 3_000 }));
+      expect(error).to.be.instanceOf(WaitTimeoutError);
+      const { idempotencyKey } = error as WaitTimeoutError;
+      expect(await run('too long', {}, { ...LIMIT, idempotencyKey })).to.include({ result: 'done: too long' });
+    });
+    expect(change).to.deep.equal(BOUGHT);
   });
 
   it('has the price back if the agent fails, and raises its error', async () => {

@@ -1,4 +1,5 @@
 /** A call that its wallet pays by x402: a quote is asked for and paid, and the payment is repeated until its answer is there. */
+import { MarketplaceError } from './error.ts';
 import { jsonOf, retryAfterOf, toError } from './http.ts';
 import { type RunInput, type RunOptions, startDeadline, tooLate, WAIT_MS } from './paid.ts';
 import { sleep } from './repeat.ts';
@@ -31,7 +32,10 @@ export async function buyCall(
       await sleep((retryAfterOf(answer.response) ?? PAUSE_SECONDS) * 1_000, deadline.signal);
     }
   } catch (error) {
-    throw deadline.isOver() ? tooLate(null) : error;
+    const known = deadline.isOver() ? tooLate(null) : error;
+    // With the key, another payment of the same call gets the first answer and is not taken.
+    if (known instanceof MarketplaceError) known.idempotencyKey = request.idempotencyKey ?? null;
+    throw known;
   } finally {
     deadline.clear();
   }
