@@ -452,6 +452,8 @@ export interface components {
             } | null;
             /** @description Where to get the proof of an archived execution; null while its record’s account exists, and for some seconds after. */
             archive: components["schemas"]["ExecutionArchive"] | null;
+            /** @description The deposit that an x402 client paid into; null if a key or a wallet paid. */
+            deposit: string | null;
             /** @description When its caller deleted task, parameters and result; null while they are kept. */
             content_deleted_at: string | null;
         };
@@ -908,6 +910,8 @@ export interface components {
                     }[];
                     /** @description The standard tags, in the order of their bits in `tag_mask`. */
                     standard_tags: ("research" | "code" | "legal" | "finance" | "data" | "social" | "security" | "writing" | "sql" | "monitoring")[];
+                    /** @description What a call that is paid by x402 costs beyond its price; null if this service takes no such payments. */
+                    x402_service_fee_usdc: number | null;
                 };
             };
         };
