@@ -60,6 +60,8 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
   const listings: { address: PublicKey; version: number }[] = [];
   const callers = Array.from({ length: 3 }, () => ({ wallet: key(), keyId: bytes(16) }));
   const executions: Execution[] = [];
+  /** Prepared, and not ended. */
+  const deposits: PublicKey[] = [];
   const of = (state: Execution['state']) => pick(executions.filter((execution) => execution.state === state));
   let now = START;
 
@@ -124,6 +126,23 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
       execution.state = 'refunded';
       const restored = { grantRestored: execution.keyId.some((byte) => byte !== 0), grantTotalSpent: 0n };
       return event('ExecutionRefunded', { ...execution, reason: random(6), refundedAt: BigInt(now), ...restored });
+    },
+    () => {
+      const deposit = random(3) === 0 ? (deposits[0] ?? key()) : key();
+      if (!deposits.includes(deposit)) deposits.push(deposit);
+      const terms = { caller: pick(callers)!.wallet, rentSponsor: config, price: 300n, serviceFee: BigInt(random(9)) };
+      const times = { preparedAt: BigInt(now), expiresAt: BigInt(now + 600) };
+      return event('DepositPrepared', { deposit, ...terms, ...times });
+    },
+    () => {
+      const deposit = deposits.splice(random(deposits.length), 1)[0];
+      return deposit && event('DepositRefunded', { deposit, refundedAt: BigInt(now), closed: random(9) > 0 });
+    },
+    () => {
+      const opened = deposits.length > 0 ? open() : undefined;
+      if (opened?.name !== 'ExecutionOpened') return opened;
+      const deposit = deposits.splice(random(deposits.length), 1)[0]!;
+      return { ...opened, data: { ...opened.data, deposit, serviceFee: 5n } };
     },
     () => {
       const execution = of('settled');
