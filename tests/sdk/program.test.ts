@@ -251,6 +251,26 @@ describe('decodeAccount', () => {
     });
   });
 
+  it('reads a deposit and the offsets by which those of a caller are found', () => {
+    const head = [sha256('account:Deposit').subarray(0, 8), Buffer.of(1, 2, 3), filled(32, 4), filled(32, 5)];
+    const deposit = Buffer.concat([...head, filled(32, 6), ...[7n, 8n, 9n, 10n].map(u64)]);
+    expect(program.decodeAccount('Deposit', deposit)).to.deep.equal({
+      version: 1,
+      bump: 2,
+      vaultBump: 3,
+      hash: filled(32, 4),
+      caller: key(5),
+      rentSponsor: key(6),
+      price: 7n,
+      serviceFee: 8n,
+      preparedAt: 9n,
+      expiresAt: 10n,
+    });
+    expect(deposit.subarray(program.DEPOSIT_OFFSETS.caller, program.DEPOSIT_OFFSETS.rentSponsor)).to.deep.equal(
+      Buffer.from(filled(32, 5)),
+    );
+  });
+
   it('reads a dispute, its outcomes and its offsets', () => {
     const fills = [1, 2, 3, 4, 5, 6].map((fill) => filled(32, fill));
     const numbers = [100n, 6n, 50n, 7n, 8n, 9n, -1n].map(u64);
