@@ -415,6 +415,11 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
       authority: chain.authority.toBase58(),
       readBalances: more.accounts.readBalances,
       nodes: chain.nodes,
+      x402: () =>
+        chain.feePayer && {
+          feePayer: chain.feePayer.toBase58(),
+          lamports: parts.x402Runway?.status().lamports ?? null,
+        },
       lamportsPerCall: metrics.lamportsPerCall,
     },
     readKeyDirectory: more.readKeyDirectory,

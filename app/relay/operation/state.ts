@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
-import { readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
+import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
@@ -19,6 +19,8 @@ export interface Operator {
   readBalances(addresses: string[]): Promise<number[]>;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
+  /** Who pays the network fees of x402 clients' payments; null without one. */
+  x402(): { feePayer: string; lamports: number | null } | null;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
   /** Mean network fees of executions that ended here; null before the first. */
@@ -39,6 +41,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   const { views } = deps;
   const ready = await deps.readReadiness();
   const swept = await deps.swept();
+  const x402 = deps.x402();
   const oldest = await readOldestUnfinished(views);
   const { open_disputes } = await views
     .selectFrom('chain.disputes')
@@ -70,6 +73,11 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     reconciled: !ready.problems.includes('ledger_unreconciled'),
     opens_paused: ready.problems.includes('opens_paused'),
     open_disputes: Number(open_disputes),
+    x402: x402 && {
+      fee_payer: x402.feePayer,
+      lamports: x402.lamports,
+      open_deposits: Number((await countUnfinished(views)).deposits),
+    },
     uptime_seconds: Math.floor(process.uptime()),
   };
 }

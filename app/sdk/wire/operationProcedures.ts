@@ -120,6 +120,11 @@ export const OperationState = z.strictObject({
   reconciled: z.boolean(),
   opens_paused: z.boolean(),
   open_disputes: Count,
+  /**
+   * Payments of x402 clients: who pays their network fees, what it has left, and the deposits that are neither opened
+   * nor returned. Null if this service takes none.
+   */
+  x402: z.strictObject({ fee_payer: z.string(), lamports: Lamports.nullable(), open_deposits: Count }).nullable(),
   uptime_seconds: Count,
 });
 export type OperationState = z.infer<typeof OperationState>;

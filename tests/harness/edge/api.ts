@@ -99,6 +99,7 @@ export async function startWorld(
     /** Changes of the settings that wait. */
     changes: [] as FoundChange[],
     swept: null as SweepFigures | null,
+    x402: null as { feePayer: string; lamports: number | null } | null,
   };
   const requireChain = (): void => {
     if (!state.chainAnswers) throw new Error('the node does not answer');
@@ -186,6 +187,7 @@ export async function startWorld(
       nodes: () => [{ name: '1:node', state: 'up', slot: null }],
       runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),
       swept: async () => state.swept,
+      x402: () => state.x402,
       lamportsPerCall: async () => 10_000,
     },
     metrics: { render: async () => 'marketplace_test 1\n', answered: () => undefined },

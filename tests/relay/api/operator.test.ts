@@ -34,6 +34,7 @@ describe('operation.state', () => {
       reconciled: true,
       opens_paused: false,
       open_disputes: 0,
+      x402: null,
     });
   });
 
@@ -48,6 +49,9 @@ describe('operation.state', () => {
       created_ms: BigInt(EPOCH * 1000 - 61_000),
     });
     await world.addJournal({ ...row, state: 'parked' });
+    await world.addJournal({ ...row, state: 'paid', deposit: newAddress() });
+    await world.addJournal({ ...row, state: 'returned', deposit: newAddress() });
+    world.state.x402 = { feePayer: address, lamports: 90_000_000 };
     await world.addJournal({ ...row, state: 'void', lost_fees: 5_000n });
     const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
     await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, created_ms: yesterday });
@@ -57,7 +61,8 @@ describe('operation.state', () => {
       await world.addDispute({ ...execution, execution_id, outcome });
     }
     world.state.swept = { locked: 9, archivable: 8, returned: 7, archivedExecutions: 6, mismatchedTrees: 0 };
-    const { lamports, oldest_unsettled, open_disputes } = await state();
+    const { lamports, oldest_unsettled, open_disputes, x402 } = await state();
+    expect(x402).to.deep.equal({ fee_payer: address, lamports: 90_000_000, open_deposits: 1 });
     expect(lamports).to.deep.equal({ lent: 4_039_280, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
     expect(open_disputes).to.equal(2);

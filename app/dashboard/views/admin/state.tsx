@@ -53,6 +53,18 @@ export function StateTab() {
         </Card>
       </div>
       <Authorities state={state} />
+      {state.x402 && (
+        <Card className="grid content-start gap-4">
+          <h2 className="font-semibold">Payments by x402</h2>
+          <Facts
+            rows={[
+              ['Fee payer', <Id key="payer" value={state.x402.fee_payer} kind="address" />],
+              ['Its balance', amount(solOrUnknown(state.x402.lamports))],
+              ['Open deposits', amount(formatCount(state.x402.open_deposits))],
+            ]}
+          />
+        </Card>
+      )}
     </div>
   );
 }
