@@ -18,13 +18,14 @@ import axios from 'axios';
 import { expect } from 'chai';
 import { x402Snippet } from '../../app/dashboard/views/agent/snippets.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
-import { installPython, type Tools } from '../harness/edge/tools.ts';
+import { installPython, run, type Tools } from '../harness/edge/tools.ts';
 import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createX402Fetch, decodeHeader } from '../harness/node/x402.ts';
 import { stdioHost } from '../mcp/hosts.ts';
 import { feed } from './feed.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const EXTENSIONS = '@x402/extensions@2.27.0';
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 
@@ -191,6 +192,27 @@ describe('clients of x402 that are not ours', function () {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it("describes itself to catalogues of x402 services as the extension's own package wants it, in at most 4 KB", async () => {
+    const folder = join(ROOT, 'target', 'x402-extensions');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{"private": true}');
+    const args = ['install', '--no-audit', '--no-fund', '--loglevel=error', EXTENSIONS];
+    const { code, output } = await run('npm', args, { cwd: folder });
+    expect(code, output).to.equal(0);
+    const { validateDiscoveryExtension, validateDiscoveryExtensionSpec } = await import(
+      join(folder, 'node_modules', '@x402', 'extensions', 'dist', 'esm', 'bazaar', 'index.mjs')
+    );
+    const response = await fetch(`${market.relay.url}/v1/x402/agents/${market.agentId}/execute`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ task: 'quote' }),
+    });
+    expect(response.headers.get('payment-required')!.length).to.be.at.most(4_096);
+    const { bazaar } = decodeHeader(response, 'payment-required').extensions;
+    expect(validateDiscoveryExtension(bazaar)).to.deep.equal({ valid: true });
+    expect(validateDiscoveryExtensionSpec(bazaar)).to.deep.equal({ valid: true });
   });
 
   describe('over MCP', () => {

@@ -30,6 +30,41 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
+/** For catalogues of x402 services: how the route is called. In the shape of the extension's package. */
+const BAZAAR = {
+  info: {
+    input: { type: 'http', method: 'POST', bodyType: 'json', body: { task: 'Say hello', parameters: {} } },
+    output: { type: 'json', example: { status: 'completed', result: 'Hello' } },
+  },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: {
+      input: {
+        type: 'object',
+        properties: {
+          type: { type: 'string', const: 'http' },
+          method: { type: 'string', enum: ['POST'] },
+          bodyType: { type: 'string', enum: ['json'] },
+          body: {
+            type: 'object',
+            properties: { task: { type: 'string', minLength: 1 }, parameters: { type: 'object' } },
+            required: ['task'],
+          },
+        },
+        required: ['type', 'method', 'bodyType', 'body'],
+        additionalProperties: false,
+      },
+      output: {
+        type: 'object',
+        properties: { type: { type: 'string' }, example: { type: 'object' } },
+        required: ['type'],
+      },
+    },
+    required: ['input'],
+  },
+};
+
 /** The door's own reads of the chain. */
 export interface DoorChain {
   /** From a cache that all quotes share: quotes cost the node nothing. */
@@ -78,7 +113,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
       mimeType: 'application/json',
     },
     accepts: [toRequirements(door, await chooseQuote(deps, door, offer), blockhash)],
-    extensions: { 'payment-identifier': PAYMENT_IDENTIFIER },
+    extensions: { 'payment-identifier': PAYMENT_IDENTIFIER, bazaar: BAZAAR },
   };
   return {
     status: ERRORS.payment_required.status,
