@@ -18,7 +18,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
   const { prepare, pay, follow, open } = createPaying(deps, returning, stopping);
 
   /** True if the open took the deposit. */
-  const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(await read(row));
+  const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(row, await read(row));
 
   /** The authority that signed the open may not any more: another one signs it. */
   async function openAgain(row: JournalRow, openBefore: bigint): Promise<Step> {
@@ -42,7 +42,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
       if (bytes) await chain.send(bytes);
     }
     const final = await readPast(row, row.open_last_valid_height ?? 0n);
-    if (!final || isOpenedFrom(final) || final.now <= (row.open_before ?? 0n)) return 'wait';
+    if (!final || isOpenedFrom(row, final) || final.now <= (row.open_before ?? 0n)) return 'wait';
     if (!isPaid(row, final)) return endUnpaid(row, live, final, unpaid('The chain rolled back the payment'));
     const why = whyNotToOpen(row, final);
     const isUndecided = row.state !== 'refunding' && row.state !== 'parked' && row.reopens === 0n;

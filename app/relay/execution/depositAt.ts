@@ -1,4 +1,5 @@
 /** A deposit on the chain at one moment, and what it shows of a call. */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import {
@@ -84,8 +85,15 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
 
 export const isPaid = (row: JournalRow, at: DepositAt): boolean => at.deposit !== null && at.paid >= totalOf(row);
 
-/** True if our open took the deposit. The payer may have opened a record of the same id itself, beside it. */
-export const isOpenedFrom = ({ record, deposit }: DepositAt): boolean => record !== null && deposit === null;
+/**
+ * True if our open took the deposit. The payer may have opened a record of the same id itself: beside the deposit, or with
+ * other terms after its refund.
+ */
+export function isOpenedFrom(row: JournalRow, { record, deposit }: DepositAt): boolean {
+  if (record === null || deposit !== null) return false;
+  const isSame = record.listing.toBase58() === row.listing && record.price === row.price;
+  return isSame && bytesToHex(record.requestHash) === row.request_hash;
+}
 
 export const unpaid = (what: string): Why => ({ code: 'payment_required', message: `${what}. Nothing was paid.` });
 

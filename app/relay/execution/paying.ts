@@ -89,7 +89,7 @@ export function createPaying(
     const signed = storedPayment(row);
     const hasHappened = async () => {
       const at = await read(row);
-      return isPaid(row, at) || isOpenedFrom(at);
+      return isPaid(row, at) || isOpenedFrom(row, at);
     };
     const fate = await chain.submit(signed, hasHappened, stopping);
     if (fate.kind === 'unknown') return 'wait';
@@ -111,7 +111,7 @@ export function createPaying(
   /** The money is in the deposit: signs the open, or the return if the execution cannot be opened. */
   async function open(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
-    if (at.record && isOpenedFrom(at)) {
+    if (at.record && isOpenedFrom(row, at)) {
       await journal.openConfirmed(row, at.record, at.slot);
       return 'next';
     }
@@ -133,7 +133,7 @@ export function createPaying(
     if (row.deposit_transaction) await chain.send(row.deposit_transaction);
     await chain.send(bytes);
     const final = await readPast(row, lastValidHeight);
-    if (!final || isPaid(row, final) || isOpenedFrom(final)) return 'wait';
+    if (!final || isPaid(row, final) || isOpenedFrom(row, final)) return 'wait';
     const why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' } as const;
     if (final.deposit) return giveBack(row, final, why);
     if (await chain.hasSucceeded(row.pay_signature!)) {

@@ -29,7 +29,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   async function sendBack(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     // The open landed after all. Otherwise the record is one that the payer opened itself.
-    if (at.record && isOpenedFrom(at) && row.open_signature && (await chain.hasSucceeded(row.open_signature))) {
+    if (at.record && isOpenedFrom(row, at) && row.open_signature && (await chain.hasSucceeded(row.open_signature))) {
       await journal.openConfirmed(row, at.record, at.slot);
       return 'next';
     }

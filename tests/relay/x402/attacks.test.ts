@@ -13,7 +13,7 @@ import {
 } from '@solana/web3.js';
 import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { findTokenAccount, openExecution } from '../../../app/sdk/program/program.ts';
+import { findTokenAccount, openExecution, refundDeposit } from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
 import { parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
 import { createListing, updateListing } from '../../../app/sdk/wallet/listings.ts';
@@ -72,6 +72,27 @@ describe('attacks on the x402 door', function () {
     status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
   const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
   const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
+  /** The execution of a quote, opened by its payer from its own account. */
+  async function ownOpen({ publicKey }: Keypair, { extra }: Accepted, change: { requestHash?: Buffer } = {}) {
+    const nonce = Buffer.from(extra.nonce, 'hex');
+    return openExecution({
+      caller: publicKey,
+      payer: publicKey,
+      rentSponsor: publicKey,
+      source: findTokenAccount(publicKey, market.usdcMint),
+      listing: new PublicKey(extra.listing),
+      usdcMint: market.usdcMint,
+      nonce,
+      executionId: deriveExecutionId(publicKey.toBytes(), nonce),
+      maxPrice: PRICE,
+      listingVersion: extra.listing_version,
+      timeoutSeconds: extra.timeout_seconds,
+      requestHash: Buffer.from(extra.request_hash, 'hex'),
+      openBefore: BigInt(await market.node.now()) + 60n,
+      gasLamports: 10_000,
+      ...change,
+    });
+  }
   async function rich(amount = TOTAL): Promise<Keypair> {
     const one = Keypair.generate();
     await market.mintTo(one.publicKey, amount);
@@ -265,24 +286,7 @@ describe('attacks on the x402 door', function () {
     const accepted = await quote({ task });
     const answering = buy({ task }, accepted, {}, payer);
     await until('it has paid', async () => relay.standing.has(task));
-    const { extra } = accepted;
-    const nonce = Buffer.from(extra.nonce, 'hex');
-    const own = openExecution({
-      caller: payer.publicKey,
-      payer: payer.publicKey,
-      rentSponsor: payer.publicKey,
-      source: findTokenAccount(payer.publicKey, market.usdcMint),
-      listing: new PublicKey(extra.listing),
-      usdcMint: market.usdcMint,
-      nonce,
-      executionId: deriveExecutionId(payer.publicKey.toBytes(), nonce),
-      maxPrice: PRICE,
-      listingVersion: extra.listing_version,
-      timeoutSeconds: extra.timeout_seconds,
-      requestHash: Buffer.from(extra.request_hash, 'hex'),
-      openBefore: BigInt(await market.node.now()) + 60n,
-      gasLamports: 10_000,
-    });
+    const own = await ownOpen(payer, accepted);
     await sendTransaction(market.node.connection, [own], keypairSigner(payer));
     const calledBefore = market.calls.size;
     relay.process.send({ release: task });
@@ -293,6 +297,32 @@ describe('attacks on the x402 door', function () {
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
     expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
     expect(market.calls.size).to.equal(calledBefore);
+  });
+
+  it('calls no creator for a record of other terms that the payer opened itself after a refund of the deposit', async () => {
+    const payer = await rich(2n * TOTAL);
+    await market.node.fundSol(payer.publicKey, 1e9);
+    const task = stopAt('paid:after', 'other terms');
+    const accepted = await quote({ task });
+    const answering = buy({ task }, accepted, {}, payer);
+    await until('it has paid', async () => relay.standing.has(task));
+    const deposit = new PublicKey(accepted.payTo);
+    const back = refundDeposit({
+      authority: market.authority.publicKey,
+      deposit,
+      rentSponsor: market.authority.publicKey,
+      destination: findTokenAccount(payer.publicKey, market.usdcMint),
+      usdcMint: market.usdcMint,
+    });
+    await sendTransaction(market.node.connection, [back], keypairSigner(market.authority));
+    const own = await ownOpen(payer, accepted, { requestHash: Buffer.alloc(32, 7) });
+    await sendTransaction(market.node.connection, [own], keypairSigner(payer));
+    const calledBefore = market.calls.size;
+    relay.process.send({ release: task });
+    const answer = await answering;
+    expect(answer.status, answer.text).to.equal(503);
+    expect(market.calls.size).to.equal(calledBefore);
+    expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
   });
 
   it('sends payments back if the listing changes, and gives it no more quotes after the third of a day', async () => {
