@@ -36,15 +36,16 @@ export interface GroupCommit {
   ): Promise<Written[]>;
   /** Resolves when no thread copies the log. Long work can wait for that, because the log grows while it is copied. */
   room(): Promise<void>;
-  /** Durable transactions committed until now; each is one fsync. */
+  /** Commits with intents until now; each is one fsync. */
   commits(): number;
 }
 
 interface Waiting {
   /** All of them or none. */
   queries: readonly CompiledQuery[];
-  begin: (() => void) | undefined;
+  begin?: (() => void) | undefined;
   isDurable: boolean;
+  isIntent: boolean;
   resolve(written: Written[]): void;
   reject(error: unknown): void;
 }
@@ -114,7 +115,7 @@ export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState(
     sqlite.pragma('synchronous = FULL');
     try {
       const answers = runAll.immediate(group);
-      commits += 1;
+      if (group.some((entry) => entry.isIntent)) commits += 1;
       return answers;
     } finally {
       sqlite.pragma('synchronous = NORMAL');
@@ -132,17 +133,17 @@ export function createGroupCommit(sqlite: Sqlite.Database, log = createLogState(
     }
   }
 
-  function write(queries: readonly CompiledQuery[], isDurable: boolean, begin?: () => void): Promise<Written[]> {
+  function write(entry: Pick<Waiting, 'queries' | 'begin' | 'isDurable' | 'isIntent'>): Promise<Written[]> {
     return new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commit);
-      waiting.push({ queries, begin, isDurable, resolve, reject });
+      waiting.push({ ...entry, resolve, reject });
     });
   }
 
   return {
-    intend: async (query) => (await write([query], true))[0]!,
-    note: async (query) => (await write([query], false))[0]!,
-    alone: (_locks, queries, begin, isDurable = false) => write(queries, isDurable, begin),
+    intend: async (query) => (await write({ queries: [query], isDurable: true, isIntent: true }))[0]!,
+    note: async (query) => (await write({ queries: [query], isDurable: false, isIntent: false }))[0]!,
+    alone: (_locks, queries, begin, isDurable = false) => write({ queries, begin, isDurable, isIntent: false }),
     async room() {
       const until = performance.now() + ROOM_WAIT_MS;
       while (Atomics.load(log, 0) !== 0 && performance.now() < until) await sleep(ROOM_LOOK_MS);
