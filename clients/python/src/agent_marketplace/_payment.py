@@ -24,7 +24,7 @@ class WalletPayment:
         on_quote: Callable[[CheckedQuote], None] | None,
     ) -> None:
         self.payer = str(wallet.pubkey())
-        self._network = network
+        self._network: Literal["mainnet", "devnet"] = network
         self._asset = asset
         self._on_quote = on_quote
         self._scheme = ExactSvmScheme(KeypairSigner(wallet), rpc_url)
