@@ -2,7 +2,8 @@
 
     python behaviours.py sync|async < TABLE
 
-Each entry of the table on stdin has `base_url`, `api_key`, `client`, `call` (with agent and task).
+Each entry of the table on stdin has `base_url`, `api_key`, `client`, `call` (with agent and task). One with a `wallet`
+(`keypair`, `asset`, `rpc_url`) pays by x402, and its outcome has the `quotes` that were checked.
 """
 
 import asyncio
@@ -13,14 +14,27 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pydantic import BaseModel
+from solders.keypair import Keypair
 
 from agent_marketplace import AsyncClient, Client, MarketplaceError, StartedExecution
+from agent_marketplace.x402 import CheckedQuote, Payment, pay_with_x402
 
 ARGUMENTS = ("task", "parameters", "max_cost_usdc", "timeout", "timeout_seconds", "idempotency_key")
 
 
-def options_of(entry: dict[str, Any]) -> dict[str, Any]:
-    return {"base_url": entry["base_url"], "api_key": entry["api_key"], "timeout": 30, **entry.get("client", {})}
+def options_of(entry: dict[str, Any], quotes: list[dict[str, Any]]) -> dict[str, Any]:
+    payment = paying(entry["wallet"], quotes) if "wallet" in entry else None
+    options = {"base_url": entry["base_url"], "api_key": entry["api_key"], "timeout": 30, "payment": payment}
+    return {**options, **entry.get("client", {})}
+
+
+def paying(wallet: dict[str, str], quotes: list[dict[str, Any]]) -> Payment:
+    def note(quote: CheckedQuote) -> None:
+        quotes.append(dict(quote.__dict__))
+
+    keypair = Keypair.from_json(wallet["keypair"])
+    asset, rpc_url = wallet["asset"], wallet["rpc_url"]
+    return pay_with_x402(wallet=keypair, network="devnet", asset=asset, rpc_url=rpc_url, on_quote=note)
 
 
 def arguments_of(call: dict[str, Any]) -> dict[str, Any]:
@@ -31,7 +45,9 @@ def shown(result: BaseModel | int) -> dict[str, Any]:
     return {"count": result} if isinstance(result, int) else {"result": result.model_dump(mode="json")}
 
 
-def refused(error: MarketplaceError) -> dict[str, Any]:
+def refused(error: MarketplaceError | ValueError) -> dict[str, Any]:
+    if isinstance(error, ValueError):
+        return {"error": {"class": type(error).__name__, "message": str(error), "field": getattr(error, "field", None)}}
     details = getattr(error, "details", None)
     return {
         "error": {
@@ -92,23 +108,25 @@ async def make_async(client: AsyncClient, call: dict[str, Any], deltas: list[str
 def outcome(entry: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
     deltas: list[str] = []
-    with Client(**options_of(entry)) as client:
+    quotes: list[dict[str, Any]] = []
+    with Client(**options_of(entry, quotes)) as client:
         try:
             found = shown(make(client, entry["call"], deltas))
-        except MarketplaceError as error:
+        except (MarketplaceError, ValueError) as error:
             found = refused(error)
-    return {**found, "deltas": deltas, "ms": (time.monotonic() - started) * 1000}
+    return {**found, "deltas": deltas, "quotes": quotes, "ms": (time.monotonic() - started) * 1000}
 
 
 async def outcome_async(entry: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
     deltas: list[str] = []
-    async with AsyncClient(**options_of(entry)) as client:
+    quotes: list[dict[str, Any]] = []
+    async with AsyncClient(**options_of(entry, quotes)) as client:
         try:
             found = shown(await make_async(client, entry["call"], deltas))
-        except MarketplaceError as error:
+        except (MarketplaceError, ValueError) as error:
             found = refused(error)
-    return {**found, "deltas": deltas, "ms": (time.monotonic() - started) * 1000}
+    return {**found, "deltas": deltas, "quotes": quotes, "ms": (time.monotonic() - started) * 1000}
 
 
 async def all_async(table: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { EVENT_STREAM, isEventStream, renderEvent } from '../../app/sdk/wire/eventStream.ts';
@@ -58,6 +59,8 @@ export interface Entry {
   base_url: string;
   api_key: string;
   client?: Record<string, unknown>;
+  /** Pays instead of the key: a keypair as JSON, the mint of USDC, a node. */
+  wallet?: { keypair: string; asset: string; rpc_url: string };
   call: Record<string, unknown>;
 }
 
@@ -67,6 +70,8 @@ export interface Outcome {
   deltas?: string[];
   count?: number;
   error?: Record<string, unknown>;
+  /** Those that a wallet checked, if one was given. */
+  quotes?: Record<string, unknown>[];
   ms: number;
 }
 
@@ -81,8 +86,8 @@ interface Seen {
 }
 
 /** Starts a marketplace with two agents and a creator that does as `parameters.creator` says. */
-export async function startScene(environment: NodeJS.ProcessEnv = {}): Promise<TestMarketplace> {
-  const market = await startMarketplace({ slotTimeMs: 50, environment });
+export async function startScene(environment: NodeJS.ProcessEnv = {}, feePayer?: Keypair): Promise<TestMarketplace> {
+  const market = await startMarketplace({ slotTimeMs: 50, environment, ...(feePayer && { feePayer }) });
   market.setBehaviour(({ execution_id, task, parameters }, response, reply) => {
     const answer = goodAnswer(market.signingKey, execution_id, `done: ${task}`);
     const good = () => reply(answer);

@@ -12,7 +12,7 @@ export const SOURCE = join(ROOT, 'clients', 'python');
 const HERE = import.meta.dirname;
 const QUIET = ['--quiet', '--disable-pip-version-check'];
 /** Where the README installs from the registry. */
-const INSTALL = /^pip install "?agent-marketplace(\[creator\])?"?(.*)$/m;
+const INSTALL = /^pip install "?agent-marketplace(\[\w+\])?"?(.*)$/m;
 
 export type PythonPackage = Awaited<ReturnType<typeof buildPackage>>;
 

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { callKeyId, KEY_DIRECTORY_PATH, type PublicJwk, signCall } from '../../app/sdk/creator/callSignature.ts';
@@ -17,7 +18,7 @@ import {
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { constants, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { constants, findTokenAccount, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type Check, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 import { createTerminal } from '../cli/run.ts';
@@ -26,6 +27,7 @@ import { untilFound } from '../harness/edge/until.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
+import { paysFromAWallet, SERVICE_FEE } from './purchases.ts';
 import quotes from './quotes.json' with { type: 'json' };
 
 const HERE = import.meta.dirname;
@@ -43,7 +45,7 @@ describe('clients/python', function () {
       this.skip();
     }
     bin = tools.bin;
-    [python, market] = await Promise.all([buildPackage(bin), startScene({ ARCHIVE: 'off' })]);
+    [python, market] = await Promise.all([buildPackage(bin), startScene({ ARCHIVE: 'off' }, Keypair.generate())]);
   });
   after(async () => {
     python?.stop();
@@ -75,6 +77,7 @@ describe('clients/python', function () {
     it('has types that mypy --strict and pyright accept, in its own code and in programs that use it', async () => {
       const programs = [
         'quote.py',
+        'wallet.py',
         'caller.py',
         'caller_async.py',
         'verify.py',
@@ -130,7 +133,10 @@ describe('clients/python', function () {
     });
   });
 
-  for (const kind of ['sync', 'async']) behavesAsTheTableSays(kind, () => market, programOf(kind));
+  for (const kind of ['sync', 'async']) {
+    behavesAsTheTableSays(kind, () => market, programOf(kind));
+    paysFromAWallet(kind, () => market, programOf(kind));
+  }
 
   describe('its README', () => {
     it('leads to a first paid call, whose money arrives', async () => {
@@ -191,6 +197,21 @@ describe('clients/python', function () {
       const { code, output, said } = await python.finish(['caller_async.py'], asUser());
       expect(code, output).to.equal(0);
       expect(said).to.match(/^paid: done: Say hello$/m);
+    });
+
+    it('pays from a wallet that has no key and no SOL', async () => {
+      const wallet = Keypair.generate();
+      await market.mintTo(wallet.publicKey, 1_000_000n);
+      writeFileSync(join(python.folder, 'wallet.json'), JSON.stringify([...wallet.secretKey]), { mode: 0o600 });
+      const env = {
+        MARKETPLACE_URL: market.relay.url,
+        SOLANA_RPC_URL: market.node.rpcUrl,
+        USDC_MINT: market.usdcMint.toBase58(),
+      };
+      const { code, output, said } = await python.finish(['wallet.py', market.agentId], env);
+      expect([code, said], output).to.deep.equal([0, 'done: Say hello\n']);
+      const left = await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint));
+      expect(left).to.equal(1_000_000n - PRICE - SERVICE_FEE);
     });
 
     it('checks quotes before they are paid', async () => {

@@ -3,10 +3,10 @@
 import json
 import logging
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 import httpx
@@ -36,6 +36,30 @@ LONGEST_RETRY_AFTER = 60.0
 
 
 @dataclass(frozen=True)
+class Purchase:
+    """The paid call that a quote must be for."""
+
+    agent_id: str
+    task: str
+    parameters: Mapping[str, Any] | None
+    max_cost_usdc: Decimal | str | int
+    timeout_seconds: int | None
+
+
+class Payment(Protocol):
+    """Pays calls by x402."""
+
+    @property
+    def payer(self) -> str:
+        """The wallet that pays."""
+        ...
+
+    def check(self, required: str, purchase: Purchase) -> Callable[[], str]:
+        """Checks the header PAYMENT-REQUIRED. Returns a function that makes the header PAYMENT-SIGNATURE."""
+        ...
+
+
+@dataclass(frozen=True)
 class Service:
     """The marketplace and how to talk to it."""
 
@@ -44,6 +68,8 @@ class Service:
     timeout: float
     max_retries: int
     user_agent: str
+    payment: Payment | None = None
+    """Pays for each run instead of the API key."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +84,12 @@ class Call:
     """False: a second request could do something twice."""
     on_delta: OnDelta | None = None
     """Receives the output of an answer that is streamed."""
+    purchase: Purchase | None = None
+    """What it buys, if its cost is limited."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """More headers."""
+    accepts: int | None = None
+    """A status that is a good answer too."""
 
 
 def path_of(*parts: str, query: Mapping[str, Any] | None = None) -> str:
@@ -75,7 +107,7 @@ def _text(value: Any) -> str:
 
 def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
     accept = "application/json" if call.on_delta is None else "text/event-stream, application/json"
-    headers = {"accept": accept, "user-agent": service.user_agent}
+    headers = {"accept": accept, "user-agent": service.user_agent, **call.headers}
     if service.api_key:
         headers["authorization"] = f"Bearer {service.api_key}"
     if call.idempotency_key:
@@ -107,17 +139,17 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
     while True:
         failure: MarketplaceError
         if deadline.left() <= 0:
-            raise _late(call)
+            raise late_error(call)
         try:
             answer = yield from send(request_of(service, call, deadline))
         except NoAnswerInTimeError as error:
             if deadline.left() <= 0:
-                raise _late(call) from error
+                raise late_error(call) from error
             failure = APITimeoutError(f"no answer from {service.base_url} within {service.timeout} s")
         except NoAnswerError as error:
             failure = APIConnectionError(f"no answer from {service.base_url}: {error}")
         else:
-            if 200 <= answer.status < 300 and not answer.is_error:
+            if answer.status == call.accepts or (200 <= answer.status < 300 and not answer.is_error):
                 return answer
             failure = error_of(answer, service.base_url)
         failure.idempotency_key = call.idempotency_key
@@ -128,7 +160,7 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
         if not may or pause > LONGEST_RETRY_AFTER:
             raise failure
         if pause >= deadline.left():
-            raise _late(call, failure.execution_id) if is_running else failure
+            raise late_error(call, failure.execution_id) if is_running else failure
         if is_running:
             looks += 1
         else:
@@ -147,7 +179,7 @@ def pause_before(count: int) -> float:
     return float(min(FIRST_PAUSE * 2**count, LONGEST_PAUSE)) * random.uniform(0.75, 1.25)
 
 
-def _late(call: Call, execution_id: str | None = None) -> WaitTimeoutError:
+def late_error(call: Call, execution_id: str | None = None) -> WaitTimeoutError:
     return WaitTimeoutError(
         "the timeout is over and the outcome is not known yet; wait again, or repeat the call with its idempotency key",
         execution_id=execution_id,

@@ -10,7 +10,7 @@ from typing import Any, cast
 import httpx
 from httpx_sse import EventSource, ServerSentEvent
 
-from ._flow import Answer, Flow, NoAnswerError, NoAnswerInTimeError, Send, Sleep, T
+from ._flow import Answer, Block, Flow, NoAnswerError, NoAnswerInTimeError, Reply, Send, Sleep, Step, T
 
 log = logging.getLogger("agent_marketplace")
 
@@ -32,10 +32,12 @@ class Transport:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
 
-    def _do(self, step: Send | Sleep) -> Answer | None:
+    def _do(self, step: Step) -> Reply:
         if isinstance(step, Sleep):
             time.sleep(step.seconds)
             return None
+        if isinstance(step, Block):
+            return step.call()
         started = time.monotonic()
         try:
             with self._client.stream(
@@ -70,10 +72,12 @@ class AsyncTransport:
         except StopIteration as stop:
             return stop.value  # type: ignore[no-any-return]
 
-    async def _do(self, step: Send | Sleep) -> Answer | None:
+    async def _do(self, step: Step) -> Reply:
         if isinstance(step, Sleep):
             await asyncio.sleep(step.seconds)
             return None
+        if isinstance(step, Block):
+            return await asyncio.to_thread(step.call)
         started = time.monotonic()
         try:
             async with self._client.stream(

@@ -38,6 +38,13 @@ class Sleep:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Call this function, which may wait for something. The flow gets what it returns."""
+
+    call: Callable[[], str]
+
+
+@dataclass(frozen=True)
 class Answer:
     """An HTTP answer. Names of headers are in lower case."""
 
@@ -56,18 +63,27 @@ class NoAnswerInTimeError(NoAnswerError):
     """The time limit of the request is over."""
 
 
-Flow = Generator[Send | Sleep, Answer | None, T]
+Step = Send | Sleep | Block
+Reply = Answer | str | None
+Flow = Generator[Step, Reply, T]
 
 
 def send(request: Send) -> Flow[Answer]:
     answer = yield request
-    if answer is None:
+    if not isinstance(answer, Answer):
         raise TypeError("whoever runs a flow must give it the answer to its request")
     return answer
 
 
 def sleep(seconds: float) -> Flow[None]:
     yield Sleep(seconds)
+
+
+def block(call: Callable[[], str]) -> Flow[str]:
+    value = yield Block(call)
+    if not isinstance(value, str):
+        raise TypeError("whoever runs a flow must give it what its function returned")
+    return value
 
 
 class Deadline:

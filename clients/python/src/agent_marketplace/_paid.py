@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from ._calls import Call, Service, ask, get, look_pause, path_of, read, read_json, retry_after
+from . import _bought
+from ._calls import Call, Purchase, Service, ask, get, look_pause, path_of, read, read_json, retry_after
 from ._flow import Answer, Deadline, Flow, OnDelta, sleep
 from .errors import MarketplaceError, WaitTimeoutError, status_error
 from .models import CompletedExecution, ErrorBody, Execution, StartedExecution
@@ -33,10 +34,12 @@ def execute_call(
         body["stream"] = True
     if timeout_seconds is not None:
         body["timeout_seconds"] = timeout_seconds
+    purchase = None
     if max_cost_usdc is not None:
         body["max_cost_usdc"] = json_usdc(max_cost_usdc)
+        purchase = Purchase(agent_id, task, parameters, max_cost_usdc, timeout_seconds)
     path = path_of("v1", "agents", agent_id, "execute")
-    return Call("POST", path, body, idempotency_key or str(uuid.uuid4()), on_delta=on_delta)
+    return Call("POST", path, body, idempotency_key or str(uuid.uuid4()), on_delta=on_delta, purchase=purchase)
 
 
 def start_call(
@@ -58,6 +61,8 @@ def create(service: Service, call: Call) -> Flow[StartedExecution | CompletedExe
 def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedExecution]:
     """Returns the result. Raises the error of an execution that failed, and WaitTimeoutError."""
     deadline = Deadline(timeout)
+    if service.payment is not None:
+        return (yield from _bought.buy(service, call, service.payment, deadline))
     answer = yield from ask(service, call, deadline)
     outcome = _outcome(service, answer)
     if isinstance(outcome, CompletedExecution):

@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from . import models
-from ._calls import Call, Service, ask, checked_url, get, path_of, read
+from ._calls import Call, Payment, Service, ask, checked_url, get, path_of, read
 from ._flow import Flow
 from ._lists import FetchPage
 from ._version import USER_AGENT, __version__
@@ -19,7 +19,12 @@ PAGE = 100
 
 
 def service_of(
-    base_url: str | None, api_key: str | None, timeout: float, max_retries: int, user_agent: str | None
+    base_url: str | None,
+    api_key: str | None,
+    timeout: float,
+    max_retries: int,
+    user_agent: str | None,
+    payment: Payment | None,
 ) -> Service:
     """The options of a client; what is missing comes from MARKETPLACE_URL and MARKETPLACE_API_KEY."""
     url = base_url or os.environ.get("MARKETPLACE_URL")
@@ -27,7 +32,7 @@ def service_of(
         raise ValueError("give base_url, or set MARKETPLACE_URL")
     key = api_key or os.environ.get("MARKETPLACE_API_KEY")
     agent = f"{user_agent} agent-marketplace-python/{__version__}" if user_agent else USER_AGENT
-    return Service(checked_url(url), key, timeout, max_retries, agent)
+    return Service(checked_url(url), key, timeout, max_retries, agent, payment)
 
 
 def agent_pages(service: Service, filters: Mapping[str, Any]) -> FetchPage[models.AgentSummary]:

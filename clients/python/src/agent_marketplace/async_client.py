@@ -9,7 +9,7 @@ from typing import Any, Literal
 import httpx
 
 from . import _paid, _routes, models
-from ._calls import Service
+from ._calls import Payment, Service
 from ._drive import AsyncTransport
 from ._flow import Deadline, OnDelta
 from ._lists import AsyncListing
@@ -31,9 +31,10 @@ class AsyncClient:
         timeout: float = _routes.DEFAULT_TIMEOUT,
         max_retries: int = _routes.DEFAULT_MAX_RETRIES,
         user_agent: str | None = None,
+        payment: Payment | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        service = _routes.service_of(base_url, api_key, timeout, max_retries, user_agent)
+        service = _routes.service_of(base_url, api_key, timeout, max_retries, user_agent, payment)
         self._transport = AsyncTransport(httpx.AsyncClient(transport=transport))
         self.base_url = service.base_url
         self.agents = AsyncAgents(service, self._transport)
@@ -110,7 +111,8 @@ class AsyncAgents:
         """Pays for one execution and returns its result once it is there.
 
         `max_cost_usdc`: the marketplace opens no escrow if the price is above it (`PriceChangedError`). The marketplace
-        checks it; the chain enforces only the limits of your API key.
+        checks it; the chain enforces only the limits of your API key. A client with a `payment` needs it, and checks it
+        itself, with the service fee.
         `timeout`: how long to wait, in seconds; None waits until the end. After it, `WaitTimeoutError` names the
         execution, which goes on and may still be paid.
         `timeout_seconds`: how long the agent may take; after it you have your money back.

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import httpx
 
 from . import _paid, _routes, models
-from ._calls import Service
+from ._calls import Payment, Service
 from ._drive import Transport
 from ._flow import Deadline, OnDelta
 from ._lists import Listing
@@ -26,7 +26,8 @@ class Client:
     """The marketplace's API. Use one client for the whole program; it keeps connections open.
 
     Methods raise `MarketplaceError`. Every read, and every paid call by its idempotency key, is repeated `max_retries`
-    times after lost connections and temporary errors. `timeout` is the limit of one request, in seconds.
+    times after lost connections and temporary errors. `timeout` is the limit of one request, in seconds. `payment` pays
+    for each `agents.run` from a wallet instead of with the API key: `agent_marketplace.x402.pay_with_x402`.
     """
 
     def __init__(
@@ -37,9 +38,10 @@ class Client:
         timeout: float = _routes.DEFAULT_TIMEOUT,
         max_retries: int = _routes.DEFAULT_MAX_RETRIES,
         user_agent: str | None = None,
+        payment: Payment | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        service = _routes.service_of(base_url, api_key, timeout, max_retries, user_agent)
+        service = _routes.service_of(base_url, api_key, timeout, max_retries, user_agent, payment)
         self._transport = Transport(httpx.Client(transport=transport))
         self.base_url = service.base_url
         self.agents = Agents(service, self._transport)
@@ -116,7 +118,8 @@ class Agents:
         """Pays for one execution and returns its result once it is there.
 
         `max_cost_usdc`: the marketplace opens no escrow if the price is above it (`PriceChangedError`). The marketplace
-        checks it; the chain enforces only the limits of your API key.
+        checks it; the chain enforces only the limits of your API key. A client with a `payment` needs it, and checks it
+        itself, with the service fee.
         `timeout`: how long to wait, in seconds; None waits until the end. After it, `WaitTimeoutError` names the
         execution, which goes on and may still be paid.
         `timeout_seconds`: how long the agent may take; after it you have your money back.

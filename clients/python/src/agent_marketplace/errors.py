@@ -104,15 +104,18 @@ class AuthenticationError(APIStatusError):
 class PermissionDeniedError(APIStatusError):
     """The key is valid but restricted. Nothing was charged."""
 
-    codes = ("insufficient_scope", "address_not_allowed", "not_admin", "foreign_origin")
-    details: models.ScopeDetails | models.AddressDetails | dict[str, Any] | None
+    codes = ("insufficient_scope", "address_not_allowed", "agent_not_allowed", "not_admin", "foreign_origin")
+    details: models.ScopeDetails | models.AddressDetails | models.AgentDetails | dict[str, Any] | None
 
 
 class InsufficientBalanceError(APIStatusError):
-    """The wallet, its key or its gas balance cannot pay: `details.limit` names the limit. Nothing was charged."""
+    """The wallet, its key or its gas balance cannot pay: `details.limit` names the limit. Nothing was charged.
 
-    codes = ("insufficient_balance",)
-    details: models.PriceLimitDetails | models.GasLimitDetails | None
+    With code `payment_required`, the payment by x402 was not taken: `details.reason` says why.
+    """
+
+    codes = ("insufficient_balance", "payment_required")
+    details: models.PriceLimitDetails | models.GasLimitDetails | models.PaymentDetails | None
 
 
 class PriceChangedError(APIStatusError):
@@ -131,7 +134,7 @@ class NotFoundError(APIStatusError):
 class ConflictError(APIStatusError):
     """The state of the execution does not allow this now."""
 
-    codes = ("request_in_progress", "not_startable", "not_settled", "content_needed")
+    codes = ("request_in_progress", "not_startable", "not_settled", "content_needed", "payment_id_reused")
     details: models.NotSettledDetails | models.ContentNeededDetails | dict[str, Any] | None
 
 
@@ -183,8 +186,10 @@ _CLASSES: dict[str, type[APIStatusError]] = {
 _DETAILS: dict[str, tuple[type[BaseModel], ...]] = {
     "invalid_request": (models.InvalidRequestDetails,),
     "insufficient_balance": (models.GasLimitDetails, models.PriceLimitDetails),
+    "payment_required": (models.PaymentDetails,),
     "insufficient_scope": (models.ScopeDetails,),
     "address_not_allowed": (models.AddressDetails,),
+    "agent_not_allowed": (models.AgentDetails,),
     "price_changed": (models.PriceChangedDetails,),
     "not_settled": (models.NotSettledDetails,),
     "content_needed": (models.ContentNeededDetails,),

@@ -303,6 +303,10 @@ class GasLimitDetails(Model):
     need_lamports: int | None
 
 
+class PaymentDetails(Model):
+    reason: str
+
+
 class ScopeDetails(Model):
     needs: str
     has: list[str]
@@ -310,6 +314,10 @@ class ScopeDetails(Model):
 
 class AddressDetails(Model):
     address: str
+
+
+class AgentDetails(Model):
+    agent_id: str
 
 
 class PriceChangedDetails(Model):

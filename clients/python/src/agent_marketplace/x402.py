@@ -1,4 +1,4 @@
-"""Paid calls without a key: checks a quote of the x402 door before a wallet pays it.
+"""Paid calls without a key: a wallet pays each of them, after it has checked the quote of the x402 door.
 
 A quote names an address to pay. That address is a deposit of the program only if it follows from everything that is
 bought. Other clients of x402 pay to whatever address they get.
@@ -6,19 +6,23 @@ bought. Other clients of x402 pay to whatever address they get.
 
 import hashlib
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import base58
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from ._calls import Payment
 from .money import to_base_units
 from .receipts._program import derive
 from .receipts.hashing import decode_base58, request_hash
 
-__all__ = ["CheckedQuote", "QuoteRefusedError", "check_quote"]
+if TYPE_CHECKING:
+    from solders.keypair import Keypair
+
+__all__ = ["CheckedQuote", "Payment", "QuoteRefusedError", "check_quote", "pay_with_x402"]
 
 MAX_SERVICE_FEE = 50_000
 """Base units: the program's own limit."""
@@ -142,6 +146,26 @@ def check_quote(
     return CheckedQuote(
         deposit, read.amount, extra.price, extra.service_fee, extra.timeout_seconds, extra.listing_version
     )
+
+
+def pay_with_x402(
+    *,
+    wallet: "Keypair",
+    network: Literal["mainnet", "devnet"] = "mainnet",
+    asset: str | None = None,
+    rpc_url: str | None = None,
+    on_quote: Callable[[CheckedQuote], None] | None = None,
+) -> Payment:
+    """Makes `Client(payment=...)` and `AsyncClient(payment=...)` pay for each run from a wallet, not with an API key.
+
+    Needs `pip install "agent-marketplace[x402]"`. A quote that does not fit the call is not paid: QuoteRefusedError.
+    `wallet`: a `solders.keypair.Keypair`. It needs USDC, and no SOL. `network` and `asset`: as for `check_quote`.
+    `rpc_url`: a Solana node, by default a public one of the network.
+    `on_quote`: called with each quote that passed, before it is paid. Raise to pay nothing.
+    """
+    from ._payment import WalletPayment  # Here, because only this needs the package x402.
+
+    return WalletPayment(wallet, network, asset, rpc_url, on_quote)
 
 
 def _expect(field: str, got: object, expected: object) -> None:

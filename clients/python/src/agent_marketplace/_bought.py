@@ -1,0 +1,40 @@
+"""A call that its wallet pays by x402: asks for a quote, pays it, and repeats the payment until the answer is there."""
+
+from dataclasses import replace
+
+from ._calls import Call, Payment, Service, ask, error_of, late_error, path_of, read, retry_after
+from ._flow import Deadline, Flow, block, sleep
+from .errors import MarketplaceError
+from .models import CompletedExecution
+
+PAUSE = 1.0
+"""Between two looks at a call that goes on, if the marketplace names no pause; seconds."""
+
+
+def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> Flow[CompletedExecution]:
+    """Returns the result. Raises the error of a call that failed, and what `payment` raises about a quote."""
+    purchase = call.purchase
+    if purchase is None:
+        raise ValueError("give max_cost_usdc: no key limits what the wallet pays")
+    path = path_of("v1", "x402", "agents", purchase.agent_id, "execute", query={"payer": payment.payer})
+    call = replace(call, path=path)
+    try:
+        quoted = yield from ask(service, replace(call, accepts=402), deadline)
+        required = quoted.headers.get("payment-required")
+        if required is None:
+            raise error_of(quoted, service.base_url)
+        signature = yield from block(payment.check(required, purchase))
+        paid = replace(call, headers={"payment-signature": signature})
+        while True:
+            # The same payment never pays twice, so it asks for its answer too.
+            answer = yield from ask(service, paid, deadline)
+            if answer.status != 202:
+                return read(CompletedExecution, answer, service.base_url)
+            pause = retry_after(answer) or PAUSE
+            if pause >= deadline.left():
+                raise late_error(call)
+            yield from sleep(pause)
+    except MarketplaceError as error:
+        # With the key, another payment of the same call gets the first answer and is not taken.
+        error.idempotency_key = call.idempotency_key
+        raise

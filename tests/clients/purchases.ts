@@ -1,0 +1,203 @@
+/**
+ * What a client in another language pays from a wallet, through the x402 door of a real marketplace: a program in that
+ * language makes the calls, and a server between them loses answers and lies. Each call has a wallet of its own.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { Keypair } from '@solana/web3.js';
+import { expect } from 'chai';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { type Accepted, decodeHeader } from '../harness/node/x402.ts';
+import type { Outcome, Program } from './behaviours.ts';
+
+export const SERVICE_FEE = 5_000n;
+const TOTAL = PRICE + SERVICE_FEE;
+const FUNDS = 1_000_000n;
+
+interface Purchase {
+  name: string;
+  call?: Record<string, unknown>;
+  /** Changes what is asked for a quote. */
+  ask?: (body: Record<string, unknown>) => void;
+  /** Changes the quote. */
+  lie?: (accepted: Accepted) => void;
+  /** Answers to its first payments; later ones have the relay's. */
+  answers?: ('lost' | 'running' | 'running long')[];
+  /** A part of the error; without it the call has its result. */
+  error?: Record<string, unknown>;
+  spent: bigint;
+  /** How often it sends its payment. */
+  payments: number;
+}
+
+const UNPAID = { spent: 0n, payments: 0 };
+const refused = (field: string) => ({ ...UNPAID, error: { class: 'QuoteRefusedError', field } });
+const stranger = () => Keypair.generate().publicKey.toBase58();
+
+const PURCHASES: Purchase[] = [
+  { name: 'buys a call', spent: TOTAL, payments: 1 },
+  {
+    name: 'gets the price back if the agent fails',
+    call: { parameters: { creator: 'fails' } },
+    error: { class: 'ExecutionFailedError', code: 'execution_failed' },
+    spent: SERVICE_FEE,
+    payments: 1,
+  },
+  { name: 'pays once if the answer to its payment is lost', answers: ['lost'], spent: TOTAL, payments: 2 },
+  { name: 'asks again with its payment after 202', answers: ['running'], spent: TOTAL, payments: 2 },
+  {
+    name: 'gives up at its timeout, and says that the outcome is not known',
+    call: { timeout: 5 },
+    answers: ['running long'],
+    error: { class: 'WaitTimeoutError', code: 'wait_timeout' },
+    spent: TOTAL,
+    payments: 1,
+  },
+  {
+    name: 'is refused by the marketplace above its limit',
+    call: { max_cost_usdc: '0.254999' },
+    ...UNPAID,
+    error: { class: 'PriceChangedError', code: 'price_changed' },
+  },
+  {
+    name: 'refuses a quote above its limit, which includes the service fee',
+    call: { max_cost_usdc: '0.254999' },
+    ask: (body) => delete body.max_cost_usdc,
+    ...refused('amount'),
+  },
+  { name: 'pays nothing without a limit', call: { max_cost_usdc: null }, ...UNPAID, error: { class: 'ValueError' } },
+  {
+    name: 'refuses a quote for another request',
+    ask: (body) => Object.assign(body, { task: 'another' }),
+    ...refused('extra.request_hash'),
+  },
+  { name: 'refuses another address', lie: (accepted) => (accepted.payTo = stranger()), ...refused('payTo') },
+  {
+    name: 'refuses another amount',
+    lie: (accepted) => (accepted.amount = String(PRICE)),
+    ...refused('amount'),
+  },
+  {
+    name: 'refuses a quote for another wallet',
+    lie: (accepted) => (accepted.extra.payer = stranger()),
+    ...refused('extra.payer'),
+  },
+  {
+    name: 'refuses a quote without an address',
+    lie: (accepted) => (accepted.payTo = undefined),
+    ...refused('header PAYMENT-REQUIRED'),
+  },
+];
+
+/** A server before the relay, which does for `/N/...` what the Nth purchase says. */
+async function startBetween(relayUrl: string) {
+  const paid: string[][] = PURCHASES.map(() => []);
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, index = '', path = ''] = /^\/(\d+)(.*)$/.exec(request.url ?? '') ?? [];
+    const { ask, lie, answers = [] } = PURCHASES[Number(index)]!;
+    const payments = paid[Number(index)]!;
+    const header = request.headers['payment-signature'] as string | undefined;
+    const body = (await json(request)) as Record<string, unknown>;
+    if (header === undefined) ask?.(body);
+    else payments.push(header);
+    const key = request.headers['idempotency-key'] as string;
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+    const answered = await fetch(relayUrl + path, {
+      method: 'POST',
+      headers: { ...headers, ...(header && { 'payment-signature': header }) },
+      body: JSON.stringify(body),
+    });
+    const text = await answered.text();
+    const instead = header === undefined ? undefined : answers[payments.length - 1];
+    if (instead === 'lost') return void response.destroy();
+    if (instead !== undefined) {
+      response.writeHead(202, { 'retry-after': instead === 'running' ? '1' : '60' });
+      return void response.end('{"execution_id": "", "status": "running"}');
+    }
+    const required = decodeHeader(answered, 'payment-required');
+    if (required && lie) lie(required.accepts[0]);
+    const quoted = required && Buffer.from(JSON.stringify(required)).toString('base64');
+    response.writeHead(answered.status, {
+      'content-type': answered.headers.get('content-type')!,
+      ...(quoted && { 'payment-required': quoted }),
+    });
+    response.end(text);
+  }
+
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url, paid, close };
+}
+
+/** Describes a test for each purchase; `market` has a door, and `program` makes the calls at once. */
+export function paysFromAWallet(kind: string, market: () => TestMarketplace, program: Program): void {
+  describe(`payments from a wallet, ${kind}`, () => {
+    const wallets = PURCHASES.map(() => Keypair.generate());
+    const taskOf = (index: number) => `${PURCHASES[index]!.name} (${kind})`;
+    const usdcOf = (wallet: Keypair) => market().amountOf(findTokenAccount(wallet.publicKey, market().usdcMint));
+    let between: Awaited<ReturnType<typeof startBetween>>;
+    let outcomes: Outcome[];
+    let earned: bigint;
+
+    const entryOf = (index: number, base_url: string) => ({
+      base_url,
+      api_key: '',
+      wallet: {
+        keypair: JSON.stringify([...wallets[index]!.secretKey]),
+        asset: market().usdcMint.toBase58(),
+        rpc_url: market().node.rpcUrl,
+      },
+      call: {
+        ...{ method: 'agents.run', agent: market().agentId, task: taskOf(index), max_cost_usdc: '0.255' },
+        ...PURCHASES[index]!.call,
+      },
+    });
+
+    before(async () => {
+      const { creator } = await market().balances();
+      for (const { publicKey } of wallets) await market().mintTo(publicKey, FUNDS);
+      between = await startBetween(market().relay.url);
+      outcomes = await program(PURCHASES.map((_, index) => entryOf(index, `${between.url}/${index}`)));
+      earned = (await market().balances()).creator - creator;
+    });
+    after(() => between?.close());
+
+    PURCHASES.forEach(({ name, error, spent, payments }, index) => {
+      it(name, async () => {
+        const { quotes, ...outcome } = outcomes[index]!;
+        const said = JSON.stringify(outcome);
+        if (error) expect(outcome.error, said).to.include(error);
+        else expect(outcome.result, said).to.include({ status: 'completed', result: `done: ${taskOf(index)}` });
+        const checked = { amount: Number(TOTAL), price: Number(PRICE), service_fee: Number(SERVICE_FEE) };
+        expect(quotes).to.have.length(payments === 0 ? 0 : 1);
+        if (payments > 0) expect(quotes![0]).to.include(checked);
+        expect(between.paid[index]).to.have.length(payments);
+        expect(new Set(between.paid[index]).size, 'different payments').to.be.at.most(1);
+        expect(FUNDS - (await usdcOf(wallets[index]!))).to.equal(spent);
+      });
+    });
+
+    it('finds the call that it gave up by its key, and pays no more', async () => {
+      const index = PURCHASES.findIndex(({ call }) => call?.timeout);
+      const { call, ...entry } = entryOf(index, market().relay.url);
+      const { idempotency_key } = outcomes[index]!.error!;
+      const [again] = await program([{ ...entry, call: { ...call, idempotency_key } }]);
+      expect(again!.result, JSON.stringify(again)).to.include({ result: `done: ${taskOf(index)}` });
+      expect(FUNDS - (await usdcOf(wallets[index]!))).to.equal(TOTAL);
+    });
+
+    it('pays the creator for each result, and nothing else', () => {
+      const settled = PURCHASES.filter(({ spent }) => spent === TOTAL);
+      expect(earned).to.equal(BigInt(settled.length) * (PRICE - FEE));
+    });
+  });
+}
