@@ -120,7 +120,7 @@ export const SUITES: Suite[] = [
     about: 'events to tables, on PostgreSQL',
     folder: 'indexer',
     files: ['apply', 'process', 'pruned', 'rebuild', 'schedules', 'story', 'verify'],
-    env: { ...POSTGRES, SCHEDULES: '100' },
+    env: { ...POSTGRES, SCHEDULES: '40' },
     long: true,
   },
   {
@@ -200,7 +200,7 @@ export const SUITES: Suite[] = [
     folder: 'program',
     files: ['fuzz/fuzz', 'signature'],
     // The sequences of `program` have the seeds before these.
-    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '5000' },
+    env: { VM: 'litesvm', SEED: '101', RUNS: '60', ROUNDS: '3000' },
     long: true,
   },
   {

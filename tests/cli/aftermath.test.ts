@@ -3,10 +3,12 @@
  * its account cannot receive.
  */
 import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
-import { type Keypair, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
+import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { constants, findEscrow, findExecution } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { sendTransaction } from '../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { formatUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 import type { DailyStatement } from '../../app/sdk/wire/wire.ts';
 import { untilFound } from '../harness/edge/until.ts';
@@ -174,7 +176,7 @@ describe('the command line: after a call', function () {
 
     await market.setFrozen(usdc, false);
     const take = createTransferInstruction(escrow, usdc, caller.publicKey, PRICE);
-    await sendAndConfirmTransaction(connection, new Transaction().add(take), [caller]);
+    await sendTransaction(connection, [take], keypairSigner(caller));
     expect(await market.balances()).to.deep.equal(before);
 
     // The record may be gone before the account is empty.

@@ -3,12 +3,14 @@
  * what is said to whoever comes too early or with the wrong key.
  */
 import { createTransferInstruction } from '@solana/spl-token';
-import { Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { depositAddress, findEscrow, findExecution, findGrant, prepareDeposit } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
 import { readClock } from '../../app/sdk/wallet/connection.ts';
+import { sendTransaction } from '../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
@@ -215,10 +217,10 @@ describe('the command line without the service: executions', function () {
 
     const authority = relay.publicKey;
     const rent = { authority, rentPayer: authority, rentSponsor: authority, caller: caller.publicKey };
-    await sendAndConfirmTransaction(connection, new Transaction().add(prepareDeposit({ ...quote, ...rent })), [relay]);
+    await sendTransaction(connection, [prepareDeposit({ ...quote, ...rent })], keypairSigner(relay));
     const { usdc } = market.callers[0]!;
     const payment = createTransferInstruction(usdc, vault, caller.publicKey, PRICE + 5_000n);
-    await sendAndConfirmTransaction(connection, new Transaction().add(payment), [caller]);
+    await sendTransaction(connection, [payment], keypairSigner(caller));
     const shown = await terminal.look('deposit', 'show', '--terms', JSON.stringify(extra));
     expect(shown).to.deep.equal(await terminal.look('deposit', 'show', address.toBase58()));
     expect(shown).to.include({

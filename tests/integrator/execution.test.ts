@@ -14,7 +14,7 @@ import {
   getAssociatedTokenAddressSync,
   TOKEN_PROGRAM_ID,
 } from '@solana/spl-token';
-import { Keypair, PublicKey, SystemProgram, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
+import { Keypair, PublicKey, SystemProgram, sendAndConfirmRawTransaction, Transaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import {
   type Client,
@@ -129,10 +129,13 @@ describe('an integrator without the service: executions and disputes by Anchor a
       PRICE + SERVICE_FEE,
       6,
     );
-    await sendAndConfirmTransaction(market.connection, new Transaction().add(transfer), [market.keypairs.caller], {
-      commitment: 'confirmed',
-      preflightCommitment: 'confirmed',
-    });
+    const { connection, keypairs } = market;
+    // Without one, web3.js takes a blockhash of up to 30 seconds ago, which has expired on this node's short slots.
+    const latest = await connection.getLatestBlockhash('confirmed');
+    const transaction = new Transaction({ feePayer: caller!.wallet, ...latest }).add(transfer);
+    transaction.sign(keypairs.caller!);
+    const options = { commitment: 'confirmed', preflightCommitment: 'confirmed' } as const;
+    await sendAndConfirmRawTransaction(connection, transaction.serialize(), options);
   }
 
   function dispute(name: string, by = caller!): Promise<string> {

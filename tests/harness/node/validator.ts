@@ -209,6 +209,18 @@ async function untilBlocks(child: ChildProcess, rpcUrl: string, ledger: string):
   }
 }
 
+/** The same for each validator that a command of the project has started. */
+export function lowerAllSchedulers(): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(join('/proc', pid, 'comm'), 'utf8').startsWith('solana-test-val'))
+        lowerSchedulerPriority(Number(pid));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
 /** The thread that schedules transactions never sleeps and would take a whole core. Other threads get it first. */
 function lowerSchedulerPriority(pid: number): void {
   const tasks = `/proc/${pid}/task`;
