@@ -6,8 +6,10 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
+import { networkOf } from '../../app/relay/calls/x402/quote.ts';
 import { ApiError } from '../../app/relay/errors.ts';
 import type { ExecuteOutcome, PaidCall } from '../../app/relay/execution/contract.ts';
 import { ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
@@ -70,6 +72,19 @@ interface Report {
   valid_rates: Record<string, Record<string, { accepted: number }>>;
 }
 
+/** Sells to x402 clients; nobody pays here. */
+function createDoor(): World['deps']['door'] {
+  const [feePayer, usdcMint] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
+  return {
+    ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: 5_000n },
+    ...{ secret: Buffer.alloc(32, 1), ownKeys: [] },
+    recentBlockhash: async () => ({ value: usdcMint.toBase58(), lastValidHeight: 1_000n }),
+    isBlockhashValid: async () => true,
+    requireFees: () => undefined,
+    unpaid: { limit: async (_network, run) => run() },
+  };
+}
+
 describe('schemathesis', function () {
   this.timeout(600_000);
   let world: World;
@@ -102,6 +117,7 @@ describe('schemathesis', function () {
     world = await startWorld({ log });
     // It waits for the end of every stream.
     world.streamSettings.longestMs = 50;
+    world.deps.door = createDoor();
     folder = mkdtempSync(join(tmpdir(), 'contract-'));
     config = join(folder, 'schemathesis.toml');
     writeFileSync(config, await writeConfig(world));
@@ -138,9 +154,10 @@ describe('schemathesis', function () {
       expect(report.test_cases.generated).to.be.greaterThan(ROUTE_IDS.length * 50);
     });
 
-    // A start needs a record that was opened for its very body, a receipt and a deletion one that is settled on-chain;
-    // proofs and leaves need an archive: there are none here.
+    // A purchase needs a payment, a start a record that was opened for its very body, a receipt and a deletion one that is
+    // settled on-chain; proofs and leaves need an archive: there are none here.
     const unguessed = [
+      'buyExecution',
       'startExecution',
       'getExecutionReceipt',
       'deleteExecutionContent',
