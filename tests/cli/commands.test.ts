@@ -11,6 +11,7 @@ import { createClient } from '../../app/sdk/client/client.ts';
 import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
+import { untilFound } from '../harness/edge/until.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { cli, runHere } from './run.ts';
 
@@ -231,9 +232,14 @@ describe('the command line', function () {
       ...['--rpc-url', demo.rpc_url],
     ]);
     expect(code, stderr).to.equal(0);
-    const refused = await createClient({ baseUrl: demo.base_url, apiKey: caller.api_key })
-      .listExecutions()
-      .catch((error) => error);
+    const api = createClient({ baseUrl: demo.base_url, apiKey: caller.api_key });
+    // The service learns it from the index, once that has read the block.
+    const refused = await untilFound('the key is refused', () =>
+      api.listExecutions().then(
+        () => null,
+        (error: unknown) => error,
+      ),
+    );
     expect(refused).to.include({ status: 401, code: 'unauthorized' });
   });
 
