@@ -134,6 +134,7 @@ export const SUITES: Suite[] = [
     name: 'kills-postgres',
     about: 'relays and PostgreSQL itself killed',
     folder: 'relay/kills',
+    without: ['deposits'],
     env: POSTGRES,
     long: true,
   },
