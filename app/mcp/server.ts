@@ -41,7 +41,7 @@ export function createMcpServer(options: ServerOptions): McpServer {
     { name: 'agent-marketplace', title: 'Agent Marketplace', version: '0.1.0' },
     {
       capabilities: { tools: {} },
-      instructions: INSTRUCTIONS[payment === 'key' ? 'key' : payment === 'host' ? 'host' : 'wallet'],
+      instructions: INSTRUCTIONS[typeof payment === 'string' ? payment : 'wallet'],
     },
   );
   const tools = { server, market, session, raiseApproval, payment };

@@ -8,7 +8,7 @@ import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { ContentDeleted } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { deleteContent, readContentStanding } from '../ledger/content.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { ENDED_STATES, type LedgerDatabase, type LedgerTables } from '../ledger/tables.ts';
 
 /** A dispute of the window's last second is in the index by then, seconds. */
 const INDEXED_SECONDS = 60n;
@@ -44,7 +44,7 @@ export async function deleteExecutionContent(
       'This service has no content of an execution of this wallet with this id',
     );
   if (row.content_deleted_ms === null) {
-    const hasEnded = ['settled', 'refunded', 'returned', 'void'].includes(row.state) && row.is_final === 1n;
+    const hasEnded = ENDED_STATES.includes(row.state) && row.is_final === 1n;
     if (!hasEnded) throw needed(executionId, 'not_ended', null);
     if (row.state === 'settled') await requireUndisputed(deps, executionId);
     await deleteContent(deps.ledger, executionId, deps.now());

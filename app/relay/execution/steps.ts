@@ -3,7 +3,7 @@
  * the same way in every state, so a live call and crash recovery share one code path. An unknown outcome is never a
  * failure: the row stays and is checked again.
  */
-import type { ExecutionState, JournalRow } from '../ledger/tables.ts';
+import { ENDED_STATES, type ExecutionState, type JournalRow } from '../ledger/tables.ts';
 import { createDepositing } from './deposit.ts';
 import { createEnding } from './ending.ts';
 import { createOpening } from './open.ts';
@@ -13,7 +13,6 @@ import { createSettling, hasTimeToServe } from './settle.ts';
 import { readSnapshot, type Snapshot } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
-const ENDED: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
 const OF_DEPOSITS: readonly ExecutionState[] = [
   'deposit_signed',
   'deposit_confirmed',
@@ -34,7 +33,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
 
   /** Does the one thing that the row's state asks for. */
   async function step(row: JournalRow, live: Live): Promise<Step> {
-    if (ENDED.includes(row.state)) return 'ended';
+    if (ENDED_STATES.includes(row.state)) return 'ended';
     // Nothing that we sign can land. Recovery leaves the row to a relay that Config names.
     if (!deps.authorities.isOurs()) return 'wait';
     if (OF_DEPOSITS.includes(row.state)) return depositing.step(row, live);

@@ -20,8 +20,10 @@ export type ExecutionState =
   | 'void'
   | 'parked';
 
+/** Nothing more is done about these, unless the chain takes their end back. */
+export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
 /**
- * Unfinished executions. The states are literals, as in the partial index: with bound values SQLite scans the whole
+ * Unfinished executions: all others. The states are literals, as in the partial index: with bound values SQLite scans the whole
  * table.
  */
 export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
