@@ -192,7 +192,8 @@ async function runSuite(suite: Suite, isLive: boolean): Promise<Finished> {
   const hear = isLive ? (text: string) => void process.stdout.write(text) : () => undefined;
   const result = await (suite.folder === undefined ? runCargo(hear) : runMocha(suite, hear));
   const seconds = (performance.now() - started) / 1_000;
-  if (!isLive) console.log(`\n== ${title}\n${result.output}-- ${suite.name} has ended after ${seconds.toFixed(0)} s`);
+  const times = `${seconds.toFixed(0)} s, ${result.processorSeconds.toFixed(0)} of a processor`;
+  if (!isLive) console.log(`\n== ${title}\n${result.output}-- ${suite.name} has ended after ${times}`);
   return { suite, result, seconds };
 }
 
