@@ -87,4 +87,5 @@ if (!hasStamp()) {
 // The file sees the arguments as if Node had been started with it.
 process.argv.splice(1, 2, target);
 const { importSource } = await import('../app/process/source.mjs');
-await importSource(target);
+const isTool = /^(scripts|bench|app\/dashboard)\//.test(file);
+await importSource(target, { packages: isTool ? 'external' : 'bundle' });

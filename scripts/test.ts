@@ -121,7 +121,10 @@ function writeSpec(suite: Suite, folder: string): string {
   writeFileSync(entry, paths.map((path) => `import ${JSON.stringify(path)};\n`).join(''));
   const spec = join(folder, 'suite.mjs');
   const source = pathToFileURL(join(root, 'app/process/source.mjs')).href;
-  writeFileSync(spec, `import { importSource } from '${source}';\nawait importSource(${JSON.stringify(entry)});\n`);
+  writeFileSync(
+    spec,
+    `import { importSource } from '${source}';\nawait importSource(${JSON.stringify(entry)}, { packages: 'external' });\n`,
+  );
   return spec;
 }
 

@@ -11,7 +11,7 @@ import { freePort } from '../harness/freePort.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { newDirectory, ROOT } from './start.ts';
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 describe('migration, indexer and relay apart', function () {
   this.timeout(600_000);

@@ -6,7 +6,7 @@ import type { TestMarketplace } from './marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const ARGV = ['scripts/run.mjs', 'app/relay/main.ts'];
-const COMMAND_TIMEOUT_MS = 60_000;
+const COMMAND_TIMEOUT_MS = 300_000;
 
 export interface RelayMain {
   url: string;
