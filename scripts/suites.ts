@@ -34,8 +34,12 @@ const FAULTS = ['sharedAuthority', 'shutdown', 'storage', 'storageAway'];
  */
 const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
 
-/** Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. */
+/**
+ * Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. The validator waits for
+ * its slots longer than any other, and so begins before them all.
+ */
 export const SUITES: Suite[] = [
+  { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },
   {
     name: 'dashboard',
     about: 'the page for callers and creators, in a real Chromium on a running network',
@@ -86,7 +90,6 @@ export const SUITES: Suite[] = [
   { name: 'x402', about: 'calls that x402 clients pay for', folder: 'relay/x402', without: ['attacks'] },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
 
-  { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },
   {
     name: 'operation-postgres',
     about: 'stopping, reconciling, journal and metrics, on PostgreSQL',

@@ -10,7 +10,7 @@ const LOOK_MS = 50;
 export async function until(
   what: string,
   look: () => Promise<boolean> | boolean,
-  limitMs = 100_000,
+  limitMs = 240_000,
   progress: () => unknown = () => null,
 ): Promise<void> {
   let seen = await progress();

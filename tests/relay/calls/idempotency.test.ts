@@ -22,7 +22,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
-const END_TIMEOUT_MS = 60_000;
+const END_TIMEOUT_MS = 240_000;
 
 describe('Idempotency-Key', function () {
   this.timeout(600_000);
