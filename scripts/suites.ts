@@ -123,7 +123,7 @@ export const SUITES: Suite[] = [
     about: 'events to tables, on PostgreSQL',
     folder: 'indexer',
     files: ['apply', 'process', 'pruned', 'rebuild', 'schedules', 'story', 'verify'],
-    env: { ...POSTGRES, SCHEDULES: '40' },
+    env: { ...POSTGRES, SCHEDULES: '20' },
     long: true,
   },
   {

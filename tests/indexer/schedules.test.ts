@@ -5,7 +5,7 @@ import { type Recorded, recordHistory } from './schedule/record.ts';
 import { runSchedules } from './schedule/run.ts';
 
 /** SCHEDULES=n plays more, as the suite `indexer-postgres` does, and `npm run chaos -- index` as many as wanted. */
-const COUNT = Number(process.env.SCHEDULES ?? 20);
+const COUNT = Number(process.env.SCHEDULES ?? 10);
 
 describe('indexer, schedules of faults', function () {
   this.timeout(900_000);

@@ -17,7 +17,7 @@ import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
 import { createRandom, type Random } from '../../harness/random.ts';
 import { openTables, type Tables } from '../../harness/tables.ts';
 
-const TABLES = 40;
+const TABLES = 10;
 const QUESTIONS = 100;
 const WALLETS = ['wallet one', 'wallet two'] as const;
 const LISTINGS = ['11111111111111111111111111111111', '22222222222222222222222222222222'] as const;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-const EXECUTIONS = 144;
+const EXECUTIONS = 72;
 const CONCURRENCY = 24;
 /** A cluster confirms slot by slot, and tells of all that is in one at once; the node here confirms each by itself. */
 const SLOT_MS = 400;
