@@ -309,8 +309,8 @@ describe('the MCP server', function () {
       expect(await budget(walletHost())).to.deep.equal(empty);
       await market.mintTo(wallet.publicKey, 1_500_000n);
       expect(await budget(walletHost())).to.deep.equal({ ...empty, payable_usdc: 1.5, balance_usdc: 1.5 });
-      await market.mintTo(wallet.publicKey, 1_500_000n);
-      expect(await budget(walletHost())).to.deep.equal({ ...empty, payable_usdc: 2, balance_usdc: 3 });
+      await market.mintTo(wallet.publicKey, 1_250_000n);
+      expect(await budget(walletHost())).to.deep.equal({ ...empty, payable_usdc: 2, balance_usdc: 2.75 });
     });
 
     it('shows an unknown balance as unknown if the Solana node does not answer', async () => {
