@@ -23,7 +23,6 @@ import { installPython, run, type Tools } from '../harness/edge/tools.ts';
 import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createX402Fetch, decodeHeader } from '../harness/node/x402.ts';
 import { stdioHost } from '../mcp/hosts.ts';
-import { feed } from './feed.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const EXTENSIONS = '@x402/extensions@2.27.0';
@@ -82,14 +81,13 @@ describe('clients of x402 that are not ours', function () {
   const keyFile = () => join(market.dataDir, 'python.json');
   const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
   const fails = () => market.setBehaviour(({ execution_id }, _, reply) => reply(failedAnswer(execution_id)));
-  const python3 = async (calls: object[]) =>
-    JSON.parse(
-      await feed(
-        join(python.folder, 'bin', 'python'),
-        [join(import.meta.dirname, 'buyer.py'), keyFile(), market.node.rpcUrl],
-        JSON.stringify(calls),
-      ),
-    );
+  const python3 = async (calls: object[]) => {
+    const program = join(python.folder, 'bin', 'python');
+    const args = [join(import.meta.dirname, 'buyer.py'), keyFile(), market.node.rpcUrl];
+    const { code, output, stdout } = await run(program, args, { input: JSON.stringify(calls) });
+    if (code !== 0) throw new Error(output);
+    return JSON.parse(stdout);
+  };
 
   const clients: Record<keyof typeof wallets, Buy> = {
     async fetch(url, body, headers) {
@@ -188,7 +186,8 @@ describe('clients of x402 that are not ours', function () {
       writeFileSync(file, text);
       const before = await usdcOf(wallets.python);
       const env = { ...process.env, SOLANA_KEYPAIR: keyFile() };
-      expect(await feed(process.execPath, ['--import', 'tsx', file], '', env)).to.equal('done: by the page\n');
+      const { code, output } = await run(process.execPath, ['--import', 'tsx', file], { env });
+      expect([code, output]).to.deep.equal([0, 'done: by the page\n']);
       expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
     } finally {
       rmSync(folder, { recursive: true });
