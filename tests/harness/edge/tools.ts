@@ -20,7 +20,10 @@ export function run(
   { input, ...options }: SpawnOptions & { input?: string } = {},
 ): Promise<Finished> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { ...options, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      ...options,
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
     let [output, stdout] = ['', ''];
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
     child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
