@@ -43,8 +43,8 @@ const TIMED = '"$@" 3>&-; status=$?; times >&3; exit $status';
 
 /** A suite's processes, the largest together. */
 const SUITE_BYTES = 1.25 * 1024 ** 3;
-/** Three more than there are processors, because suites wait for slots and timeouts much of their time; five at most. */
-const LANES = Math.max(1, Math.min(5, availableParallelism() + 3, Math.floor(totalmem() / SUITE_BYTES)));
+/** Two more than there are processors, because suites wait for slots and timeouts much of their time; four at most. */
+const LANES = Math.max(1, Math.min(4, availableParallelism() + 2, Math.floor(totalmem() / SUITE_BYTES)));
 
 const root = join(import.meta.dirname, '..');
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
@@ -121,10 +121,7 @@ function writeSpec(suite: Suite, folder: string): string {
   writeFileSync(entry, paths.map((path) => `import ${JSON.stringify(path)};\n`).join(''));
   const spec = join(folder, 'suite.mjs');
   const source = pathToFileURL(join(root, 'app/process/source.mjs')).href;
-  writeFileSync(
-    spec,
-    `import { importSource } from '${source}';\nawait importSource(${JSON.stringify(entry)}, { packages: 'external' });\n`,
-  );
+  writeFileSync(spec, `import { importSource } from '${source}';\nawait importSource(${JSON.stringify(entry)});\n`);
   return spec;
 }
 

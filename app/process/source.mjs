@@ -1,34 +1,26 @@
 /**
- * Runs our TypeScript: bundles a file with the modules and packages that it imports, and imports the bundle. The bundle
- * is kept until a source changes. To find, compile and load the modules one by one takes twice the processor time.
+ * Runs our TypeScript: bundles a file with those of our modules that it imports, and imports the bundle. The bundle is
+ * kept until a source changes. To compile and load the modules one by one takes twice the processor time. Packages are
+ * left to Node.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Packages with native code. */
-const NATIVE = ['better-sqlite3', 'bigint-buffer', 'esbuild', 'litesvm', 'pg-native'];
-/** What decides on bundles beside our sources. The packages are those of package-lock.json. */
+/** What decides on bundles beside our sources. */
 const SETTINGS = [import.meta.filename, join(ROOT, 'package-lock.json'), join(ROOT, 'tsconfig.json')];
-/** For packages that are CommonJS. */
-const REQUIRE = `import { createRequire as requireFrom } from 'node:module';globalThis.require ??= requireFrom(${JSON.stringify(SETTINGS[1])});`;
-/** A source map that says nothing: for packages, theirs would be as long as their code. */
-const NO_MAP = Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64');
 
-/**
- * Imports a TypeScript file, by its path or URL, as if Node could read it. With `packages: 'external'` Node loads the
- * packages: tools use some that cannot be bundled.
- */
-export async function importSource(file, { packages = 'bundle' } = {}) {
+/** Imports a TypeScript file, by its path or URL, as if Node could read it. */
+export async function importSource(file) {
   const path = String(file).startsWith('file:') ? fileURLToPath(file) : file;
   const folder = openFolder();
   const record = join(folder, `${basename(path)}-${hashOf(path)}.json`);
-  const entry = findBundle(record) ?? (await makeBundle(path, { folder, record, packages }));
+  const entry = findBundle(record) ?? (await makeBundle(path, folder, record));
   process.setSourceMapsEnabled(true);
   return import(pathToFileURL(entry).href);
 }
@@ -41,7 +33,7 @@ function findBundle(record) {
   return outputs.every(existsSync) && Object.entries(inputs).every(isSame) ? entry : undefined;
 }
 
-async function makeBundle(path, { folder, record, packages }) {
+async function makeBundle(path, folder, record) {
   const { build } = await import('esbuild');
   const inputs = Object.fromEntries(SETTINGS.map((file) => [file, hashOf(readFileSync(file))]));
   const { outputFiles } = await build({
@@ -64,16 +56,11 @@ async function makeBundle(path, { folder, record, packages }) {
     sourcemap: 'inline',
     sourcesContent: false,
     logLevel: 'silent',
-    packages,
-    // For files outside of the checkout.
-    nodePaths: [join(ROOT, 'node_modules')],
-    external: NATIVE,
-    banner: { js: REQUIRE },
+    packages: 'external',
     plugins: [
       {
         name: 'own places',
-        setup: ({ onLoad }) =>
-          onLoad({ filter: /\.[cm]?[jt]sx?$/ }, ({ path: input }) => readWithPlaces(input, inputs)),
+        setup: ({ onLoad }) => onLoad({ filter: /\.m?[jt]sx?$/ }, ({ path: input }) => readWithPlaces(input, inputs)),
       },
     ],
   });
@@ -86,17 +73,12 @@ async function makeBundle(path, { folder, record, packages }) {
 
 const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Modules see where their source is, not where the bundle is. Notes each of our own in `inputs`. */
+/** Modules see where their source is, not where the bundle is. Notes each in `inputs`. */
 async function readWithPlaces(path, inputs) {
   const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
   const text = await readFile(path, 'utf8');
-  const contents = text
-    .replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]))
-    .replace(/\b__(dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]));
-  if (path.includes(`${sep}node_modules${sep}`)) {
-    return { contents: `${contents}\n//# sourceMappingURL=data:application/json;base64,${NO_MAP}`, loader: 'js' };
-  }
   inputs[path] = hashOf(text);
+  const contents = text.replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]));
   return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' };
 }
 
