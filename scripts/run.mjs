@@ -87,5 +87,4 @@ if (!hasStamp()) {
 // The file sees the arguments as if Node had been started with it.
 process.argv.splice(1, 2, target);
 const { importSource } = await import('../app/process/source.mjs');
-const isTool = /^(scripts|bench|app\/dashboard)\//.test(file);
-await importSource(target, { packages: isTool ? 'external' : 'bundle' });
+await importSource(target);

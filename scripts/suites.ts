@@ -92,14 +92,11 @@ export const SUITES: Suite[] = [
 
   {
     name: 'operation-postgres',
-    about: 'stopping, reconciling, journal and metrics, on PostgreSQL',
+    about: 'reconciling, restoring, journal and lists, on PostgreSQL',
     folder: 'relay/operation',
     files: [
-      'archiveNodes',
-      'authorities',
       'executionLists',
       'journal',
-      'metrics',
       'queryPlans',
       'reconcile',
       'restoring',
@@ -109,10 +106,7 @@ export const SUITES: Suite[] = [
       'rowsTouched',
       'sharedAuthority',
       'sharedKeys',
-      'shutdown',
-      'start',
       'storageAway',
-      'sweeper',
     ],
     env: POSTGRES,
     long: true,
@@ -122,7 +116,7 @@ export const SUITES: Suite[] = [
     name: 'indexer-postgres',
     about: 'events to tables, on PostgreSQL',
     folder: 'indexer',
-    files: ['apply', 'process', 'pruned', 'rebuild', 'schedules', 'story', 'verify'],
+    files: ['apply', 'rebuild', 'schedules', 'story', 'verify'],
     env: { ...POSTGRES, SCHEDULES: '20' },
     long: true,
   },
@@ -174,6 +168,7 @@ export const SUITES: Suite[] = [
     name: 'x402-postgres',
     about: 'calls that x402 clients pay for, on PostgreSQL',
     folder: 'relay/x402',
+    without: ['attacks'],
     env: POSTGRES,
     long: true,
   },
@@ -204,7 +199,7 @@ export const SUITES: Suite[] = [
     folder: 'program',
     files: ['fuzz/fuzz', 'signature'],
     // The sequences of `program` have the seeds before these.
-    env: { VM: 'litesvm', SEED: '101', RUNS: '60', ROUNDS: '3000' },
+    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '3000' },
     long: true,
   },
   {

@@ -4,7 +4,7 @@
  * Several suites run at once, because most of them wait most of the time; their output is shown as each ends. With
  * `--lanes 1` they run one by one and are shown as they print.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -38,22 +38,27 @@ const LOOK_MS = 1_000;
 const LAST_WORDS_MS = 2_000;
 /** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
-/** Runs a command and writes the processor time of it and its children to descriptor 3: Node cannot ask for a child's. */
-const TIMED = '"$@" 3>&-; status=$?; times >&3; exit $status';
+/**
+ * Runs a command in a process group of its own, and writes to descriptor 3 its number, then the processor time of it and its
+ * children: Node cannot ask for a child's. Not in a session of its own, as Node would: where Linux shares by session, the
+ * low priority of a validator's busy thread would count only among the threads of its suite.
+ */
+const TIMED = 'set -m; "$@" 3>&- & echo $! >&3; wait $!; status=$?; times >&3; exit $status';
 
 /** A suite's processes, the largest together. */
 const SUITE_BYTES = 1.25 * 1024 ** 3;
-/** Three more than there are processors, because suites wait for slots and timeouts much of their time; five at most. */
-const LANES = Math.max(1, Math.min(5, availableParallelism() + 3, Math.floor(totalmem() / SUITE_BYTES)));
+/** Two more than there are processors, because suites wait for slots and timeouts much of their time; four at most. */
+const LANES = Math.max(1, Math.min(4, availableParallelism() + 2, Math.floor(totalmem() / SUITE_BYTES)));
 
 const root = join(import.meta.dirname, '..');
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
-const running = new Set<ChildProcess>();
+/** The numbers of process groups. */
+const running = new Set<number>();
 
 /** It and all that it started and left behind. */
-function endGroup({ pid }: ChildProcess): void {
+function endGroup(group: number): void {
   try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    process.kill(-group, 'SIGKILL');
   } catch {}
 }
 
@@ -65,14 +70,13 @@ function processorSecondsOf(times: string): number {
 
 /** Runs a command to its end, or until it has said nothing for too long; `hear` gets what it prints as it comes. */
 async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: string) => void): Promise<Ran> {
-  // A group of its own, so that whatever it leaves behind can be ended with it.
-  const child = spawn('/bin/sh', ['-c', TIMED, 'sh', ...argv], {
+  const child = spawn('bash', ['-c', TIMED, 'bash', ...argv], {
     cwd: root,
     env,
-    detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
-  running.add(child);
+  let group: number | null = null;
+  const end = () => group !== null && endGroup(group);
   let output = '';
   let times = '';
   let heardAt = performance.now();
@@ -86,18 +90,21 @@ async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: string) 
   }
   timer!.setEncoding('utf8').on('data', (text: string) => {
     times += text;
+    if (group !== null) return;
+    group = Number.parseInt(times, 10);
+    running.add(group);
   });
   const watching = setInterval(() => {
     if (performance.now() - heardAt < SILENT_MS) return;
     output += `\n  nothing was printed for ${Math.round(SILENT_MS / 1_000)} s: ended\n`;
-    endGroup(child);
+    end();
   }, LOOK_MS);
   const closed = once(child, 'close');
   const [status] = (await once(child, 'exit')) as [number | null];
   clearInterval(watching);
   await Promise.race([closed, sleep(LAST_WORDS_MS)]);
-  endGroup(child);
-  running.delete(child);
+  end();
+  if (group !== null) running.delete(group);
   return { status: status ?? 1, output, processorSeconds: processorSecondsOf(times) };
 }
 
@@ -121,10 +128,7 @@ function writeSpec(suite: Suite, folder: string): string {
   writeFileSync(entry, paths.map((path) => `import ${JSON.stringify(path)};\n`).join(''));
   const spec = join(folder, 'suite.mjs');
   const source = pathToFileURL(join(root, 'app/process/source.mjs')).href;
-  writeFileSync(
-    spec,
-    `import { importSource } from '${source}';\nawait importSource(${JSON.stringify(entry)}, { packages: 'external' });\n`,
-  );
+  writeFileSync(spec, `import { importSource } from '${source}';\nawait importSource(${JSON.stringify(entry)});\n`);
   return spec;
 }
 
@@ -311,7 +315,7 @@ for (const [signal, status] of [
   ['SIGHUP', 129],
 ] as const) {
   process.once(signal, () => {
-    for (const child of running) endGroup(child);
+    for (const group of running) endGroup(group);
     process.exit(status);
   });
 }

@@ -1,30 +1,26 @@
 /**
- * Runs our TypeScript: bundles a file with the modules and packages that it imports, and imports the bundle. The bundle
- * is kept until a source changes. To find, compile and load the modules one by one takes twice the processor time.
+ * Runs our TypeScript: bundles a file with those of our modules that it imports, and imports the bundle. The bundle is
+ * kept until a source changes. To compile and load the modules one by one takes twice the processor time. Packages are
+ * left to Node.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Packages with native code. */
-const NATIVE = ['better-sqlite3', 'bigint-buffer', 'esbuild', 'litesvm', 'pg-native'];
-/** A source map that says nothing: for packages, theirs would be as long as their code. */
-const NO_MAP = Buffer.from('{"version":3,"sources":[""],"mappings":"A"}').toString('base64');
+/** What decides on bundles beside our sources. */
+const SETTINGS = [import.meta.filename, join(ROOT, 'package-lock.json'), join(ROOT, 'tsconfig.json')];
 
-/**
- * Imports a TypeScript file, by its path or URL, as if Node could read it. With `packages: 'external'` Node loads the
- * packages: tools use some that cannot be bundled.
- */
-export async function importSource(file, { packages = 'bundle' } = {}) {
+/** Imports a TypeScript file, by its path or URL, as if Node could read it. */
+export async function importSource(file) {
   const path = String(file).startsWith('file:') ? fileURLToPath(file) : file;
   const folder = openFolder();
   const record = join(folder, `${basename(path)}-${hashOf(path)}.json`);
-  const entry = findBundle(record) ?? (await makeBundle(path, { folder, record, packages }));
+  const entry = findBundle(record) ?? (await makeBundle(path, folder, record));
   process.setSourceMapsEnabled(true);
   return import(pathToFileURL(entry).href);
 }
@@ -33,15 +29,14 @@ export async function importSource(file, { packages = 'bundle' } = {}) {
 function findBundle(record) {
   if (!existsSync(record)) return undefined;
   const { entry, outputs, inputs } = JSON.parse(readFileSync(record, 'utf8'));
-  const isCurrent =
-    outputs.every(existsSync) && Object.entries(inputs).every(([input, state]) => stateOf(input) === state);
-  return isCurrent ? entry : undefined;
+  const isSame = ([input, hash]) => existsSync(input) && hashOf(readFileSync(input)) === hash;
+  return outputs.every(existsSync) && Object.entries(inputs).every(isSame) ? entry : undefined;
 }
 
-async function makeBundle(path, { folder, record, packages }) {
+async function makeBundle(path, folder, record) {
   const { build } = await import('esbuild');
-  const begunAt = Date.now();
-  const { outputFiles, metafile } = await build({
+  const inputs = Object.fromEntries(SETTINGS.map((file) => [file, hashOf(readFileSync(file))]));
+  const { outputFiles } = await build({
     entryPoints: [path],
     outdir: folder,
     // Each file is named by its contents: the same sources give the same files, and none is ever changed.
@@ -50,7 +45,6 @@ async function makeBundle(path, { folder, record, packages }) {
     outExtension: { '.js': '.mjs' },
     absWorkingDir: ROOT,
     write: false,
-    metafile: true,
     bundle: true,
     // What is imported later is loaded later.
     splitting: true,
@@ -62,44 +56,30 @@ async function makeBundle(path, { folder, record, packages }) {
     sourcemap: 'inline',
     sourcesContent: false,
     logLevel: 'silent',
-    packages,
-    // For files outside of the checkout.
-    nodePaths: [join(ROOT, 'node_modules')],
-    external: NATIVE,
-    // For packages that are CommonJS.
-    banner: {
-      js: `import { createRequire } from 'node:module';globalThis.require ??= createRequire(${JSON.stringify(path)});`,
-    },
-    plugins: [{ name: 'own places', setup: ({ onLoad }) => onLoad({ filter: /\.[cm]?[jt]s$/ }, readWithPlaces) }],
+    packages: 'external',
+    plugins: [
+      {
+        name: 'own places',
+        setup: ({ onLoad }) => onLoad({ filter: /\.m?[jt]sx?$/ }, ({ path: input }) => readWithPlaces(input, inputs)),
+      },
+    ],
   });
   for (const output of outputFiles) if (!existsSync(output.path)) write(output.path, output.contents);
   const outputs = outputFiles.map((output) => output.path);
   const entry = outputs.find((output) => basename(output).startsWith('entry-'));
-  const read = [import.meta.filename, ...Object.keys(metafile.inputs).map((input) => join(ROOT, input))];
-  const inputs = Object.fromEntries(read.map((input) => [input, stateOf(input)]));
-  // A source that was written meanwhile may have been read before.
-  if (read.every((input) => statSync(input).mtimeMs < begunAt))
-    write(record, JSON.stringify({ entry, outputs, inputs }));
+  write(record, JSON.stringify({ entry, outputs, inputs }));
   return entry;
-}
-
-/** Another one as soon as a file is written. */
-function stateOf(file) {
-  const { mtimeMs, size } = statSync(file, { throwIfNoEntry: false }) ?? {};
-  return `${mtimeMs} ${size}`;
 }
 
 const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Modules see where their source is, not where the bundle is. */
-async function readWithPlaces({ path }) {
+/** Modules see where their source is, not where the bundle is. Notes each in `inputs`. */
+async function readWithPlaces(path, inputs) {
   const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
   const text = await readFile(path, 'utf8');
-  const contents = text
-    .replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]))
-    .replace(/\b__(dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]));
-  if (!path.includes(`${sep}node_modules${sep}`)) return { contents, loader: 'ts' };
-  return { contents: `${contents}\n//# sourceMappingURL=data:application/json;base64,${NO_MAP}`, loader: 'js' };
+  inputs[path] = hashOf(text);
+  const contents = text.replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]));
+  return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' };
 }
 
 /** The folder of this checkout's bundles, from which Node finds our packages. The checkout itself may be read-only. */

@@ -4,16 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setPriority, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -180,8 +171,6 @@ async function latestSnapshot(rpc: Validator['rpc']): Promise<number> {
 const SCHEDULER = 'solBnkTxSched';
 /** A thirtieth of the processor time that another thread gets; its work needs less. */
 const NICENESS = 15;
-/** Half of the time that another session gets. */
-const SESSION_NICENESS = 3;
 
 /** One for JSON-RPC, one each for WebSocket, faucet and gossip, and those that it takes as it likes. */
 const PORTS = 40;
@@ -232,16 +221,8 @@ export function lowerAllSchedulers(): void {
   }
 }
 
-/**
- * The thread that schedules transactions never sleeps and would take a whole core. Other threads get it first: those of its
- * session by its own priority, and those of other sessions, such as other suites, by the priority of its session.
- */
+/** The thread that schedules transactions never sleeps and would take a whole core. Other threads get it first. */
 function lowerSchedulerPriority(pid: number): void {
-  try {
-    writeFileSync(`/proc/${pid}/autogroup`, String(SESSION_NICENESS));
-  } catch {
-    // A kernel that does not share by session, or somebody without the right to lower it so often.
-  }
   const tasks = `/proc/${pid}/task`;
   for (const id of readdirSync(tasks)) {
     if (readFileSync(join(tasks, id, 'comm'), 'utf8').trim() === SCHEDULER) setPriority(Number(id), NICENESS);
