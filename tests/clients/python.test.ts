@@ -203,7 +203,10 @@ describe('clients/python', function () {
     it('follows an execution to its end', async () => {
       const { code, output, said } = await python.finish(['follow.py', market.agentId], asUser());
       expect(code, output).to.equal(0);
-      const types = said.trim().split('\n').map((line) => line.split(' ').at(-1));
+      const types = said
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ').at(-1));
       expect(types).to.deep.equal(['execution.pending', 'execution.running', 'execution.completed']);
     });
 
