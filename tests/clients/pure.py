@@ -234,7 +234,6 @@ for address in ("", "ftp://a", "http://", "https://user:pass@host"):
     assert raises(lambda address=address: Client(address)), address
 
 
-
 # Whoever stops to read events closes their connection. Disputes of an execution are none of its own events.
 class Events(httpx.SyncByteStream, httpx.AsyncByteStream):
     is_closed = False
