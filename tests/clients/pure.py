@@ -234,7 +234,7 @@ for address in ("", "ftp://a", "http://", "https://user:pass@host"):
     assert raises(lambda address=address: Client(address)), address
 
 
-# Whoever stops to read events closes their connection. Disputes of an execution are none of its own events.
+# Whoever stops reading events closes their connection. Disputes of an execution are none of its own events.
 class Events(httpx.SyncByteStream, httpx.AsyncByteStream):
     is_closed = False
     data = json.dumps(

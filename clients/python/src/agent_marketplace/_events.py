@@ -1,4 +1,4 @@
-"""The events of an execution as a flow for each, over as many connections as it takes."""
+"""Follows the events of an execution over as many connections as it takes. Each event is a flow of its own."""
 
 from dataclasses import replace
 
