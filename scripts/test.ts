@@ -43,7 +43,7 @@ const NOT_FOUND = 127;
  * children: Node cannot ask for a child's. Not in a session of its own, as Node would: where Linux shares by session, the
  * low priority of a validator's busy thread would count only among the threads of its suite.
  */
-const TIMED = 'set -m; "$@" 3>&- & echo $! >&3; wait $!; status=$?; times >&3; exit $status';
+const TIMED = 'set -m; "$@" 3>&- & set +m; echo $! >&3; wait $!; status=$?; times >&3; exit $status';
 
 /** A suite's processes, the largest together. */
 const SUITE_BYTES = 1.25 * 1024 ** 3;
@@ -199,7 +199,7 @@ async function runSuite(suite: Suite, isLive: boolean): Promise<Finished> {
   const hear = isLive ? (text: string) => void process.stdout.write(text) : () => undefined;
   const result = await (suite.folder === undefined ? runCargo(hear) : runMocha(suite, hear));
   const seconds = (performance.now() - started) / 1_000;
-  const times = `${seconds.toFixed(0)} s, ${result.processorSeconds.toFixed(0)} of a processor`;
+  const times = `${seconds.toFixed(0)} s, ${result.processorSeconds.toFixed(0)} processor s`;
   if (!isLive) console.log(`\n== ${title}\n${result.output}-- ${suite.name} has ended after ${times}`);
   return { suite, result, seconds };
 }

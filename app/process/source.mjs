@@ -73,7 +73,7 @@ async function makeBundle(path, folder, record) {
 
 const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Modules see where their source is, not where the bundle is. Notes each in `inputs`. */
+/** Modules see where their source is, not where the bundle is. Notes the hash of each in `inputs`. */
 async function readWithPlaces(path, inputs) {
   const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
   const text = await readFile(path, 'utf8');

@@ -11,15 +11,25 @@ import json
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 from solders.keypair import Keypair
 
-from agent_marketplace import AsyncClient, Client, MarketplaceError, StartedExecution
+from agent_marketplace import AsyncClient, Client, ExecutionEvent, MarketplaceError, StartedExecution
 from agent_marketplace.x402 import CheckedQuote, Payment, pay_with_x402
 
 ARGUMENTS = ("task", "parameters", "max_cost_usdc", "timeout", "timeout_seconds", "idempotency_key")
+
+
+@dataclass
+class Told:
+    """What a call tells before its end."""
+
+    deltas: list[str] = field(default_factory=list[str])
+    events: list[ExecutionEvent] = field(default_factory=list[ExecutionEvent])
+    quotes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 def options_of(entry: dict[str, Any], quotes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -63,10 +73,10 @@ def refused(error: MarketplaceError | ValueError) -> dict[str, Any]:
     }
 
 
-def make(client: Client, call: dict[str, Any], deltas: list[str]) -> BaseModel | int:
+def make(client: Client, call: dict[str, Any], told: Told) -> BaseModel | int:
     match call["method"]:
         case "agents.run":
-            on_delta = deltas.append if call.get("deltas") else None
+            on_delta = told.deltas.append if call.get("deltas") else None
             return client.agents.run(call["agent"], **arguments_of(call), on_delta=on_delta)
         case "agents.retrieve":
             return client.agents.retrieve(call["agent"])
@@ -80,14 +90,24 @@ def make(client: Client, call: dict[str, Any], deltas: list[str]) -> BaseModel |
             return client.executions.wait(started.execution_id)
         case "executions.retrieve":
             return client.executions.retrieve(call["execution"])
+        case "executions.events":
+            followed = call.get("execution")
+            if followed is None:
+                followed = client.executions.create(call["agent"], **arguments_of(call)).execution_id
+            for event in client.executions.events(followed):
+                told.events.append(event)
+            if "again_after" in call:
+                for event in client.executions.events(followed, after=told.events[call["again_after"]].id):
+                    told.events.append(event)
+            return told.events[-1].data
         case method:
             raise ValueError(f"the table has a method that this program does not know: {method}")
 
 
-async def make_async(client: AsyncClient, call: dict[str, Any], deltas: list[str]) -> BaseModel | int:
+async def make_async(client: AsyncClient, call: dict[str, Any], told: Told) -> BaseModel | int:
     match call["method"]:
         case "agents.run":
-            on_delta = deltas.append if call.get("deltas") else None
+            on_delta = told.deltas.append if call.get("deltas") else None
             return await client.agents.run(call["agent"], **arguments_of(call), on_delta=on_delta)
         case "agents.retrieve":
             return await client.agents.retrieve(call["agent"])
@@ -101,32 +121,46 @@ async def make_async(client: AsyncClient, call: dict[str, Any], deltas: list[str
             return await client.executions.wait(started.execution_id)
         case "executions.retrieve":
             return await client.executions.retrieve(call["execution"])
+        case "executions.events":
+            followed = call.get("execution")
+            if followed is None:
+                followed = (await client.executions.create(call["agent"], **arguments_of(call))).execution_id
+            async for event in client.executions.events(followed):
+                told.events.append(event)
+            if "again_after" in call:
+                async for event in client.executions.events(followed, after=told.events[call["again_after"]].id):
+                    told.events.append(event)
+            return told.events[-1].data
         case method:
             raise ValueError(f"the table has a method that this program does not know: {method}")
 
 
+def finished(found: dict[str, Any], told: Told, started: float) -> dict[str, Any]:
+    types = [event.type for event in told.events]
+    took = (time.monotonic() - started) * 1000
+    return {**found, "deltas": told.deltas, "events": types, "quotes": told.quotes, "ms": took}
+
+
 def outcome(entry: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
-    deltas: list[str] = []
-    quotes: list[dict[str, Any]] = []
-    with Client(**options_of(entry, quotes)) as client:
+    told = Told()
+    with Client(**options_of(entry, told.quotes)) as client:
         try:
-            found = shown(make(client, entry["call"], deltas))
+            found = shown(make(client, entry["call"], told))
         except (MarketplaceError, ValueError) as error:
             found = refused(error)
-    return {**found, "deltas": deltas, "quotes": quotes, "ms": (time.monotonic() - started) * 1000}
+    return finished(found, told, started)
 
 
 async def outcome_async(entry: dict[str, Any]) -> dict[str, Any]:
     started = time.monotonic()
-    deltas: list[str] = []
-    quotes: list[dict[str, Any]] = []
-    async with AsyncClient(**options_of(entry, quotes)) as client:
+    told = Told()
+    async with AsyncClient(**options_of(entry, told.quotes)) as client:
         try:
-            found = shown(await make_async(client, entry["call"], deltas))
+            found = shown(await make_async(client, entry["call"], told))
         except (MarketplaceError, ValueError) as error:
             found = refused(error)
-    return {**found, "deltas": deltas, "quotes": quotes, "ms": (time.monotonic() - started) * 1000}
+    return finished(found, told, started)
 
 
 async def all_async(table: list[dict[str, Any]]) -> list[dict[str, Any]]:

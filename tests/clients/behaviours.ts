@@ -36,6 +36,7 @@ interface Step {
 interface Expected {
   result?: Record<string, unknown>;
   deltas?: string[];
+  events?: string[];
   count?: number;
   error?: Record<string, unknown>;
   requests: number | string;
@@ -68,6 +69,8 @@ export interface Outcome {
   result?: Record<string, unknown>;
   /** The output that came while it was made, if it was asked for. */
   deltas?: string[];
+  /** The types of the events that were read. */
+  events?: string[];
   count?: number;
   error?: Record<string, unknown>;
   /** Those that a wallet checked, if one was given. */
@@ -184,7 +187,7 @@ async function play(step: Step, mine: Seen, ask: () => Promise<Response>, respon
 }
 
 function forward(url: string, method: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Response> {
-  const names = ['authorization', 'content-type', 'idempotency-key'];
+  const names = ['authorization', 'content-type', 'idempotency-key', 'last-event-id'];
   const sent = Object.fromEntries(names.flatMap((name) => (headers[name] ? [[name, String(headers[name])]] : [])));
   return fetch(url, { method, headers: sent, ...(body.length > 0 && { body }) });
 }
@@ -242,6 +245,7 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
           expect(outcome.result, said).to.include(Object.fromEntries(result));
         }
         if (wanted.deltas) expect(outcome.deltas, said).to.deep.equal(wanted.deltas);
+        if (wanted.events) expect(outcome.events, said).to.deep.equal(wanted.events);
         if (wanted.count) expect(outcome.count, said).to.equal(wanted.count);
         if (wanted.error) {
           const { has_execution_id, issue_path, details, ...plain } = wanted.error;

@@ -1,10 +1,13 @@
 """What the package computes without a network, against the project's vectors and the program's IDL."""
 
+import asyncio
 import inspect
 import json
 import logging
 import sys
 import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -79,7 +82,6 @@ received = signatures.ReceivedCall("POST", authority, f"/{path}", call["headers"
 
 
 def is_valid(at: float, **changes: Any) -> bool:
-    import asyncio
     import datetime
 
     moment = datetime.datetime.fromtimestamp(at)
@@ -226,10 +228,63 @@ for group in ("agents", "executions", "statements"):
         one, other = getattr(ours, name), getattr(theirs, name)
         assert inspect.signature(one).parameters == inspect.signature(other).parameters, name
         assert one.__doc__ == other.__doc__, name
-        assert inspect.iscoroutinefunction(other) or name == "list", name
+        assert inspect.iscoroutinefunction(other) or name in ("list", "events"), name
 assert "secret" not in repr(Client("http://127.0.0.1", "secret"))
 for address in ("", "ftp://a", "http://", "https://user:pass@host"):
     assert raises(lambda address=address: Client(address)), address
+
+
+# Whoever stops reading events closes their connection. Disputes of an execution are none of its own events.
+class Events(httpx.SyncByteStream, httpx.AsyncByteStream):
+    is_closed = False
+    data = json.dumps(
+        {
+            "id": "evt_2",
+            "type": "execution.pending",
+            "timestamp": "2026-01-01T00:00:00Z",
+            "data": {"execution_id": "e", "agent_id": "a", "status": "pending", "cost_usdc": 0.1, "error_code": None},
+        }
+    )
+    text = (
+        "id: evt_1\nevent: dispute.opened\ndata: {}\n\n: alive\n\n"
+        f"id: evt_2\nevent: execution.pending\ndata: {data}\n\n"
+    )
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield self.text.encode()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield self.text.encode()
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+def streaming(source: Events) -> httpx.MockTransport:
+    headers = {"content-type": "text/event-stream"}
+    return httpx.MockTransport(lambda _: httpx.Response(200, headers=headers, stream=source))
+
+
+async def leave_async(source: Events) -> None:
+    async with (
+        AsyncClient("http://m.example", transport=streaming(source)) as client,
+        aclosing(client.executions.events("e")) as events,
+    ):
+        assert (await anext(events)).id == "evt_2" and not source.is_closed
+        await events.aclose()
+        assert source.is_closed
+
+
+opened = Events()
+with Client("http://m.example", transport=streaming(opened)) as client:
+    events = client.executions.events("e")
+    assert next(events).data.cost_usdc == Decimal("0.1") and not opened.is_closed
+    events.close()
+    assert opened.is_closed
+asyncio.run(leave_async(Events()))
 
 # A transport of one's own, the User-Agent, and a log that says what happened without saying any secret
 asked: list[httpx.Request] = []

@@ -80,6 +80,7 @@ describe('clients/python', function () {
         'wallet.py',
         'caller.py',
         'caller_async.py',
+        'follow.py',
         'verify.py',
         'receiver.py',
         'creator.py',
@@ -197,6 +198,16 @@ describe('clients/python', function () {
       const { code, output, stdout } = await python.finish(['caller_async.py'], asUser());
       expect(code, output).to.equal(0);
       expect(stdout).to.match(/^paid: done: Say hello$/m);
+    });
+
+    it('follows an execution to its end', async () => {
+      const { code, output, said } = await python.finish(['follow.py', market.agentId], asUser());
+      expect(code, output).to.equal(0);
+      const types = said
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ').at(-1));
+      expect(types).to.deep.equal(['execution.pending', 'execution.running', 'execution.completed']);
     });
 
     it('pays from a wallet that has no key and no SOL', async () => {

@@ -1,5 +1,11 @@
 /** The TypeScript client behaves as the table that all clients share says, on a real marketplace. */
-import { AgentMarketplace, MarketplaceError, type OnDelta, type Options } from '../../app/sdk/client/caller.ts';
+import {
+  AgentMarketplace,
+  type ExecutionEvent,
+  MarketplaceError,
+  type OnDelta,
+  type Options,
+} from '../../app/sdk/client/caller.ts';
 import type { TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Entry, type Outcome, type Program, startScene } from './behaviours.ts';
 import { takesOptions } from './options.ts';
@@ -9,21 +15,24 @@ const run: Program = (entries) => Promise.all(entries.map(outcomeOf));
 async function outcomeOf(entry: Entry): Promise<Outcome> {
   const start = performance.now();
   const deltas: string[] = [];
-  const outcome = await call(entry, (text) => void deltas.push(text)).catch(readError);
-  return { ...outcome, deltas, ms: performance.now() - start };
+  const events: ExecutionEvent[] = [];
+  const outcome = await call(entry, (text) => void deltas.push(text), events).catch(readError);
+  return { ...outcome, deltas, events: events.map(({ type }) => type), ms: performance.now() - start };
 }
 
 /** The table has Python's names, and seconds. */
 async function call(
   { base_url, api_key, client: options = {}, call }: Entry,
   onDelta: OnDelta,
+  events: ExecutionEvent[],
 ): Promise<Omit<Outcome, 'ms'>> {
   const { timeout = 30, max_retries } = options as { timeout?: number; max_retries?: number };
   const own: Options = { baseUrl: base_url, apiKey: api_key, timeout: timeout * 1_000, maxRetries: max_retries };
   const { agents, executions } = new AgentMarketplace(own);
-  const { agent, execution, task, parameters, method, limit, ...rest } = call as Record<string, string> & {
+  const { agent, execution, task, parameters, method, limit, again_after, ...rest } = call as Record<string, string> & {
     parameters?: Record<string, unknown>;
     limit?: number;
+    again_after?: number;
   };
   const { max_cost_usdc, timeout_seconds, timeout: wait } = rest as Record<string, string | number>;
   const input = { task: task!, parameters };
@@ -43,6 +52,14 @@ async function call(
     }
     case 'executions.retrieve':
       return { result: withTextAmounts(await executions.retrieve(execution!)) };
+    case 'executions.events': {
+      const id = execution ?? (await executions.create(agent!, input, paid)).execution_id;
+      for await (const event of executions.events(id)) events.push(event);
+      if (again_after !== undefined) {
+        for await (const event of executions.events(id, { after: events[again_after]!.id })) events.push(event);
+      }
+      return { result: withTextAmounts(events.at(-1)!.data) };
+    }
     case 'agents.retrieve':
       return { result: withTextAmounts(await agents.retrieve(agent!)) };
     case 'agents.list': {

@@ -7,7 +7,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Debian's, unless another is named: without windows it takes half of the processor time. */
+/** Debian's, best first: the one without windows takes half of the processor time. */
 const DEBIAN = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const;
 export const { CHROMIUM = DEBIAN.find((path) => existsSync(path)) ?? DEBIAN[1] } = process.env;
 export const BROWSER_ARGUMENTS = [

@@ -52,7 +52,12 @@ for (const saysUnknown of [true, false]) {
       const { rpcUrl, wsUrl } = rpc;
       return bench.start(name, { rpcUrl, wsUrl, pollMs: 20, rescanMs: 50, compareMs: 20 });
     };
-    const catchUp = async (indexer: Indexer) => indexer.caughtUpTo(await slotNow(), PATIENCE_MS);
+    /** Returns the slot up to which it has everything. */
+    const catchUp = async (indexer: Indexer) => {
+      const slot = await slotNow();
+      await indexer.caughtUpTo(slot, PATIENCE_MS);
+      return slot;
+    };
     const hash = async (name: string) => {
       const { db, close } = await openPlace(bench.path(name));
       const made = await hashIndex(db);
@@ -110,8 +115,7 @@ for (const saysUnknown of [true, false]) {
     it('keeps every row after a start when the forgotten slots contained nothing new', async () => {
       const first = await start('started.db');
       await market.run(3, await market.grant());
-      const reached = await slotNow();
-      await first.caughtUpTo(reached, PATIENCE_MS);
+      const reached = await catchUp(first);
       const before = await hash('started.db');
       // On a busy machine the node is slots ahead by now.
       view.forgetBelow(reached);

@@ -1,7 +1,7 @@
 /** Follows the events of a wallet or an execution, over as many connections as it takes. */
 import { isEnd } from '../wire/choices.ts';
-import { EVENT_STREAM, readEvents } from '../wire/eventStream.ts';
-import type { HttpAnswer } from './http.ts';
+import { EVENT_STREAM, isEventStream, readEvents } from '../wire/eventStream.ts';
+import { type HttpAnswer, unknownAnswer } from './http.ts';
 import { sleep } from './repeat.ts';
 import { chunksOf } from './streamed.ts';
 
@@ -34,6 +34,10 @@ export function createEventStreams<Event extends { type: string }>({ open, read 
       const headers = { accept: EVENT_STREAM, ...(last !== undefined && { 'last-event-id': last }) };
       const { response } = await open(path, headers, signal);
       if (response.status === 204) return;
+      if (!isEventStream(response.headers.get('content-type'))) {
+        await response.body?.cancel();
+        throw unknownAnswer(response, 'no events. Is it the address of a marketplace?');
+      }
       last ??= response.headers.get('last-event-id') ?? undefined;
       try {
         for await (const { id, data } of readEvents(chunksOf(response))) {

@@ -22,8 +22,6 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
-const END_TIMEOUT_MS = 240_000;
-
 describe('Idempotency-Key', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
@@ -65,7 +63,7 @@ describe('Idempotency-Key', function () {
       answer = await call();
       return isThere(answer);
     };
-    await until('the answer looked for', look, END_TIMEOUT_MS);
+    await until('the answer looked for', look);
     return answer!;
   }
 

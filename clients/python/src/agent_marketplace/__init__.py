@@ -25,7 +25,15 @@ from .errors import (
     UnexpectedAnswerError,
     WaitTimeoutError,
 )
-from .models import Agent, AgentSummary, CompletedExecution, Execution, ExecutionSummary, StartedExecution
+from .models import (
+    Agent,
+    AgentSummary,
+    CompletedExecution,
+    Execution,
+    ExecutionEvent,
+    ExecutionSummary,
+    StartedExecution,
+)
 from .money import from_base_units, to_base_units
 
 __all__ = [
@@ -41,6 +49,7 @@ __all__ = [
     "CompletedExecution",
     "ConflictError",
     "Execution",
+    "ExecutionEvent",
     "ExecutionFailedError",
     "ExecutionSummary",
     "ExecutionTimeoutError",

@@ -90,6 +90,8 @@ class Call:
     """More headers."""
     accepts: int | None = None
     """A status that is a good answer too."""
+    keeps_open: bool = False
+    """Leaves an answer that is streamed open."""
 
 
 def path_of(*parts: str, query: Mapping[str, Any] | None = None) -> str:
@@ -117,7 +119,8 @@ def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
         headers["content-type"] = "application/json"
         body = write_json(call.body)
     timeout = min(service.timeout, deadline.left())
-    return Send(call.method, service.base_url + call.path, headers, body, timeout, call.on_delta, deadline.end)
+    url = service.base_url + call.path
+    return Send(call.method, url, headers, body, timeout, call.on_delta, deadline.end, call.keeps_open)
 
 
 def write_json(value: Any) -> bytes:

@@ -5,12 +5,27 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import httpx
 from httpx_sse import EventSource, ServerSentEvent
 
-from ._flow import Answer, Block, Flow, NoAnswerError, NoAnswerInTimeError, Reply, Send, Sleep, Step, T
+from ._flow import (
+    Answer,
+    Block,
+    Close,
+    Flow,
+    NoAnswerError,
+    NoAnswerInTimeError,
+    Receive,
+    Reply,
+    Send,
+    Sleep,
+    Step,
+    T,
+)
 
 log = logging.getLogger("agent_marketplace")
 
@@ -38,11 +53,19 @@ class Transport:
             return None
         if isinstance(step, Block):
             return step.call()
+        if isinstance(step, Receive | Close):
+            return self._follow(step)
         started = time.monotonic()
         try:
-            with self._client.stream(
-                step.method, step.url, headers=step.headers, content=step.body, timeout=step.timeout
-            ) as response:
+            with ExitStack() as connection:
+                response = connection.enter_context(
+                    self._client.stream(
+                        step.method, step.url, headers=step.headers, content=step.body, timeout=step.timeout
+                    )
+                )
+                if step.keeps_open and _is_streamed(response):
+                    opened = _Open(step, EventSource(response).iter_sse(), connection.pop_all())
+                    return replace(_answered(step, response, started, b""), stream=opened)
                 output = _Output.of(step, response)
                 if output is not None:
                     return output.end(next(filter(output.take, output.source.iter_sse()), None))
@@ -50,6 +73,16 @@ class Transport:
         except httpx.HTTPError as error:
             raise _failed(step, error) from error
         return _answered(step, response, started)
+
+    def _follow(self, step: Receive | Close) -> ServerSentEvent | None:
+        opened = cast("_Open", step.answer.stream)
+        if isinstance(step, Close):
+            opened.connection.close()
+            return None
+        try:
+            return next(opened.events, None)
+        except httpx.HTTPError as error:
+            raise _failed(opened.request, error) from error
 
     def close(self) -> None:
         self._client.close()
@@ -78,11 +111,19 @@ class AsyncTransport:
             return None
         if isinstance(step, Block):
             return await asyncio.to_thread(step.call)
+        if isinstance(step, Receive | Close):
+            return await self._follow(step)
         started = time.monotonic()
         try:
-            async with self._client.stream(
-                step.method, step.url, headers=step.headers, content=step.body, timeout=step.timeout
-            ) as response:
+            async with AsyncExitStack() as connection:
+                response = await connection.enter_async_context(
+                    self._client.stream(
+                        step.method, step.url, headers=step.headers, content=step.body, timeout=step.timeout
+                    )
+                )
+                if step.keeps_open and _is_streamed(response):
+                    opened = _AsyncOpen(step, EventSource(response).aiter_sse(), connection.pop_all())
+                    return replace(_answered(step, response, started, b""), stream=opened)
                 output = _Output.of(step, response)
                 if output is not None:
                     async for event in output.source.aiter_sse():
@@ -94,8 +135,39 @@ class AsyncTransport:
             raise _failed(step, error) from error
         return _answered(step, response, started)
 
+    async def _follow(self, step: Receive | Close) -> ServerSentEvent | None:
+        opened = cast("_AsyncOpen", step.answer.stream)
+        if isinstance(step, Close):
+            await opened.connection.aclose()
+            return None
+        try:
+            return await anext(opened.events, None)
+        except httpx.HTTPError as error:
+            raise _failed(opened.request, error) from error
+
     async def close(self) -> None:
         await self._client.aclose()
+
+
+@dataclass(frozen=True)
+class _Open:
+    """An answer that is left open: its events, and what closes its connection."""
+
+    request: Send
+    events: Iterator[ServerSentEvent]
+    connection: ExitStack
+
+
+@dataclass(frozen=True)
+class _AsyncOpen:
+    request: Send
+    events: AsyncIterator[ServerSentEvent]
+    connection: AsyncExitStack
+
+
+def _is_streamed(response: httpx.Response) -> bool:
+    kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
+    return response.is_success and kind == "text/event-stream"
 
 
 class _Output:
@@ -110,9 +182,7 @@ class _Output:
 
     @staticmethod
     def of(step: Send, response: httpx.Response) -> "_Output | None":
-        kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
-        is_streamed = step.on_delta is not None and response.is_success and kind == "text/event-stream"
-        return _Output(step, response) if is_streamed else None
+        return _Output(step, response) if step.on_delta is not None and _is_streamed(response) else None
 
     def take(self, event: ServerSentEvent) -> bool:
         """True for the event that ends the stream."""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from httpx_sse import ServerSentEvent
+
 T = TypeVar("T")
 
 OnDelta = Callable[[str], None]
@@ -28,6 +30,8 @@ class Send:
     """Receives the output of an answer that is streamed; `timeout` is then for the next part of it."""
     until: float = float("inf")
     """When a streamed answer must have ended, by the monotonic clock."""
+    keeps_open: bool = False
+    """Leaves a good answer that is streamed open, for Receive and Close; `timeout` is then for each part of it."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,22 @@ class Answer:
     body: bytes
     is_error: bool = False
     """True for the error at the end of a stream, whose status was sent before."""
+    stream: object = None
+    """The connection of an answer that was left open; whoever runs the flow knows how to use it."""
+
+
+@dataclass(frozen=True)
+class Receive:
+    """Read the next event of an open answer. The flow gets None at its end, or one of the two exceptions below."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True)
+class Close:
+    """Close the connection of an open answer."""
+
+    answer: Answer
 
 
 class NoAnswerError(Exception):
@@ -63,8 +83,8 @@ class NoAnswerInTimeError(NoAnswerError):
     """The time limit of the request is over."""
 
 
-Step = Send | Sleep | Block
-Reply = Answer | str | None
+Step = Send | Sleep | Block | Receive | Close
+Reply = Answer | ServerSentEvent | str | None
 Flow = Generator[Step, Reply, T]
 
 
@@ -77,6 +97,17 @@ def send(request: Send) -> Flow[Answer]:
 
 def sleep(seconds: float) -> Flow[None]:
     yield Sleep(seconds)
+
+
+def receive(answer: Answer) -> Flow[ServerSentEvent | None]:
+    event = yield Receive(answer)
+    if event is not None and not isinstance(event, ServerSentEvent):
+        raise TypeError("whoever runs a flow must give it the event that it waits for")
+    return event
+
+
+def close(answer: Answer) -> Flow[None]:
+    yield Close(answer)
 
 
 def block(call: Callable[[], str]) -> Flow[str]:

@@ -1,6 +1,6 @@
 """The client for asyncio. The same methods as `Client`, with `await`; see there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from types import TracebackType
@@ -11,6 +11,7 @@ import httpx
 from . import _paid, _routes, models
 from ._calls import Payment, Service
 from ._drive import AsyncTransport
+from ._events import Following
 from ._flow import Deadline, OnDelta
 from ._lists import AsyncListing
 from .client import AgentSort, ExecutionStatus
@@ -199,6 +200,20 @@ class AsyncExecutions:
         Raises `WaitTimeoutError` after `timeout` seconds; the execution goes on.
         """
         return await self._transport.run(_paid.wait(self._service, execution_id, Deadline(timeout)))
+
+    async def events(
+        self, execution_id: str, *, after: str | None = None
+    ) -> AsyncGenerator[models.ExecutionEvent, None]:
+        """The events of an execution from its first on, until it has ended. Lost connections are resumed.
+
+        `after` is the id of the last event that you have.
+        """
+        following = Following(self._service, execution_id, after)
+        try:
+            while (event := await self._transport.run(following.next())) is not None:
+                yield event
+        finally:
+            await self._transport.run(following.close())
 
     async def receipt(self, execution_id: str) -> Receipt:
         """The proof that a settled execution was answered and paid."""

@@ -1,6 +1,6 @@
 """The client for blocking code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from types import TracebackType
@@ -11,6 +11,7 @@ import httpx
 from . import _paid, _routes, models
 from ._calls import Payment, Service
 from ._drive import Transport
+from ._events import Following
 from ._flow import Deadline, OnDelta
 from ._lists import Listing
 from .receipts import Receipt, Verification
@@ -206,6 +207,18 @@ class Executions:
         Raises `WaitTimeoutError` after `timeout` seconds; the execution goes on.
         """
         return self._transport.run(_paid.wait(self._service, execution_id, Deadline(timeout)))
+
+    def events(self, execution_id: str, *, after: str | None = None) -> Generator[models.ExecutionEvent, None, None]:
+        """The events of an execution from its first on, until it has ended. Lost connections are resumed.
+
+        `after` is the id of the last event that you have.
+        """
+        following = Following(self._service, execution_id, after)
+        try:
+            while (event := self._transport.run(following.next())) is not None:
+                yield event
+        finally:
+            self._transport.run(following.close())
 
     def receipt(self, execution_id: str) -> Receipt:
         """The proof that a settled execution was answered and paid."""

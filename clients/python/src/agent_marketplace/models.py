@@ -187,6 +187,32 @@ class Execution(ExecutionSummary):
     content_deleted_at: datetime | None = None
 
 
+class ExecutionEventData(Model):
+    execution_id: str
+    agent_id: str
+    status: Literal["pending", "running", "completed", "failed", "disputed"]
+    cost_usdc: Usdc
+    """The price; 0 if the execution failed."""
+    error_code: str | None
+    """Why it failed; None for other events, and if only the chain knows it."""
+
+
+class ExecutionEvent(Model):
+    """What happened to an execution."""
+
+    id: str
+    """A later event has a larger number."""
+    type: str
+    """Such as `execution.completed`."""
+    timestamp: datetime
+    data: ExecutionEventData
+
+    @property
+    def is_ended(self) -> bool:
+        """True for the last event."""
+        return self.type in ("execution.completed", "execution.failed")
+
+
 class ExecutionPage(Model):
     executions: list[ExecutionSummary]
     total: int

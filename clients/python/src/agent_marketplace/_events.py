@@ -1,0 +1,62 @@
+"""Follows the events of an execution over as many connections as it takes. Each event is a flow of its own."""
+
+from dataclasses import replace
+
+from ._calls import Call, Service, ask, path_of, read, unexpected
+from ._flow import Answer, Flow, NoAnswerError, close, receive, sleep
+from .models import ExecutionEvent
+
+RESUME_PAUSE = 1.0
+"""Before a broken or ended stream is resumed, in seconds."""
+
+
+class Following:
+    """How far the events of an execution were read."""
+
+    def __init__(self, service: Service, execution_id: str, after: str | None) -> None:
+        self._service = service
+        self._path = path_of("v1", "executions", execution_id, "events")
+        self._last_id = after
+        self._answer: Answer | None = None
+        self._is_over = False
+
+    def next(self) -> Flow[ExecutionEvent | None]:
+        """The next event; None after the last one. Raises MarketplaceError like a read."""
+        while not self._is_over:
+            if self._answer is None:
+                yield from self._open()
+                continue
+            try:
+                event = yield from receive(self._answer)
+            except NoAnswerError:
+                event = None
+            if event is None:
+                yield from self.close()
+                yield from sleep(RESUME_PAUSE)
+                continue
+            self._last_id = event.id or self._last_id
+            # The others are signs of life, which have no name, and disputes, which come after the end.
+            if event.event.startswith("execution."):
+                answer = replace(self._answer, body=event.data.encode())
+                found = read(ExecutionEvent, answer, self._service.base_url)
+                self._is_over = found.is_ended
+                return found
+        return None
+
+    def close(self) -> Flow[None]:
+        """Closes the connection, if one is open."""
+        if self._answer is not None:
+            yield from close(self._answer)
+            self._answer = None
+
+    def _open(self) -> Flow[None]:
+        headers = {"accept": "text/event-stream"}
+        if self._last_id is not None:
+            headers["last-event-id"] = self._last_id
+        answer = yield from ask(self._service, Call("GET", self._path, headers=headers, keeps_open=True))
+        if answer.status == 204:
+            self._is_over = True
+        elif answer.stream is None:
+            raise unexpected(answer, self._service.base_url, "and no events. Is it the address of a marketplace?")
+        else:
+            self._answer = answer
