@@ -201,9 +201,9 @@ describe('clients/python', function () {
     });
 
     it('follows an execution to its end', async () => {
-      const { code, output, said } = await python.finish(['follow.py', market.agentId], asUser());
+      const { code, output, stdout } = await python.finish(['follow.py', market.agentId], asUser());
       expect(code, output).to.equal(0);
-      const types = said
+      const types = stdout
         .trim()
         .split('\n')
         .map((line) => line.split(' ').at(-1));
