@@ -49,7 +49,7 @@ export async function testServer(
     const { task } = test;
     const parameters = JSON.stringify(test.parameters);
     const target = { url, signingKey, task, parameters, userPubkey: NO_WALLET, timeoutSeconds };
-    const { ok, findings } = await testCreator({ sign: keys.sign, patienceMs: PATIENCE_MS }, target, { full: true });
+    const { ok, findings } = await testCreator({ sign: keys.sign, isStarting: true }, target, { full: true });
     if (findings[0]?.received?.startsWith('HTTP 401')) {
       report(
         `The server trusts other keys. Start it with http://127.0.0.1:${options.keysPort} as its marketplace, or use --through-marketplace.`,

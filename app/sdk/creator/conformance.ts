@@ -17,6 +17,8 @@ const REFUSAL_MS = 10_000;
 /** A first answer may be this much slower than a later one. Also the longest work whose repeat is not timed. */
 const SLOW_START_MS = 2_000;
 const TIMED_WORK_MS = 1_000;
+/** How long the first request is retried after 502, 503 or 504, as a paid call is until its deadline. */
+const PATIENCE_MS = 10_000;
 const RETRY_MS = 250;
 const NOT_NOW = new Set([502, 503, 504]);
 
@@ -42,8 +44,8 @@ export interface ConformanceTools {
   /** Default: by fetch. */
   post?: Post;
   judge?(body: readonly Uint8Array[], expected: Expected): Promise<Judgement>;
-  /** How long the first request is retried while nothing listens, or after 502, 503 or 504. Default 0. */
-  patienceMs?: number;
+  /** The server may still be starting: the first request is retried also while nothing listens. Default false. */
+  isStarting?: boolean;
 }
 
 /** One check: what was sent, what came back and what was expected. */
@@ -115,7 +117,7 @@ export async function testCreator(
       findings.push(finding(name, { ok, detail, duration_ms: Math.round(ms), sent, received }));
       return ok;
     };
-  const first = await send(tools, target, {}, tools.patienceMs ?? 0);
+  const first = await send(tools, target, {}, PATIENCE_MS);
   const result = await checkFirst(tools, target, first, say(first));
   if (result && full) await checkRest(tools, target, first, say);
   const ok = findings.every((one) => one.ok || !one.required);
@@ -304,7 +306,7 @@ interface Change {
   isAltered?: boolean;
 }
 
-/** Sends one request, as the marketplace does or with a change. It is retried for `patienceMs`, if nothing ran. */
+/** Sends one request, as the marketplace does or with a change. It is retried for `patienceMs` if the server is not ready. */
 async function send(
   tools: ConformanceTools,
   target: ConformanceTarget,
@@ -328,7 +330,10 @@ async function send(
     const answer = await (tools.post ?? postByFetch)(request);
     const ms = performance.now() - sentMs;
     if (answer.kind !== 'unreachable') attempts += 1;
-    const isNotNow = answer.kind === 'unreachable' || (answer.kind === 'answer' && NOT_NOW.has(answer.status));
+    const isNotNow =
+      answer.kind === 'unreachable'
+        ? tools.isStarting === true
+        : answer.kind === 'answer' && NOT_NOW.has(answer.status);
     if (!isNotNow || performance.now() - begunMs > patienceMs) {
       const shown = { sent: showRequest(request), received: showAnswer(answer) };
       return { executionId, timeoutSeconds, answer, ms, attempts, ...shown };

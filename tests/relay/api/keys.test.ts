@@ -11,9 +11,6 @@ import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
-const LOOK_UPS = 5_000;
-const KEYS = 2_000;
-
 describe('restrictions of keys', () => {
   let world: World;
   let wallet: Keypair;
@@ -185,22 +182,6 @@ describe('restrictions of keys', () => {
       expect(await refusal((await session()).call('keys.update', change))).to.include({ status: 400 });
     });
   }
-
-  it(`reads the row of a key within 0.2 ms in 99 of 100 cases, among ${KEYS} keys`, async () => {
-    const keys: TestKey[] = [];
-    for (let count = 0; count < KEYS; count += 1) keys.push(await world.addKey());
-    const percentiles = Array.from({ length: 3 }, () => {
-      const times = Array.from({ length: LOOK_UPS }, (_, count) => {
-        const { keyHash } = keys[(count * 7) % KEYS]!;
-        const begun = performance.now();
-        world.deps.findKey(keyHash);
-        return performance.now() - begun;
-      });
-      return times.sort((one, two) => one - two)[Math.floor(LOOK_UPS * 0.99)]!;
-    });
-    // Whoever else uses the computer makes a round worse, never better.
-    expect(Math.min(...percentiles)).to.be.below(0.2);
-  });
 });
 
 describe('relay/clientAddress', () => {

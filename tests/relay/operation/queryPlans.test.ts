@@ -17,6 +17,7 @@ import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
 import { readSpend } from '../../../app/relay/calls/spend.ts';
 import { readStatement } from '../../../app/relay/calls/statements.ts';
+import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
@@ -112,7 +113,7 @@ describe('query plans', function () {
       expect(ran.map(({ text }) => text).filter((text) => isWhole(sqlite(), text))).to.deep.equal([]);
       return;
     }
-    const grows = /^(executions|results|metadata|pending_metadata|listings|events|admin_actions)$/;
+    const grows = /^(executions|results|metadata|pending_metadata|listings|events|admin_actions|api_keys|grants)$/;
     const large = /^(executions|listings|metadata)$/;
     const asLarge = await costsOnPostgres(client, ran, { avoidsTables: true });
     const present = await costsOnPostgres(client, ran, { avoidsTables: false });
@@ -126,6 +127,13 @@ describe('query plans', function () {
     });
     expect(found.join('\n')).to.equal('');
   }
+
+  it('use an index for the row of a key, which every call reads', async () => {
+    const findKey = createKeyReader(tables.views);
+    const ran = await ranBy(() => findKey('a hash'));
+    expect(ran).to.have.length(1);
+    await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
+  });
 
   it('use an index for the log of the admin and its transactions', async () => {
     const { ledger, views } = tables;
