@@ -47,17 +47,16 @@ const LIMITS: Record<string, string> = {
 /** An error of the marketplace, or of the way to it. */
 export function explain(error: unknown): ToolAnswer {
   if (!(error instanceof MarketplaceError)) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return failure(`The marketplace did not answer: ${reason}`, 'Repeat this call. It changes nothing.');
+    return failure(`The marketplace did not answer: ${reasonOf(error)}.`, 'Repeat this call. It changes nothing.');
   }
   return failure(messageOf(error), nextOf(error));
 }
 
-export function messageOf({ code, message, details }: MarketplaceError): string {
+function messageOf({ code, message, details }: MarketplaceError): string {
   return `${message} (${code})${details === null ? '' : ` ${JSON.stringify(details)}`}`;
 }
 
-export function nextOf({ code, details, retryAfterSeconds }: MarketplaceError): string {
+function nextOf({ code, details, retryAfterSeconds }: MarketplaceError): string {
   if (code === 'insufficient_balance') return LIMITS[String(details?.limit)] ?? 'Call get_budget.';
   if (code === 'invalid_request') {
     const issues = (details?.issues ?? []) as RequestIssue[];
@@ -66,6 +65,23 @@ export function nextOf({ code, details, retryAfterSeconds }: MarketplaceError): 
   const known = NEXT[code as ErrorCode] ?? ERRORS[code as ErrorCode]?.remedy.replaceAll('`', '');
   const wait = retryAfterSeconds === null ? '' : ` Wait ${retryAfterSeconds} s first.`;
   return `${known ?? 'Repeat this call later.'}${wait}`;
+}
+
+/** The call may have been paid. `again` says how to repeat it without paying twice. */
+export function unknownOutcome(error: unknown, again: string): ToolAnswer {
+  return failure(
+    `The outcome is not known: ${reasonOf(error)}. The call may have been paid.`,
+    `Repeat it with ${again}. That never pays twice.`,
+  );
+}
+
+/** How a call is repeated by its idempotency key, for `unknownOutcome`. */
+export const withKey = (key: string): string => `the same arguments and idempotency_key "${key}"`;
+
+/** Without a full stop. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof MarketplaceError) return messageOf(error);
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }
 
 /** True if the error says that nothing was and will be charged. */

@@ -2,6 +2,7 @@
 /** `agent-marketplace-mcp`: the MCP server over stdio, for a host that starts it as a process. */
 import { parseArgs } from 'node:util';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { ADDRESS } from '../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../sdk/wire/usdc.ts';
 import { APPROVE_ABOVE, createMarket, createMcpServer, createSession, MarketplaceError } from './server.ts';
 
@@ -66,6 +67,7 @@ async function walletOf(keypair: string | undefined, options: ReturnType<typeof 
   if (keypair === undefined) stop('Set CRTX_API_KEY to an API key, or name a wallet that pays: --keypair FILE.');
   if (budget === undefined) stop('A wallet that pays needs --budget USDC: nothing else limits it.');
   if (network !== 'mainnet' && network !== 'devnet') stop(`--network: ${network} is neither mainnet nor devnet.`);
+  if (asset !== undefined && !ADDRESS.test(asset)) stop(`--usdc-mint: ${asset} is not an address.`);
   return (await import('./wallet.ts')).createPayment({ keypair, network, asset, rpcUrl: rpcUrl ?? undefined });
 }
 

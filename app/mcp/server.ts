@@ -50,10 +50,9 @@ export function createMcpServer(options: ServerOptions): McpServer {
     addRunTool(tools);
   }
   for (const [name, agent] of toolNames(agents)) addAgentTool(tools, name, agent);
-  if (payment !== 'key') return server;
-  addExecutionTools(tools);
+  if (payment === 'key') addExecutionTools(tools);
   addBudgetTool(tools);
-  addDisputeTool(tools);
+  if (payment === 'key') addDisputeTool(tools);
   return server;
 }
 

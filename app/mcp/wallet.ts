@@ -5,16 +5,26 @@
 
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
-import { Keypair } from '@solana/web3.js';
+import { clusterApiUrl, Keypair } from '@solana/web3.js';
 import { payWithX402, type X402Options } from '../sdk/client/x402.ts';
 import { loadSigningKey } from '../sdk/creator/signingKey.ts';
+import { DEVNET_USDC, MAINNET_USDC } from '../sdk/program/clusters.ts';
+import { findTokenAccount, parseAddress } from '../sdk/program/program.ts';
 import { parseUuid } from '../sdk/receipt/receipt.ts';
+import { connect, readTokens } from '../sdk/wallet/connection.ts';
 import { disputeExecution } from '../sdk/wallet/disputes.ts';
 import { openChain } from '../sdk/wallet/marketplace.ts';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { openSession } from '../sdk/wallet/service.ts';
 import { keypairSigner } from '../sdk/wallet/signer.ts';
 import type { Market } from './market.ts';
+import type { Wallet } from './tools/tool.ts';
+
+/** Where x402's packages pay and ask, unless the user names another token and node. */
+const DEFAULTS = {
+  mainnet: { usdc: MAINNET_USDC, rpcUrl: clusterApiUrl('mainnet-beta') },
+  devnet: { usdc: DEVNET_USDC, rpcUrl: clusterApiUrl('devnet') },
+};
 
 /** Throws if the file is not a keypair. */
 export function createDispute(options: {
@@ -43,7 +53,16 @@ export function createDispute(options: {
   };
 }
 
-/** Pays calls by x402. Throws if the file is not a keypair. */
-export async function createPayment({ keypair, ...options }: { keypair: string } & Omit<X402Options, 'wallet'>) {
-  return payWithX402({ ...options, wallet: await createKeyPairSignerFromBytes(loadSigningKey(keypair)) });
+/** Pays calls by x402. Throws if the file is not a keypair, or an option is no address or URL. */
+export async function createPayment(
+  options: { keypair: string } & Pick<X402Options, 'network' | 'asset' | 'rpcUrl'>,
+): Promise<Wallet> {
+  const { keypair, network = 'mainnet', asset = DEFAULTS[network].usdc, rpcUrl = DEFAULTS[network].rpcUrl } = options;
+  const wallet = await createKeyPairSignerFromBytes(loadSigningKey(keypair));
+  const connection = connect(rpcUrl);
+  const account = findTokenAccount(parseAddress(wallet.address), parseAddress(asset));
+  return {
+    ...payWithX402({ wallet, network, asset, rpcUrl }),
+    readBalance: async () => (await readTokens(connection, account)) ?? 0n,
+  };
 }

@@ -35,7 +35,7 @@ export const USUAL_SERVICE_FEE = 5_000n;
 const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}, with up to 6 decimals`;
 
 /** A sensible balance for a relay does not run out within this time. */
-export const RUNWAY_LOOK_SECONDS = 30;
+const RUNWAY_LOOK_SECONDS = 30;
 
 /** Longer than signed transactions can still land, and longer than most gaps between calls of a deployment in use. */
 export const USUAL_SILENCE_SECONDS = 120;

@@ -29,7 +29,7 @@ import { createEdgeBudget } from './chain/edgeBudget.ts';
 import { createFees, recentPrice } from './chain/fees.ts';
 import { createRelayChain, type RelayChain } from './chain/relayChain.ts';
 import type { Observe } from './chain/stages.ts';
-import { type RelayConfig, RUNWAY_LOOK_SECONDS } from './config.ts';
+import type { RelayConfig } from './config.ts';
 import type { RelayDeps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { createEvents, type RunningEvents } from './events/events.ts';
@@ -501,6 +501,7 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(chain.authority),
     whose: 'relay authority',
+    refuses: 'new executions',
     limits: config.runway,
     onChange: (missing) => gate.set('fees_low', missing > 0, adviceOn(missing, chain.authority)),
     log,
@@ -512,7 +513,8 @@ async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, l
 }
 
 /** Watches the SOL of the fee payer of x402 payments; null without one. Throws with a message for an operator. */
-async function startX402Runway({ x402 }: RelayConfig, chain: RelayChain, marketplace: Config, log: Logger) {
+async function startX402Runway(config: RelayConfig, chain: RelayChain, marketplace: Config, log: Logger) {
+  const { x402 } = config;
   const { feePayer } = chain;
   if (!x402 || !feePayer) return null;
   if (relayAuthoritiesOf(marketplace).some((authority) => authority.equals(feePayer))) {
@@ -521,7 +523,8 @@ async function startX402Runway({ x402 }: RelayConfig, chain: RelayChain, marketp
   const runway = createRunway({
     readBalance: () => chain.connection.getBalance(feePayer),
     whose: 'fee payer of x402 payments',
-    limits: { minHours: 0, minLamports: x402.minLamports, lookSeconds: RUNWAY_LOOK_SECONDS },
+    refuses: 'quotes and payments of x402 clients',
+    limits: { ...config.runway, minHours: 0, minLamports: x402.minLamports },
     onChange: () => undefined,
     log,
     now: () => Date.now(),
@@ -533,7 +536,7 @@ async function startX402Runway({ x402 }: RelayConfig, chain: RelayChain, marketp
 
 /** What sells to x402 clients; null without a fee payer. */
 function assembleDoor(
-  { x402 }: RelayConfig,
+  { x402, runway }: RelayConfig,
   { chain, config, x402Runway }: EngineParts,
   genesisHash: string,
   limits: RelayDeps['limits'],
@@ -552,7 +555,7 @@ function assembleDoor(
     requireFees() {
       if ((x402Runway?.status().lamports ?? 0) >= x402.minLamports) return;
       const message = 'The service has too little SOL for payments of x402 clients. The operator must fund it.';
-      throw new ApiError('service_unavailable', message, { retryAfterSeconds: RUNWAY_LOOK_SECONDS });
+      throw new ApiError('service_unavailable', message, { retryAfterSeconds: runway.lookSeconds });
     },
   };
 }

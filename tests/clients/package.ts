@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
-import { type Finished, installPython, run } from '../harness/edge/tools.ts';
+import { installPython, run } from '../harness/edge/tools.ts';
 
 export const SOURCE = join(ROOT, 'clients', 'python');
 const HERE = import.meta.dirname;
@@ -55,16 +55,8 @@ export async function buildPackage(bin: string) {
     sdist: join(folder, sdist),
     python: join(venv, 'bin', 'python'),
     /** Runs a program to its end, with this standard input. */
-    finish(args: string[], env: NodeJS.ProcessEnv = {}, input = ''): Promise<Finished & { said: string }> {
-      return new Promise((resolve) => {
-        const child = spawn(join(venv, 'bin', 'python'), args, { cwd: folder, env: { ...environment, ...env } });
-        let [said, output] = ['', ''];
-        child.stdout.on('data', (chunk) => (said += String(chunk)));
-        for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
-        child.on('close', (code) => resolve({ code, output, said }));
-        child.stdin.end(input);
-      });
-    },
+    finish: (args: string[], env: NodeJS.ProcessEnv = {}, input = '') =>
+      run(join(venv, 'bin', 'python'), args, { cwd: folder, env: { ...environment, ...env }, input }),
     /** Starts a server; resolves with the first line that it prints and `wanted` matches. */
     start(
       args: string[],

@@ -53,9 +53,9 @@ describe('clients/python', function () {
   });
 
   const answersOf = async (script: string, args: string[], input: unknown) => {
-    const { code, output, said } = await python.finish([join(HERE, script), ...args], {}, JSON.stringify(input));
+    const { code, output, stdout } = await python.finish([join(HERE, script), ...args], {}, JSON.stringify(input));
     expect(code, output).to.equal(0);
-    return JSON.parse(said);
+    return JSON.parse(stdout);
   };
   const programOf =
     (kind: string): Program =>
@@ -112,11 +112,11 @@ describe('clients/python', function () {
       const list =
         'import sys, tarfile, zipfile; f = sys.argv[1]; ' +
         'print("\\n".join(zipfile.ZipFile(f).namelist() if f.endswith("whl") else tarfile.open(f).getnames()))';
-      const wheel = (await python.finish(['-c', list, python.wheel])).said.trim().split('\n');
+      const wheel = (await python.finish(['-c', list, python.wheel])).stdout.trim().split('\n');
       expect(wheel).to.include('agent_marketplace/py.typed');
       expect(wheel.some((name) => name.endsWith('licenses/LICENSE'))).to.equal(true);
       for (const name of wheel) expect(name).to.match(/^agent_marketplace(-0\.1\.0\.dist-info)?\/[\w/.]+$/);
-      const sdist = (await python.finish(['-c', list, python.sdist])).said.trim().split('\n');
+      const sdist = (await python.finish(['-c', list, python.sdist])).stdout.trim().split('\n');
       for (const name of sdist) {
         expect(name).to.match(
           /^agent_marketplace-0\.1\.0\/(src\/.*\.(py|typed)|README\.md|LICENSE|pyproject\.toml|PKG-INFO|\.gitignore)$/,
@@ -142,9 +142,9 @@ describe('clients/python', function () {
   describe('its README', () => {
     it('leads to a first paid call, whose money arrives', async () => {
       const before = await market.balances();
-      const { code, output, said } = await python.finish(['caller.py'], asUser());
+      const { code, output, stdout } = await python.finish(['caller.py'], asUser());
       expect(code, output).to.equal(0);
-      expect(said).to.include('paid 0.25 USDC');
+      expect(stdout).to.include('paid 0.25 USDC');
       const after = await market.balances();
       expect(before.callers[0]! - after.callers[0]!).to.equal(PRICE);
       expect(after.treasury - before.treasury).to.equal(FEE);
@@ -170,7 +170,7 @@ describe('clients/python', function () {
       const env = { ...asUser(), SOLANA_RPC_URL: market.node.rpcUrl };
       const verified = await python.finish(['verify.py', paid!.result!.execution_id as string], env);
       expect(verified.code, verified.output).to.equal(0);
-      expect(verified.said)
+      expect(verified.stdout)
         .to.match(/^record passed/m)
         .and.match(/^settlement passed/m);
 
@@ -195,15 +195,15 @@ describe('clients/python', function () {
     });
 
     it('calls every agent with asyncio', async () => {
-      const { code, output, said } = await python.finish(['caller_async.py'], asUser());
+      const { code, output, stdout } = await python.finish(['caller_async.py'], asUser());
       expect(code, output).to.equal(0);
-      expect(said).to.match(/^paid: done: Say hello$/m);
+      expect(stdout).to.match(/^paid: done: Say hello$/m);
     });
 
     it('follows an execution to its end', async () => {
-      const { code, output, said } = await python.finish(['follow.py', market.agentId], asUser());
+      const { code, output, stdout } = await python.finish(['follow.py', market.agentId], asUser());
       expect(code, output).to.equal(0);
-      const types = said
+      const types = stdout
         .trim()
         .split('\n')
         .map((line) => line.split(' ').at(-1));
@@ -219,8 +219,8 @@ describe('clients/python', function () {
         SOLANA_RPC_URL: market.node.rpcUrl,
         USDC_MINT: market.usdcMint.toBase58(),
       };
-      const { code, output, said } = await python.finish(['wallet.py', market.agentId], env);
-      expect([code, said], output).to.deep.equal([0, 'done: Say hello\n']);
+      const { code, output, stdout } = await python.finish(['wallet.py', market.agentId], env);
+      expect([code, stdout], output).to.deep.equal([0, 'done: Say hello\n']);
       const left = await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint));
       expect(left).to.equal(1_000_000n - PRICE - SERVICE_FEE);
     });
@@ -229,7 +229,7 @@ describe('clients/python', function () {
       const check = (quote: object) =>
         python.finish(['quote.py', JSON.stringify(quotes.purchase)], {}, JSON.stringify(quote));
       const good = await check(quotes.quote);
-      expect([good.code, good.said]).to.deep.equal([
+      expect([good.code, good.stdout]).to.deep.equal([
         0,
         `pays ${quotes.checked.amount} base units to the deposit ${quotes.checked.deposit}\n`,
       ]);
@@ -251,7 +251,7 @@ describe('clients/python', function () {
         'print(httpx.post(url, content=body).status_code)\n';
       const body = JSON.stringify({ type: 'execution.completed', timestamp: '2026-01-01T00:00:00Z', data: { a: 'ü' } });
       const sent = await python.finish(['-c', send, `${url(lines)}/webhooks`, secret, body]);
-      expect(sent.said.trim().split('\n'), sent.output).to.deep.equal(['200', '200', '400', '400', '400', '400']);
+      expect(sent.stdout.trim().split('\n'), sent.output).to.deep.equal(['200', '200', '400', '400', '400', '400']);
       expect(lines.filter((line) => line === "execution.completed {'a': 'ü'}")).to.have.length(1);
     });
 

@@ -6,9 +6,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InMemoryTransport } from '@modelcontextprotocol/client';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { createMarket, createMcpServer, createSession, type Market, type Session } from '../../app/mcp/server.ts';
-import { createDispute } from '../../app/mcp/wallet.ts';
+import {
+  createMarket,
+  createMcpServer,
+  createSession,
+  type Market,
+  type ServerOptions,
+  type Session,
+} from '../../app/mcp/server.ts';
+import { createDispute, createPayment } from '../../app/mcp/wallet.ts';
 import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
@@ -44,10 +52,10 @@ describe('the MCP server', function () {
     return host;
   }
   /** A host that cannot ask, in this process. */
-  async function here(of: Market, session: Session): Promise<Host> {
+  async function here(of: Market, session: Session, payment: ServerOptions['payment'] = 'key'): Promise<Host> {
     const host = newHost({ era: 'legacy' });
     const [near, far] = InMemoryTransport.createLinkedPair();
-    await createMcpServer({ market: of, session, raiseApproval: '', agents: [] }).connect(far);
+    await createMcpServer({ market: of, session, raiseApproval: '', agents: [], payment }).connect(far);
     await host.client.connect(near);
     open.push(host);
     return host;
@@ -266,6 +274,49 @@ describe('the MCP server', function () {
     expect(opened.bond_lamports).to.be.above(0);
     expect((await market.record(execution_id))!.status).to.equal('disputed');
     expect(await host.refused('open_dispute', claim)).to.match(/disputed[\s\S]*Next: Call get_execution/);
+  });
+
+  describe('with a wallet in the place of a key', () => {
+    const wallet = Keypair.generate();
+    const session = () => createSession({ budget: 2_000_000n, approveAbove: 1_000_000n });
+    async function walletHost(by = wallet, rpcUrl = market.node.rpcUrl): Promise<Host> {
+      const keypair = join(market.dataDir, `${by.publicKey}.json`);
+      writeFileSync(keypair, JSON.stringify([...by.secretKey]), { mode: 0o600 });
+      const asset = market.usdcMint.toBase58();
+      const payment = await createPayment({ keypair, network: 'devnet', asset, rpcUrl });
+      return here(createMarket({ baseUrl: market.relay.url, apiKey: null, rpcUrl: null }), session(), payment);
+    }
+
+    it('describes its tools in as few bytes, with hints and output schemas', async () => {
+      const { tools } = await (await walletHost()).client.listTools();
+      expect(tools.map(({ name }) => name)).to.deep.equal([
+        'search_agents',
+        'describe_agent',
+        'run_agent',
+        'get_budget',
+      ]);
+      expect(Buffer.byteLength(JSON.stringify(tools))).to.be.at.most(MOST_BYTES);
+      const budget = tools.at(-1)!;
+      expect([budget.annotations!.readOnlyHint, budget.outputSchema?.type]).to.deep.equal([true, 'object']);
+    });
+
+    it('says what one call may cost: what the session has left, or the USDC of the wallet if that is less', async () => {
+      const own = { session_budget_usdc: 2, session_remaining_usdc: 2, session_spent_usdc: 0, approval_above_usdc: 1 };
+      const budget = async (host: Promise<Host>) => (await host).call('get_budget');
+      const address = wallet.publicKey.toBase58();
+      // It has no token account yet.
+      const empty = { ...own, payable_usdc: 0, wallet: address, balance_usdc: 0 };
+      expect(await budget(walletHost())).to.deep.equal(empty);
+      await market.mintTo(wallet.publicKey, 1_500_000n);
+      expect(await budget(walletHost())).to.deep.equal({ ...empty, payable_usdc: 1.5, balance_usdc: 1.5 });
+      await market.mintTo(wallet.publicKey, 1_250_000n);
+      expect(await budget(walletHost())).to.deep.equal({ ...empty, payable_usdc: 2, balance_usdc: 2.75 });
+    });
+
+    it('shows an unknown balance as unknown if the Solana node does not answer', async () => {
+      const host = await walletHost(wallet, 'http://127.0.0.1:9');
+      expect(await host.call('get_budget')).to.include({ payable_usdc: 2, balance_usdc: null });
+    });
   });
 
   /** One JSON-RPC request to /mcp. */

@@ -18,11 +18,11 @@ import axios from 'axios';
 import { expect } from 'chai';
 import { x402Snippet } from '../../app/dashboard/views/agent/snippets.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { toUsdc } from '../../app/sdk/wire/usdc.ts';
 import { installPython, run, type Tools } from '../harness/edge/tools.ts';
 import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createX402Fetch, decodeHeader } from '../harness/node/x402.ts';
 import { stdioHost } from '../mcp/hosts.ts';
-import { feed } from './feed.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const EXTENSIONS = '@x402/extensions@2.27.0';
@@ -81,14 +81,13 @@ describe('clients of x402 that are not ours', function () {
   const keyFile = () => join(market.dataDir, 'python.json');
   const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
   const fails = () => market.setBehaviour(({ execution_id }, _, reply) => reply(failedAnswer(execution_id)));
-  const python3 = async (calls: object[]) =>
-    JSON.parse(
-      await feed(
-        join(python.folder, 'bin', 'python'),
-        [join(import.meta.dirname, 'buyer.py'), keyFile(), market.node.rpcUrl],
-        JSON.stringify(calls),
-      ),
-    );
+  const python3 = async (calls: object[]) => {
+    const program = join(python.folder, 'bin', 'python');
+    const args = [join(import.meta.dirname, 'buyer.py'), keyFile(), market.node.rpcUrl];
+    const { code, output, stdout } = await run(program, args, { input: JSON.stringify(calls) });
+    if (code !== 0) throw new Error(output);
+    return JSON.parse(stdout);
+  };
 
   const clients: Record<keyof typeof wallets, Buy> = {
     async fetch(url, body, headers) {
@@ -187,7 +186,8 @@ describe('clients of x402 that are not ours', function () {
       writeFileSync(file, text);
       const before = await usdcOf(wallets.python);
       const env = { ...process.env, SOLANA_KEYPAIR: keyFile() };
-      expect(await feed(process.execPath, ['--import', 'tsx', file], '', env)).to.equal('done: by the page\n');
+      const { code, output } = await run(process.execPath, ['--import', 'tsx', file], { env });
+      expect([code, output]).to.deep.equal([0, 'done: by the page\n']);
       expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
     } finally {
       rmSync(folder, { recursive: true });
@@ -256,18 +256,30 @@ describe('clients of x402 that are not ours', function () {
       const server = await stdioHost({ baseUrl: market.relay.url, apiKey: null }, args);
       const before = await usdcOf(host);
       const spent = async () => before - (await usdcOf(host));
+      const budget = () => server.call('get_budget');
       try {
         const ran = await server.call('run_agent', { ...job('by wallet'), idempotency_key: 'one' });
         expect(ran).to.include({ status: 'completed', result: 'done: by wallet' });
         expect(await server.call('run_agent', { ...job('by wallet'), idempotency_key: 'one' })).to.deep.equal(ran);
         expect(await spent()).to.equal(TOTAL);
+        expect(await budget()).to.deep.equal({
+          payable_usdc: 0.265,
+          wallet: host.publicKey.toBase58(),
+          balance_usdc: toUsdc(await usdcOf(host)),
+          session_budget_usdc: 0.52,
+          session_remaining_usdc: 0.265,
+          session_spent_usdc: 0.255,
+          approval_above_usdc: 1,
+        });
         fails();
         expect(await server.refused('run_agent', job('fail'))).to.include('execution_failed');
         expect(await spent()).to.equal(TOTAL + SERVICE_FEE);
+        expect(await budget()).to.include({ session_remaining_usdc: 0.26, session_spent_usdc: 0.26 });
         market.setBehaviour(null);
         expect(await server.refused('run_agent', { ...job('too dear'), max_cost_usdc: 0.25 })).to.include('0.255');
         expect(await server.call('run_agent', job('two'))).to.include({ status: 'completed' });
         expect(await server.refused('run_agent', job('three'))).to.include('budget of this session has 0.005');
+        expect(await budget()).to.include({ payable_usdc: 0.005, session_spent_usdc: 0.515 });
         expect(await spent()).to.equal(2n * TOTAL + SERVICE_FEE);
       } finally {
         await server.close();

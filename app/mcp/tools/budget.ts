@@ -1,10 +1,24 @@
-/** `get_budget`: what the key and this session may still spend. */
+/** `get_budget`: what this session, and the key or the wallet that pays, may still spend. */
 import * as z from 'zod';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { value } from '../answers.ts';
-import { READS, safely, type Tools } from './tool.ts';
+import type { Session } from '../session.ts';
+import { READS, safely, type Tools, type Wallet } from './tool.ts';
 
-export function addBudgetTool({ server, market, session }: Tools): void {
+const sessionFields = {
+  session_budget_usdc: z.number().nullable().describe('null: no budget was set'),
+  session_remaining_usdc: z.number().nullable(),
+  session_spent_usdc: z.number(),
+  approval_above_usdc: z.number(),
+};
+
+export function addBudgetTool(tools: Tools): void {
+  const { payment } = tools;
+  if (payment === 'key') addKeyBudget(tools);
+  else if (payment !== 'host') addWalletBudget(tools, payment);
+}
+
+function addKeyBudget({ server, market, session }: Tools): void {
   server.registerTool(
     'get_budget',
     {
@@ -21,18 +35,15 @@ export function addBudgetTool({ server, market, session }: Tools): void {
         scopes: z.array(z.string()),
         allowed_agents: z.array(z.string()).nullable(),
         expires_at: z.string().nullable(),
-        session_remaining_usdc: z.number().nullable().describe('null: no budget was set'),
-        session_spent_usdc: z.number(),
-        approval_above_usdc: z.number(),
+        ...sessionFields,
       }),
     },
     (ctx) =>
       safely(async () => {
         const key = await market.client.getKey();
-        const left = session.remaining();
-        const sessionLeft = left === null ? null : toUsdc(left > 0n ? left : 0n);
+        const own = budgetOf(session);
         return value({
-          payable_usdc: sessionLeft === null ? key.payable_usdc : Math.min(key.payable_usdc, sessionLeft),
+          payable_usdc: Math.min(key.payable_usdc, own.session_remaining_usdc ?? key.payable_usdc),
           period_remaining_usdc: key.period_remaining_usdc,
           renews_at: key.renews_at,
           total_remaining_usdc: key.total_remaining_usdc,
@@ -41,10 +52,48 @@ export function addBudgetTool({ server, market, session }: Tools): void {
           scopes: key.scopes,
           allowed_agents: key.allowed_agents,
           expires_at: key.expires_at,
-          session_remaining_usdc: sessionLeft,
-          session_spent_usdc: toUsdc(session.spent()),
-          approval_above_usdc: toUsdc(session.approveAbove),
+          ...own,
         });
       })(undefined, ctx),
   );
+}
+
+function addWalletBudget({ server, session }: Tools, wallet: Wallet): void {
+  server.registerTool(
+    'get_budget',
+    {
+      title: 'Read the budget',
+      description: 'What this session may still spend, and the wallet that pays.',
+      annotations: READS,
+      outputSchema: z.object({
+        payable_usdc: z.number().nullable().describe('Most that one call may cost now, with the service fee'),
+        wallet: z.string(),
+        balance_usdc: z.number().nullable().describe('null: unknown, the Solana node did not answer'),
+        ...sessionFields,
+      }),
+    },
+    (ctx) =>
+      safely(async () => {
+        const units = await wallet.readBalance().catch(() => null);
+        const balance = units === null ? null : toUsdc(units);
+        const own = budgetOf(session);
+        const limits = [balance, own.session_remaining_usdc].filter((limit) => limit !== null);
+        return value({
+          payable_usdc: limits.length === 0 ? null : Math.min(...limits),
+          wallet: wallet.payer,
+          balance_usdc: balance,
+          ...own,
+        });
+      })(undefined, ctx),
+  );
+}
+
+function budgetOf(session: Session) {
+  const left = session.remaining();
+  return {
+    session_budget_usdc: session.budget === null ? null : toUsdc(session.budget),
+    session_remaining_usdc: left === null ? null : toUsdc(left > 0n ? left : 0n),
+    session_spent_usdc: toUsdc(session.spent()),
+    approval_above_usdc: toUsdc(session.approveAbove),
+  };
 }

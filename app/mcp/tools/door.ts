@@ -9,7 +9,7 @@ import type * as z from 'zod';
 import type { Payment } from '../../sdk/client/service.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import type { ExecuteAccepted, ExecuteCompleted } from '../../sdk/wire/wire.ts';
-import { explain, failure, type ToolAnswer, value } from '../answers.ts';
+import { explain, failure, reasonOf, type ToolAnswer, unknownOutcome, value, withKey } from '../answers.ts';
 import { type DoorAnswer, decodeHeader, encodeHeader, MarketplaceError } from '../market.ts';
 import { cutResult, type Outcome } from '../shapes.ts';
 import { overBudget, requireApproval } from './spending.ts';
@@ -20,6 +20,8 @@ import { within } from './wait.ts';
 const PAYMENT = 'x402/payment';
 const RECEIPT = 'x402/payment-response';
 const PAUSE_MS = 1_000;
+/** How a host repeats a call that it has paid. */
+const SAME_PAYMENT = 'the same arguments and the same payment';
 
 export interface Input {
   task: string;
@@ -42,14 +44,14 @@ export async function runForPayingHost(
   try {
     answer = await market.enterDoor({ agentId, body, idempotencyKey, payer: null, payment, signal });
   } catch (error) {
-    return unknownOutcome(error, payment !== null, 'the same arguments and the same payment');
+    return payment === null ? unpaid(error) : unknownOutcome(error, SAME_PAYMENT);
   }
   const { receipt } = answer;
   const required = decodeHeader(answer.required);
   if (required) {
     return { isError: true, structuredContent: required, content: [{ type: 'text', text: JSON.stringify(required) }] };
   }
-  const shown = show(agentId, answer, 'the same arguments and the same payment');
+  const shown = show(agentId, answer, SAME_PAYMENT);
   return receipt === null ? shown : { ...shown, _meta: { [RECEIPT]: receipt } };
 }
 
@@ -62,7 +64,7 @@ export async function runWithWallet(
   ctx: ServerContext,
 ): Promise<ToolAnswer | InputRequiredResult> {
   const { market, session } = tools;
-  const again = `the same arguments and idempotency_key "${key}"`;
+  const again = withKey(key);
   const body = { ...input, async: true };
   return within(ctx.mcpReq.signal, MOST_WAIT_SECONDS * 1_000, async (signal) => {
     const enter = (payment: string | null) =>
@@ -94,7 +96,7 @@ export async function runWithWallet(
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
       }
     } catch (error) {
-      return unknownOutcome(error, signed !== null, again);
+      return signed === null ? unpaid(error) : unknownOutcome(error, again);
     }
   });
 }
@@ -106,13 +108,8 @@ function amountsOf(required: string): { amount: bigint; serviceFee: bigint } {
   return { amount: BigInt(amount), serviceFee: BigInt(extra.service_fee) };
 }
 
-function unknownOutcome(error: unknown, mayBePaid: boolean, again: string): ToolAnswer {
-  const happened = (error as Error).message;
-  if (!mayBePaid) return failure(`${happened} Nothing was charged.`, 'Repeat the call, or choose another agent.');
-  return failure(
-    `The outcome is not known: ${happened}. The call may have been paid.`,
-    `Repeat it with ${again}. That never pays twice.`,
-  );
+function unpaid(error: unknown): ToolAnswer {
+  return failure(`${reasonOf(error)}. Nothing was charged.`, 'Repeat the call, or choose another agent.');
 }
 
 function show(agentId: string, { body, required }: DoorAnswer, again: string): ToolAnswer {

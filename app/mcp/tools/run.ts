@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { InputRequiredResult, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
-import { explain, failure, isUncharged, messageOf, type ToolAnswer, value } from '../answers.ts';
-import { type Agent, type Execution, MarketplaceError } from '../market.ts';
+import { explain, failure, isUncharged, type ToolAnswer, unknownOutcome, value, withKey } from '../answers.ts';
+import type { Agent, Execution } from '../market.ts';
 import { AgentId, IdempotencyKey, MaxCost, Outcome, outcomeOf } from '../shapes.ts';
 import { tooDear } from './agents.ts';
 import { runForPayingHost, runWithWallet } from './door.ts';
@@ -106,7 +106,7 @@ async function run(
         { idempotencyKey: key, signal },
       );
     } catch (error) {
-      if (!isUncharged(error)) return unknownOutcome(error, key);
+      if (!isUncharged(error)) return unknownOutcome(error, withKey(key));
       // An earlier call with this key may have been paid.
       if (!isRepeat) session.giveBack(key);
       return explain(error);
@@ -114,14 +114,6 @@ async function run(
     session.began(key, begun.execution_id);
     return answerOf(tools, begun.execution_id, signal);
   });
-}
-
-function unknownOutcome(error: unknown, key: string): ToolAnswer {
-  const reason = error instanceof MarketplaceError ? messageOf(error) : String((error as Error)?.message ?? error);
-  return failure(
-    `The outcome is not known: ${reason} The call may have been paid.`,
-    `Repeat it with the same arguments and idempotency_key "${key}". That never pays twice.`,
-  );
 }
 
 /** Waits for the end, as long as there is time. */

@@ -12,7 +12,13 @@ export interface Tools {
   /** How the user raises the price above which a call needs approval. */
   raiseApproval: string;
   /** Who pays for calls: an API key, the host by x402, or this server's wallet by x402. */
-  payment: 'key' | 'host' | Payment;
+  payment: 'key' | 'host' | Wallet;
+}
+
+/** The wallet of this server. */
+export interface Wallet extends Payment {
+  /** Base units of USDC. Throws if its Solana node does not answer. */
+  readBalance(): Promise<bigint>;
 }
 
 /** Time of one call of a tool: hosts give up after 60 s, some earlier. */

@@ -39,14 +39,15 @@ export interface Runway {
 export function createRunway(options: {
   readBalance(): Promise<number>;
   limits: RunwayLimits;
-  /** Whose SOL it is, for the log. */
+  /** Whose SOL it is, and what is refused without it, for the log. */
   whose: string;
+  refuses: string;
   onChange(missing: number): void;
   log: Logger;
   /** Milliseconds. */
   now(): number;
 }): Runway {
-  const { limits, whose, log } = options;
+  const { limits, whose, refuses, log } = options;
   let samples: { at: number; lamports: number; spent: number }[] = [];
   let timer: NodeJS.Timeout | undefined;
   let wasLow = false;
@@ -75,10 +76,7 @@ export function createRunway(options: {
     const isLow = lamports < least;
     if (isLow !== wasLow) {
       if (isLow)
-        log.error(
-          { lamports, hours },
-          `the ${whose} has too little SOL; new executions are refused until it is funded`,
-        );
+        log.error({ lamports, hours }, `the ${whose} has too little SOL; ${refuses} are refused until it is funded`);
       else log.info({ lamports, hours }, `the ${whose} has enough SOL again`);
     }
     wasLow = isLow;

@@ -7,17 +7,30 @@ const TARGET = join(import.meta.dirname, '..', '..', '..', 'target');
 
 export interface Finished {
   code: number | null;
+  /** With its complaints. */
   output: string;
+  /** Without them. */
+  stdout: string;
 }
 
-/** Runs a program to its end; resolves also where it fails, with everything that it printed. */
-export function run(command: string, args: string[], options: SpawnOptions = {}): Promise<Finished> {
+/** Runs a program to its end; resolves also where it fails, with everything that it printed. `input` is what it reads. */
+export function run(
+  command: string,
+  args: string[],
+  { input, ...options }: SpawnOptions & { input?: string } = {},
+): Promise<Finished> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
+    const child = spawn(command, args, {
+      ...options,
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+    let [output, stdout] = ['', ''];
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
-    child.on('error', (error) => resolve({ code: null, output: output + error.message }));
-    child.on('close', (code) => resolve({ code, output }));
+    child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
+    child.on('error', (error) => resolve({ code: null, output: output + error.message, stdout }));
+    child.on('close', (code) => resolve({ code, output, stdout }));
+    // A program that fails may end before it has read all of it.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 }
 

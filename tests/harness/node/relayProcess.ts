@@ -1,6 +1,7 @@
 /**
  * The relay in a process of its own, with an indexer beside it as `npm start` runs them, for tests that kill it. With
- * STANDSTILL its executions stop where their tasks say, and each is reported by a message; one lets it go on.
+ * STANDSTILL its executions stop where their tasks say, and each is reported by a message; one lets it go on. With
+ * LOOK_SECONDS it reads the SOL of its keys more often than an operator's.
  */
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
@@ -14,6 +15,7 @@ process.on('disconnect', () => process.exit(0));
 /** Milliseconds by stage since they were last asked for. */
 let timings: Record<string, number> = {};
 const config = readConfig(process.env);
+if (process.env.LOOK_SECONDS) config.runway.lookSeconds = Number(process.env.LOOK_SECONDS);
 const log = createLog(config.logLevel);
 // Two relays on one ledger have one indexer.
 const indexer = process.env.WITHOUT_INDEXER

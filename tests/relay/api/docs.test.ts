@@ -18,12 +18,18 @@ import { decodeAccount, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
 import { addressOf, ROUTES } from '../../dashboard/routes.ts';
+import { blocksOf } from '../../docs/markdown.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 
-const IDL = join(import.meta.dirname, '..', '..', '..', 'app', 'sdk', 'program', 'idl', 'marketplace.json');
-const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples');
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const IDL = join(ROOT, 'app', 'sdk', 'program', 'idl', 'marketplace.json');
+/** Each client: where its README is served, the page of the project that it is, and how its package is installed. */
+const CLIENTS = [
+  ['client-typescript.md', 'app/client/README.md', 'ts', 'npm install @agent-marketplace/client'],
+  ['client-python.md', 'clients/python/README.md', 'python', 'pip install agent-marketplace'],
+] as const;
 const GROUPS = {
   agents: agentsCommands,
   archive: archiveCommands,
@@ -134,16 +140,34 @@ describe('/docs', () => {
   });
 
   it('links every file of examples/, which is served byte for byte', async () => {
-    const names = readdirSync(EXAMPLES);
+    const names = readdirSync(join(ROOT, 'examples'));
     expect(names).to.include.members(['caller.ts', 'vectors.json']);
     for (const name of names) {
       expect(page).to.include(`href="/examples/${name}"`);
       const { status, headers: sent, text } = await world.get(`/examples/${name}`);
       expect([status, sent.get('content-type')]).to.deep.equal([200, 'text/plain; charset=utf-8']);
-      expect(text).to.equal(readFileSync(join(EXAMPLES, name), 'utf8'));
+      expect(text).to.equal(readFileSync(join(ROOT, 'examples', name), 'utf8'));
     }
     for (const name of ['..%2Fpackage.json', 'none', '.']) {
       expect((await world.get(`/examples/${name}`)).status, name).to.equal(404);
+    }
+  });
+
+  it('shows how each client is installed and makes its first call, as its README has it, which is served', async () => {
+    const [, section = ''] = /<section id="clients">([\s\S]*?)<\/section>/.exec(page) ?? [];
+    const seen = section.replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+    expect(page).to.include('<li><a href="#clients">Clients</a></li>');
+    expect(seen).to.include(`export MARKETPLACE_URL=${world.url}\nexport MARKETPLACE_API_KEY=crtx_test_...`);
+    const { text: llms } = await world.get('/llms.txt');
+    for (const [name, readme, language, install] of CLIENTS) {
+      const blocks = blocksOf(readme);
+      expect(blocks[0]!.text.split('\n')[0], readme).to.equal(install);
+      expect(seen).to.include(`<code>${install}</code>`);
+      const first = blocks.find((block) => block.language === language)!;
+      expect(seen).to.include(`<code>${first.text}</code>`);
+      expect(section).to.include(`href="/examples/${name}"`);
+      expect((await world.get(`/examples/${name}`)).text).to.equal(readFileSync(join(ROOT, readme), 'utf8'));
+      expect(llms).to.include(`(${world.url}/examples/${name})`);
     }
   });
 

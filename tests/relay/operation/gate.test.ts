@@ -102,6 +102,7 @@ describe('the runway', () => {
       readBalance: async () => state.lamports,
       limits,
       whose: 'relay authority',
+      refuses: 'new executions',
       onChange(missing) {
         Object.assign(state, { missing, isLow: missing > 0 });
       },
@@ -180,6 +181,7 @@ describe('the runway', () => {
       },
       limits: { minHours: 0, minLamports: 0, lookSeconds: 30 },
       whose: 'relay authority',
+      refuses: 'new executions',
       onChange: () => undefined,
       log: pino({ level: 'silent' }),
       now: () => 0,

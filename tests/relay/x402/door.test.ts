@@ -2,6 +2,7 @@
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -36,7 +37,7 @@ describe('the x402 door', function () {
   let pay: typeof fetch;
 
   before(async () => {
-    market = await startMarketplace({ feePayer });
+    market = await startMarketplace({ feePayer, environment: { LOOK_SECONDS: '1' } });
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
   });
@@ -239,6 +240,53 @@ describe('the x402 door', function () {
     expect(refused(await buy({ task: 'mine' }, accepted, {}, stranger, query))).to.include('payment_invalid');
     expect(refused(await buy({ task: 'mine' }, accepted))).to.include('quote_changed');
     expect((await buy({ task: 'mine' }, accepted, {}, wallet, query)).status).to.equal(200);
+  });
+
+  it('takes no payment while the fee payer has too little SOL, shows that to operators, and sells once it has enough', async () => {
+    const TOO_LITTLE = 1_999_999;
+    const fund = (lamports: number) => market.node.fundSol(feePayer.publicKey, lamports);
+    const paid = async (task: string) => {
+      const accepted = await quote({ task });
+      return { accepted, headers: { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) } };
+    };
+    const [earlier, later] = [await paid('rich'), await paid('poor')];
+    const answered = await ask({ task: 'rich' }, earlier.headers);
+    expect(answered.status, answered.text).to.equal(200);
+
+    await fund(TOO_LITTLE);
+    const figure = `marketplace_x402_fee_payer_lamports ${TOO_LITTLE}`;
+    await until('the metric shows it', async () =>
+      (await (await fetch(`${market.relay.url}/metrics`)).text()).split('\n').includes(figure),
+    );
+    const admin = await openSession({ baseUrl: market.relay.url }, keypairSigner(market.node.payer));
+    const state = await admin.call('operation.state');
+    expect(state.x402).to.include({ fee_payer: feePayer.publicKey.toBase58(), lamports: TOO_LITTLE });
+    const before = await balances();
+    for (const headers of [later.headers, {}]) {
+      const { status, body, headers: sent } = await ask({ task: 'poor' }, headers);
+      expect([status, body.error.code]).to.deep.equal([503, 'service_unavailable']);
+      expect(body.error.message).to.include('too little SOL for payments of x402 clients');
+      expect([sent.get('retry-after'), sent.get('payment-required')]).to.deep.equal(['1', null]);
+    }
+    expect(await balances()).to.deep.equal(before);
+    const deposit = new PublicKey(later.accepted.payTo);
+    expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
+    const tasks = await market.executionsByTask();
+    expect([tasks.has('rich'), tasks.has('poor')]).to.deep.equal([true, false]);
+    // All else goes on: answers to what was paid, and calls with a key.
+    expect((await ask({ task: 'rich' }, earlier.headers)).text).to.equal(answered.text);
+    expect((await request(market.relay.url, '/ready')).body).to.include({ status: 'ready' });
+    const keyed = { apiKey: market.callers[0]!.apiKey, body: { task: 'with a key' } };
+    expect((await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, keyed)).status).to.equal(200);
+
+    const held = await balances();
+    await fund(1e9);
+    await until('it sells again', async () => {
+      const { status, text } = await ask({ task: 'poor' }, later.headers);
+      expect(status, text).to.be.oneOf([200, 503]);
+      return status === 200;
+    });
+    expect(moved({ ...held, feePayer: 1e9 }, await balances())).to.deep.equal(SOLD);
   });
 
   it('says so if this service has no fee payer for x402', async () => {

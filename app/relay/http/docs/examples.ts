@@ -1,13 +1,26 @@
-/** The files of examples/, which `/examples/{name}` serves: complete programs, their inputs, and test vectors. */
+/** What `/examples/{name}` serves: complete programs, their inputs and test vectors, and the READMEs of the clients. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const FOLDER = join(import.meta.dirname, '..', '..', '..', '..', 'examples');
+const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
+const FILES: [name: string, path: string][] = [
+  ...readdirSync(join(ROOT, 'examples')).map((name): [string, string] => [name, `examples/${name}`]),
+  ['client-typescript.md', 'app/client/README.md'],
+  ['client-python.md', 'clients/python/README.md'],
+];
 
 /** Each file by its name. */
 export const EXAMPLES: ReadonlyMap<string, Buffer> = new Map(
-  readdirSync(FOLDER).map((name) => [name, readFileSync(join(FOLDER, name))]),
+  FILES.map(([name, path]) => [name, readFileSync(join(ROOT, path))]),
 );
+
+/** The first program in this language of a README, whose programs are run by the tests of its package. */
+export function firstProgram(readme: string, language: string): string {
+  const block = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm');
+  const [, program] = block.exec(String(EXAMPLES.get(readme))) ?? [];
+  if (program === undefined) throw new Error(`${readme} has no program in ${language}`);
+  return program;
+}
 
 /** The content of each file, for lists of links. */
 export const ABOUT: Record<string, string> = {
@@ -21,6 +34,8 @@ export const ABOUT: Record<string, string> = {
   'requirements.txt': 'the packages of `creator.py`',
   'agent.json': 'the description of an agent, with every field',
   'vectors.json': 'test vectors: keys, hashes, messages and signatures to compare your own code with',
+  'client-typescript.md': 'the README of `@agent-marketplace/client`, the client for TypeScript',
+  'client-python.md': 'the README of `agent-marketplace`, the client for Python',
   'cities.csv': 'an input of `csv-analyst`',
   'lighthouse.txt': 'an input of `text-report`',
 };

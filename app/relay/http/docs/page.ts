@@ -11,7 +11,7 @@ import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
-import { ABOUT, EXAMPLES } from './examples.ts';
+import { ABOUT, EXAMPLES, firstProgram } from './examples.ts';
 import { escapeHtml, inline } from './html.ts';
 import { reference } from './reference.ts';
 import { KEY_VARIABLE } from './snippets.ts';
@@ -47,6 +47,8 @@ export function createGuide(document: OpenApi, deployment: { environment: 'live'
   const guide = GUIDE.replace('{{error_table}}', errorTable())
     .replace('{{schema_rules}}', schemaRules())
     .replace('{{examples}}', examples())
+    .replace('{{client_typescript}}', () => program('client-typescript.md', 'ts'))
+    .replace('{{client_python}}', () => program('client-python.md', 'python'))
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
       const value = values[name];
       if (value === undefined) throw new Error(`the guide names ${name}, which nobody knows`);
@@ -92,6 +94,10 @@ function schemaRules(): string {
   return `<ul>\n${describeSchemaRules()
     .map((line) => `<li>${inline(line.replace(/^- /, ''))}</li>`)
     .join('\n')}\n</ul>`;
+}
+
+function program(readme: string, language: string): string {
+  return `<pre tabindex="0"><code>${escapeHtml(firstProgram(readme, language))}</code></pre>`;
 }
 
 function examples(): string {

@@ -175,7 +175,7 @@ export const serviceRoutes = {
     path: '/examples/{name}',
     tag: 'Service',
     summary: 'Fetch an example',
-    about: 'A complete program, its input, or the test vectors. The guide lists the names.',
+    about: 'A complete program, its input, the test vectors, or the README of a client. The guide lists the names.',
     access: 'public',
     params: { name: { about: 'The name of the file.', example: 'vectors.json' } },
     answers: { 200: { about: 'The file.', bytes: 'text/plain' } },
