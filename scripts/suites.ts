@@ -131,7 +131,6 @@ export const SUITES: Suite[] = [
     name: 'kills-postgres',
     about: 'relays and PostgreSQL itself killed',
     folder: 'relay/kills',
-    without: ['deposits'],
     env: POSTGRES,
     long: true,
   },
