@@ -20,7 +20,17 @@ export const FOLDER = join(ROOT, 'target/mutants');
 /** The copy. */
 export const TREE = join(FOLDER, 'tree');
 const PROGRAM = ['programs', 'scripts/idl', 'Cargo.toml', 'Cargo.lock'];
-const TESTS = ['tests', 'app', 'indexer', 'migrations', 'scripts', 'package.json', 'tsconfig.json', '.mocharc.json'];
+const TESTS = [
+  'tests',
+  'app',
+  'indexer',
+  'migrations',
+  'scripts',
+  'package.json',
+  'tsconfig.json',
+  '.mocharc.json',
+  'ARCHITECTURE.md',
+];
 const SOURCES = 'programs/marketplace/src';
 
 /** Paths of all files at or below one, from `root`, sorted; none where there is nothing. */
