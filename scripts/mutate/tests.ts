@@ -13,7 +13,7 @@ import { filesBelow, TREE } from './workspace.ts';
 const LIMIT_MS = 15 * 60_000;
 const MOCHA = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
 const FOLDER = 'tests/program';
-/** A root hook that fails where a run of all tests has not produced every error. */
+/** A hook that fails where a run of all tests has not produced every error. */
 const COVERAGE = 'tests/program/coverage.ts';
 /** Titles its tests by instruction. */
 const GENERATED = 'generated/generated.test.ts';
@@ -96,7 +96,7 @@ async function runMocha(files: TestFile[], so: string, options: string[] = []): 
   const ended = await runLimited(process.execPath, [MOCHA, ...reporter, ...options, ...paths], TREE, env);
   if (ended.timedOut) return { outcome: 'timeout' };
   if (ended.code === 0) return { outcome: 'survived' };
-  let by = `the test process ended: ${ended.output.trim().split('\n').at(-1) ?? ''}`;
+  let by = `the test process ended: ${/^.*Error: .*$/m.exec(ended.output)?.[0] ?? ended.output.trim().slice(-200)}`;
   try {
     const { failures } = JSON.parse(readFileSync(report, 'utf8')) as { failures: { fullTitle: string }[] };
     by = failures[0]?.fullTitle ?? by;
@@ -134,7 +134,7 @@ export async function judge(
     () => runMocha(first, so),
     () => runMocha(generated, so, title ? ['--grep', title] : []),
     () => (unitTests ? runUnitTests(unitTests) : null),
-    () => runMocha([...others, ...first], so, ['--require', COVERAGE]),
+    () => runMocha([...others, ...first], so, ['--file', COVERAGE]),
   ];
   for (const step of steps) {
     const result = await step();
