@@ -26,7 +26,27 @@ const COVERAGE = 'tests/program/coverage.ts';
 const POSTGRES = { DATABASE: 'postgres' };
 
 /** Files of relay/operation that wait for faults and timeouts. */
-const FAULTS = ['sharedAuthority', 'shutdown', 'storage', 'storageAway'];
+const FAULTS = [
+  'backup',
+  'leases',
+  'reconcile',
+  'restoring',
+  'sharedAuthority',
+  'shutdown',
+  'start',
+  'storage',
+  'storageAway',
+  'threads',
+];
+
+/** Files of indexer that lose a process, a node or its history again and again. */
+const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'schedules', 'story'];
+
+/** Files of relay/calls with many calls each, at a limit. */
+const LIMITS = ['handOver', 'protection', 'reservations'];
+
+/** Files of cli that start a command again and again. */
+const COMMANDS = ['aftermath', 'busy', 'commandLines', 'outcome'];
 
 /**
  * Files of dashboard with a network of their own: an upheld dispute pauses an agent that the other files call. Enough of
@@ -54,24 +74,26 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'operation',
-    about: 'backups, reconciling, logs, limits and metrics',
+    about: 'logs, limits, lists and metrics',
     folder: 'relay/operation',
     without: ['archiveNodes', 'economy', 'rentChange', 'sweeper', ...FAULTS],
   },
-  { name: 'cli', about: 'the command line', folder: 'cli', without: ['commandLines', 'templates'] },
-  { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer' },
+  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
+  { name: 'indexer', about: 'events to tables, on a real node', folder: 'indexer', without: GAPS },
   {
     name: 'program',
     about: 'the program on the current runtime',
     folder: 'program',
+    // `program-bankrun` has it.
+    without: ['rents'],
     env: { VM: 'litesvm' },
     hooks: COVERAGE,
   },
-  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls' },
-  { name: 'local', about: 'npm start', folder: 'local', without: ['external', 'postgres'] },
+  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
+  { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'postgres'] },
   { name: 'api', about: 'the API over real tables', folder: 'relay/api' },
   { name: 'journey', about: 'everything together, as a newcomer meets it', folder: 'journey' },
-  { name: 'sdk', about: 'what everybody imports', folder: 'sdk' },
+  { name: 'sdk', about: 'what everybody imports', folder: 'sdk', without: ['package'] },
   {
     name: 'clients',
     about: 'the clients for callers, by one table of behaviours, on a real marketplace',
@@ -79,12 +101,6 @@ export const SUITES: Suite[] = [
     files: ['typescript', 'webhooks'],
   },
   { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs' },
-  {
-    name: 'sweeper',
-    about: 'rent that comes back: archiving and closing what has ended',
-    folder: 'relay/operation',
-    files: ['archiveNodes', 'rentChange', 'sweeper'],
-  },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
   { name: 'mcp', about: 'AI agents as buyers: the MCP server, by the official client', folder: 'mcp', files: ['mcp'] },
   { name: 'x402', about: 'calls that x402 clients pay for', folder: 'relay/x402', without: ['attacks'] },
@@ -112,6 +128,13 @@ export const SUITES: Suite[] = [
     long: true,
   },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc', long: true },
+  {
+    name: 'indexer-faults',
+    about: 'events to tables: lost logs, processes and history, and an index built again',
+    folder: 'indexer',
+    files: GAPS,
+    long: true,
+  },
   {
     name: 'indexer-postgres',
     about: 'events to tables, on PostgreSQL',
@@ -164,6 +187,13 @@ export const SUITES: Suite[] = [
     long: true,
   },
   {
+    name: 'sweeper',
+    about: 'rent that comes back: archiving and closing what has ended',
+    folder: 'relay/operation',
+    files: ['archiveNodes', 'rentChange', 'sweeper'],
+    long: true,
+  },
+  {
     name: 'x402-postgres',
     about: 'calls that x402 clients pay for, on PostgreSQL',
     folder: 'relay/x402',
@@ -203,16 +233,30 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'local-elsewhere',
-    about: 'npm start on a node that runs already, and on a PostgreSQL of its own',
+    about: 'npm start on a node that runs already and on a PostgreSQL of its own, and its parts apart',
     folder: 'local',
-    files: ['external', 'postgres'],
+    files: ['apart', 'external', 'postgres'],
     long: true,
   },
   {
     name: 'operation-faults',
-    about: 'a relay that stops, whose disk or storage fails, or whose key another deployment has',
+    about: 'backups, reconciling, leases; a relay that stops, or whose disk or storage fails',
     folder: 'relay/operation',
     files: FAULTS,
+    long: true,
+  },
+  {
+    name: 'calls-limits',
+    about: 'reservations, the protection of the fee payer, and refunds that callers cannot receive',
+    folder: 'relay/calls',
+    files: LIMITS,
+    long: true,
+  },
+  {
+    name: 'sdk-package',
+    about: 'the package of the SDK: built, and installed into empty folders',
+    folder: 'sdk',
+    files: ['package'],
     long: true,
   },
   { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour', long: true },
@@ -257,9 +301,9 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'command-lines',
-    about: 'every npm command: its help, and what it refuses',
+    about: 'every npm command: its help, what it refuses, and what it says of a busy service or a bad node',
     folder: 'cli',
-    files: ['commandLines'],
+    files: COMMANDS,
     long: true,
   },
   {
