@@ -7,11 +7,11 @@ import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { renderEvent } from '../../sdk/wire/eventStream.ts';
 import { isEnd } from '../../sdk/wire/events.ts';
-import { readViews } from '../calls/executionViews.ts';
+import { type ExecutionView, readViews } from '../calls/executionViews.ts';
 import { ApiError } from '../errors.ts';
 import { type EventRow, readEvents, readEventsOf, readFeed } from '../ledger/events.ts';
 import type { Payers } from '../ledger/payers.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { ENDED_STATES, isWaiting, type LedgerDatabase, type LedgerTables } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
 import { drained } from '../waiting.ts';
 import type { Feed, Listener } from './feed.ts';
@@ -90,13 +90,17 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
     throw new ApiError('rate_limited', `${what} Retry in ${RETRY_SECONDS} s.`, { retryAfterSeconds: RETRY_SECONDS });
   }
 
-  async function streamOf(wallet: string, executionId: string | null, after: bigint): Promise<OpenStream> {
+  async function streamOf(
+    wallet: string,
+    after: bigint,
+    of: Pick<Stream, 'executionId' | 'isOver'>,
+  ): Promise<OpenStream> {
     const isKnown = await requireRoom(wallet);
     return {
       after: eventIdOf(after),
       write(response) {
         open.set(response, { wallet, isKnown });
-        write(response, { wallet, executionId, after, settings, ledger, feed }).catch(() => response.destroy());
+        write(response, { wallet, ...of, after, settings, ledger, feed }).catch(() => response.destroy());
         response.once('close', () => open.delete(response));
       },
     };
@@ -105,17 +109,16 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
   return {
     async ofWallet(wallet, lastEventId) {
       const after = readPosition(lastEventId) ?? (await readFeed(ledger)).position;
-      return streamOf(wallet, null, after);
+      return streamOf(wallet, after, { executionId: null, isOver: false });
     },
     async ofExecution(wallet, executionId, lastEventId) {
       const after = readPosition(lastEventId) ?? 0n;
       const [view] = await readViews(views, [parseUuid(executionId) ? executionId : '']);
       if (view?.wallet !== wallet)
         throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
-      // Its last event may be numbered a moment after the record shows the end.
-      const isOver = view.status !== 'pending' && view.status !== 'running';
+      const isOver = hasEndEvent(view);
       if (isOver && (await isToldWhole(ledger, wallet, executionId, after))) return null;
-      return streamOf(wallet, executionId, after);
+      return streamOf(wallet, after, { executionId, isOver });
     },
     count: () => open.size,
     end() {
@@ -138,6 +141,12 @@ function readPosition(lastEventId: string | undefined): bigint | null {
   });
 }
 
+/** The journal's row reports the end, a moment after the index may show it. Without a row nothing is reported. */
+function hasEndEvent({ status, state, refund_state }: ExecutionView): boolean {
+  if (state === null) return status !== 'pending' && status !== 'running';
+  return ENDED_STATES.includes(state) || isWaiting({ refund_state });
+}
+
 /** True if an ended execution has no event after this position, and none without a position. */
 async function isToldWhole(
   ledger: Kysely<LedgerTables>,
@@ -158,13 +167,16 @@ async function isToldWhole(
 
 interface Stream extends Pick<StreamDeps, 'ledger' | 'feed'> {
   wallet: string;
+  /** Null for all events of the wallet. */
   executionId: string | null;
+  /** True if the execution's end was reported before, so that a reader may have it already. */
+  isOver: boolean;
   after: bigint;
   settings: StreamSettings;
 }
 
 async function write(response: Response, stream: Stream): Promise<void> {
-  const { wallet, executionId, settings, ledger, feed } = stream;
+  const { wallet, executionId, isOver, settings, ledger, feed } = stream;
   let cursor = stream.after;
   /** What the feed has passed on while older events were read; null once that has been done. */
   let early: EventRow[] | null = [];
@@ -188,6 +200,12 @@ async function write(response: Response, stream: Stream): Promise<void> {
     return false;
   }
 
+  /** Tells new events. Behind the end of an execution only a dispute's may come, and the stream ends after them. */
+  async function follow(rows: readonly EventRow[]): Promise<void> {
+    if (response.writableEnded || tell(rows) || executionId === null || !isOver) return;
+    if (await isToldWhole(ledger, wallet, executionId, cursor)) response.end();
+  }
+
   /** Reads what the ledger has behind the cursor, page by page, as fast as the reader takes it. */
   async function catchUp(): Promise<void> {
     for (let page = PAGE; page === PAGE && !response.writableEnded && !response.destroyed; ) {
@@ -206,18 +224,17 @@ async function write(response: Response, stream: Stream): Promise<void> {
     wallet,
     joined(position) {
       const caughtUp = position > cursor ? catchUp() : Promise.resolve();
-      caughtUp.then(
-        () => {
+      caughtUp
+        .then(() => {
           const rows = early ?? [];
           early = null;
-          if (!response.writableEnded) tell(rows);
-        },
-        () => response.destroy(),
-      );
+          return follow(rows);
+        })
+        .catch(() => response.destroy());
     },
     take(rows) {
       if (early) early.push(...rows);
-      else if (!response.writableEnded) tell(rows);
+      else follow(rows).catch(() => response.destroy());
     },
   };
   const heartbeat = setInterval(() => {
@@ -231,5 +248,6 @@ async function write(response: Response, stream: Stream): Promise<void> {
   });
   put(`retry: 1000\nid: ${eventIdOf(cursor)}\n\n`);
   await catchUp();
+  await follow([]);
   if (!response.writableEnded && !response.destroyed) feed.listen(listener);
 }

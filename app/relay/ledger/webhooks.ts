@@ -1,7 +1,7 @@
 /** The tables of webhooks: endpoints, and one row for each event that an endpoint gets. */
 import { type CompiledQuery, type Kysely, type Selectable, sql } from 'kysely';
 import { aloneOn, countRows } from '../../database/portable.ts';
-import type { LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
+import type { LedgerDatabase, LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 export type EndpointRow = WebhookEndpointsTable;
@@ -103,6 +103,18 @@ export async function repeatDelivery(ledger: Ledger, of: DeliveryRow, nowMs: num
     .returning('id')
     .executeTakeFirstOrThrow();
   return id;
+}
+
+/** Deliveries that are due and not under way, and how long the oldest of them has been due. */
+export async function readDueDeliveries(
+  views: Kysely<LedgerDatabase>,
+  nowMs: number,
+): Promise<{ count: number; oldestMs: number }> {
+  const { rows } = await sql<{ count: bigint; oldest: bigint | null }>`
+    SELECT count(*) AS count, min(due_ms) AS oldest FROM webhook_deliveries
+    WHERE state = 'pending' AND due_ms <= ${BigInt(nowMs)}`.execute(views);
+  const { count, oldest } = rows[0]!;
+  return { count: Number(count), oldestMs: oldest === null ? 0 : nowMs - Number(oldest) };
 }
 
 /** Endpoints with a delivery that is due, in any order. */

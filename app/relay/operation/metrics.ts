@@ -12,6 +12,7 @@ import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
+import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests } from '../workers.ts';
 import type { RunwayStatus } from './runway.ts';
@@ -221,6 +222,11 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     'oldest_unsettled_seconds',
     'Age of the oldest execution that has not ended; 0 if there is none',
   );
+  const webhooks = gauge('webhooks_waiting', 'Webhook deliveries that are due and not under way');
+  const oldestWebhook = gauge(
+    'oldest_waiting_webhook_seconds',
+    'How long the oldest of these deliveries has been due; 0 if there is none',
+  );
   const lamports = gauge('fee_payer_lamports', 'Balance of the relay authority');
   const x402Lamports = gauge('x402_fee_payer_lamports', 'Balance of the fee payer of x402 payments; 0 without one');
   const deposits = gauge('deposits_open', 'Deposits of x402 clients that are neither opened nor returned');
@@ -258,6 +264,9 @@ function createReadings(registry: Registry, sources: MetricsSources): () => Prom
     parked.set(Number(waiting.parked));
     refunds.set(Number(waiting.waiting_refunds));
     oldest.set(waiting.oldest_ms === null ? 0 : secondsSince(waiting.oldest_ms));
+    const due = await readDueDeliveries(views, sources.now());
+    webhooks.set(due.count);
+    oldestWebhook.set(due.oldestMs / 1_000);
     escrow.set(Number(held.total ?? 0n));
     lag.set(progress ? secondsSince(progress.checked_at) : Number.POSITIVE_INFINITY);
     slot.set(Number(progress?.slot ?? 0n));

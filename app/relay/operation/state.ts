@@ -6,6 +6,7 @@ import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
+import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import type { RunwayStatus } from './runway.ts';
 
@@ -43,6 +44,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   const swept = await deps.swept();
   const x402 = deps.x402();
   const oldest = await readOldestUnfinished(views);
+  const webhooks = await readDueDeliveries(views, deps.now());
   const { open_disputes } = await views
     .selectFrom('chain.disputes')
     .select((select) => select.fn.countAll<bigint>().as('open_disputes'))
@@ -69,6 +71,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
           age_seconds: Math.max(0, Math.floor((deps.now() - Number(oldest.created_ms)) / 1_000)),
         }
       : null,
+    webhooks_waiting: { count: webhooks.count, oldest_seconds: Math.floor(webhooks.oldestMs / 1_000) },
     indexer: ready.indexer,
     reconciled: !ready.problems.includes('ledger_unreconciled'),
     opens_paused: ready.problems.includes('opens_paused'),

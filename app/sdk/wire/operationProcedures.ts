@@ -115,6 +115,8 @@ export const OperationState = z.strictObject({
   }),
   executions_in_flight: Count,
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),
+  /** Deliveries that are due and not under way, and how long the oldest of them has been due. */
+  webhooks_waiting: z.strictObject({ count: Count, oldest_seconds: Count }),
   indexer: z.strictObject({ slot: Count.nullable(), lag_ms: Count.nullable() }),
   /** True if the ledger was compared with the chain since the start. */
   reconciled: z.boolean(),

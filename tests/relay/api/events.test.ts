@@ -6,7 +6,7 @@ import { followChain } from '../../../app/relay/events/chain.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
 import { createWarnings } from '../../../app/relay/events/warnings.ts';
 import type { ClaimedCall } from '../../../app/relay/execution/step.ts';
-import { dropOldEvents } from '../../../app/relay/ledger/events.ts';
+import { dropOldEvents, eventOf } from '../../../app/relay/ledger/events.ts';
 import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
@@ -112,6 +112,45 @@ describe('event streams', () => {
     expect(typesOf(await readStream(world, path, key, { after: first!.id }))).to.deep.equal([second!.type, last!.type]);
     const done = await world.call(path, { key, headers: { 'last-event-id': last!.id } });
     expect([done.status, done.text]).to.deep.equal([204, '']);
+  });
+
+  it('gives who resumes an ended execution the dispute that came later, and then ends', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled');
+    const path = `/v1/executions/${id}/events`;
+    const [, , end] = eventsOf(await readStream(world, path, key));
+    const data = { execution_id: id, agent_id: listing, outcome: 'open', amount_to_caller_usdc: 0 };
+    const dispute = (type: string, role: string) =>
+      eventOf(world.ledger, { wallet, type, execution_id: id, data: JSON.stringify({ ...data, role }) }, 1);
+    await world.ledger.executeQuery(dispute('dispute.opened', 'caller'));
+    await world.feed.turn();
+    // Not numbered yet when the reader comes.
+    await world.ledger.executeQuery(dispute('dispute.resolved', 'caller'));
+    const late = eventsOf(await readStream(world, path, key, { after: end!.id }));
+    expect(late.map(({ type }) => type)).to.deep.equal(['dispute.opened', 'dispute.resolved']);
+    const again = await readStream(world, path, key, { after: late[0]!.id });
+    expect(typesOf(again)).to.deep.equal(['dispute.resolved']);
+    const done = await world.call(path, { key, headers: { 'last-event-id': late[1]!.id } });
+    expect(done.status).to.equal(204);
+  });
+
+  it('waits for the end of an execution that only the index knows to have ended', async () => {
+    const id = await begin();
+    await move(id, 'open_signed', 'open_confirmed', 'dispatched');
+    await world.feed.turn();
+    const path = `/v1/executions/${id}/events`;
+    const [, running] = eventsOf(await readStream(world, path, key, { count: 2 }));
+    await world.addRecord({ caller: wallet, listing, execution_id: id });
+    const resumed = { key, method: 'HEAD', headers: { 'last-event-id': running!.id } };
+    expect((await world.call(path, resumed)).status).to.equal(200);
+    const openStreams = async (count: number) => {
+      while (world.openStreams() !== count) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await openStreams(0);
+    const reading = readStream(world, path, key, { after: running!.id });
+    await openStreams(1);
+    await move(id, 'settled');
+    expect(typesOf(await reading)).to.deep.equal(['execution.completed']);
   });
 
   it('reports a refund once, with its reason and no cost, also while it waits for the account of the caller', async () => {

@@ -30,6 +30,7 @@ describe('operation.state', () => {
       lamports: { lent: 0, locked: null, archivable: null, archived: null, burnt_today: 0 },
       executions_in_flight: 3,
       oldest_unsettled: null,
+      webhooks_waiting: { count: 0, oldest_seconds: 0 },
       indexer: { slot: 77, lag_ms: 0 },
       reconciled: true,
       opens_paused: false,
@@ -61,7 +62,22 @@ describe('operation.state', () => {
       await world.addDispute({ ...execution, execution_id, outcome });
     }
     world.state.swept = { locked: 9, archivable: 8, returned: 7, archivedExecutions: 6, mismatchedTrees: 0 };
-    const { lamports, oldest_unsettled, open_disputes, x402 } = await state();
+    for (const [id, seconds] of [61, 5, -5].entries()) {
+      const due = BigInt(world.state.nowMs - seconds * 1_000);
+      const delivery = {
+        endpoint_id: 'we_1',
+        position: BigInt(id + 1),
+        state: 'pending',
+        due_ms: due,
+        created_ms: due,
+      };
+      await world.ledger
+        .insertInto('webhook_deliveries')
+        .values(delivery as never)
+        .execute();
+    }
+    const { lamports, oldest_unsettled, webhooks_waiting, open_disputes, x402 } = await state();
+    expect(webhooks_waiting).to.deep.equal({ count: 2, oldest_seconds: 61 });
     expect(x402).to.deep.equal({ fee_payer: address, lamports: 90_000_000, open_deposits: 1 });
     expect(lamports).to.deep.equal({ lent: 4_039_280, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });

@@ -1,11 +1,13 @@
 /** /metrics: who may read it, and that its figures are those of what happened. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { answerMetrics } from '../../../app/relay/http/metricsRoute.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { manageWebhook } from '../../../app/sdk/wallet/webhooks.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -234,5 +236,35 @@ describe('the figures of /metrics', function () {
     expect(outcomes(idle)).to.deep.equal([3, 1, 1, 0, 0]);
     expect(idle.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
     await until('the escrow gone from the index', (samples) => samples.get('marketplace_escrow_base_units') === 0);
+  });
+
+  it('show how late webhooks are, and how many wait, while an endpoint answers slowly', async () => {
+    const held: ServerResponse[] = [];
+    let isSlow = true;
+    const receiver = createServer((_request, response) => {
+      if (isSlow) held.push(response);
+      else response.end();
+    });
+    receiver.listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const as = [{ baseUrl: market.relay.url }, keypairSigner(market.callers[0]!.wallet)] as const;
+    const figures = (samples: Map<string, number>) =>
+      ['webhooks_waiting', 'oldest_waiting_webhook_seconds'].map((name) => samples.get(`marketplace_${name}`)!);
+    expect(figures(await scrape())).to.deep.equal([0, 0]);
+    const { endpoint } = await manageWebhook(...as, 'webhooks.create', { url, event_types: [] });
+    // Four are under way at a time.
+    for (let sent = 0; sent < 6; sent += 1)
+      await manageWebhook(...as, 'webhooks.test', { endpoint_id: endpoint.endpoint_id });
+    const late = await until('two webhooks that wait for a second', (samples) => {
+      const [waiting, seconds] = figures(samples);
+      return held.length === 4 && waiting === 2 && seconds! > 1;
+    });
+    expect(figures(late)[1]).to.be.lessThan(30);
+    isSlow = false;
+    for (const response of held) response.end();
+    await until('no webhook that waits', (samples) => figures(samples).every((figure) => figure === 0));
+    receiver.closeAllConnections();
+    receiver.close();
   });
 });

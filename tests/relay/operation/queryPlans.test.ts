@@ -113,7 +113,8 @@ describe('query plans', function () {
       expect(ran.map(({ text }) => text).filter((text) => isWhole(sqlite(), text))).to.deep.equal([]);
       return;
     }
-    const grows = /^(executions|results|metadata|pending_metadata|listings|events|admin_actions|api_keys|grants)$/;
+    const grows =
+      /^(executions|results|metadata|pending_metadata|listings|events|admin_actions|api_keys|grants|webhook_deliveries)$/;
     const large = /^(executions|listings|metadata)$/;
     const asLarge = await costsOnPostgres(client, ran, { avoidsTables: true });
     const present = await costsOnPostgres(client, ran, { avoidsTables: false });
@@ -200,6 +201,9 @@ describe('query plans', function () {
     expect(figures.length).to.be.at.least(4);
     expect(health.length).to.be.at.least(1);
     await requireIndexed([...figures, ...health]);
+    const webhooks = figures.filter(({ text }) => text.includes('webhook_deliveries'));
+    expect(webhooks).to.have.length(1);
+    await requireIndexed(webhooks, (sqlite, text) => scansOf(sqlite, text).length > 0);
   });
 
   it('use an index when a metadata document is posted, listed and read', async () => {

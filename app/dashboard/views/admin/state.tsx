@@ -127,7 +127,7 @@ function lamportRows({ lamports, lamports_per_call }: State) {
   ] as const;
 }
 
-function workRows({ oldest_unsettled: oldest, reconciled, opens_paused, uptime_seconds }: State) {
+function workRows({ oldest_unsettled: oldest, webhooks_waiting: webhooks, ...state }: State) {
   return [
     [
       'Oldest unsettled',
@@ -142,9 +142,15 @@ function workRows({ oldest_unsettled: oldest, reconciled, opens_paused, uptime_s
         'none'
       ),
     ],
-    ['Journal and chain', reconciled ? 'compared since the start' : 'being compared'],
-    ['New executions', opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">taken</Badge>],
-    ['Running for', formatSpan(uptime_seconds)],
+    [
+      'Webhooks waiting',
+      webhooks.count === 0
+        ? 'none'
+        : `${formatCount(webhooks.count)}, the oldest for ${formatSpan(webhooks.oldest_seconds)}`,
+    ],
+    ['Journal and chain', state.reconciled ? 'compared since the start' : 'being compared'],
+    ['New executions', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">taken</Badge>],
+    ['Running for', formatSpan(state.uptime_seconds)],
   ] as const;
 }
 
