@@ -1,14 +1,20 @@
-/** The packed client on Deno, Bun and workerd, the runtime of Cloudflare Workers: one program, which they serve. */
+/**
+ * The packed client on Deno, Bun and workerd, the runtime of Cloudflare Workers: one program, which they serve. And in a
+ * page in Chromium, which has no key.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync } from 'node:fs';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
+import { snippetsOf } from '../../app/dashboard/views/agent/snippets.ts';
+import { AgentMarketplace } from '../../app/sdk/client/caller.ts';
 import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
+import { launchBrowser, requireChromium } from '../dashboard/browser.ts';
 import { installNode, run } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
@@ -34,12 +40,16 @@ const RUNTIMES: Record<string, Runtime> = {
     script: ['run', '--allow-net', '--allow-env'],
   },
   Bun: {
-    files: ['linux-x64-baseline', 'linux-aarch64', 'darwin-x64', 'darwin-aarch64'].map((on) => `@oven/bun-${on}/bin/bun`),
+    files: ['linux-x64-baseline', 'linux-aarch64', 'darwin-x64', 'darwin-aarch64'].map(
+      (on) => `@oven/bun-${on}/bin/bun`,
+    ),
     serve: () => ['program.mjs'],
     script: [],
   },
   workerd: {
-    files: ['linux-64', 'linux-arm64', 'darwin-64', 'darwin-arm64'].map((on) => `@cloudflare/workerd-${on}/bin/workerd`),
+    files: ['linux-64', 'linux-arm64', 'darwin-64', 'darwin-arm64'].map(
+      (on) => `@cloudflare/workerd-${on}/bin/workerd`,
+    ),
     serve: (port) => ['serve', 'workerd.capnp', `--socket-addr=http=127.0.0.1:${port}`],
     script: null,
   },
@@ -52,8 +62,8 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
     let tools: Awaited<ReturnType<typeof installNode>>;
     let lossyUrl: string;
     let silentUrl: string;
-    /** Requests that may still lose their answers, by method. */
-    const losses = { GET: 0, POST: 0 };
+    /** What becomes of the next answers, by method. */
+    const faults: Record<string, string[]> = {};
 
     async function serve(listener: RequestListener): Promise<string> {
       const server = createServer(listener).listen(0, '127.0.0.1');
@@ -74,17 +84,12 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
       lossyUrl = await serve((incoming, outgoing) => {
         const { method, headers, url } = incoming;
         const forwarded = send(new URL(url!, scene().market.relay.url), { method, headers }, (answer) => {
-          if (losses[method as 'GET'] > 0) {
-            losses[method as 'GET'] -= 1;
-            if (method === 'GET') {
-              // The head of a stream of events comes, and the rest does not.
-              outgoing.writeHead(answer.statusCode!, answer.headers).flushHeaders();
-              answer.once('data', (chunk) => outgoing.write(chunk, () => outgoing.destroy()));
-            } else answer.resume().once('end', () => outgoing.destroy());
-            return;
-          }
+          const fault = faults[method!]?.shift();
+          if (fault === 'lost') return void answer.resume().once('end', () => outgoing.destroy());
           outgoing.writeHead(answer.statusCode!, answer.headers);
-          answer.pipe(outgoing);
+          if (!fault) return void answer.pipe(outgoing);
+          // The first part of a stream, which then breaks or is silent.
+          answer.once('data', (part) => outgoing.write(part, () => fault === 'broken' && outgoing.destroy()));
         });
         outgoing.once('close', () => forwarded.destroy());
         incoming.pipe(forwarded);
@@ -143,7 +148,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
           response.write(renderEvent('delta', '{"text": "runtime"}'));
           response.end(renderEvent('result', JSON.stringify(answer)));
         });
-        Object.assign(losses, { GET: 1, POST: 1 });
+        Object.assign(faults, { POST: ['lost'], GET: ['broken', 'silent'] });
         const { agent_id: agentId, max_cost_usdc: maxCostUsdc, ...rest } = quotes.purchase;
         const body = JSON.stringify({ type: 'webhook.test', timestamp: '2026-01-31T12:00:00.000Z', data: {} });
         const now = new Date();
@@ -175,20 +180,54 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
           payer: quotes.purchase.payer,
           deposit: quotes.checked.deposit,
         });
-        expect(losses).to.deep.equal({ GET: 0, POST: 0 });
+        expect(faults).to.deep.equal({ POST: [], GET: [] });
         // Two calls at 0.05 USDC; the failed one came back.
         expect(before - (await market.balances()).callers[0]!).to.equal(100_000n);
       });
 
       if (script === null) continue;
-      it(`runs README's first call on ${name} as it is written`, async function () {
+      it(`runs README's first call and the page's call as code on ${name} as they are written`, async function () {
         const file = fileOf(name, this);
-        const { env } = scene();
-        const own = { ...env, HOME: folder, NO_COLOR: '1' };
-        const { code, output, stdout } = await run(file, [...script, 'first.ts'], { cwd: folder, env: own });
-        expect(code, output).to.equal(0);
-        expect(stdout).to.equal('done: Say hello cost 0.05 USDC\n');
+        const { market, env } = scene();
+        const call = { baseUrl: market.relay.url, agentId: market.agentId, task: 'page', parameters: {} };
+        writeFileSync(join(folder, 'call.mts'), snippetsOf(call).find((snippet) => snippet.file === 'call.mts')!.text);
+        const own = { ...env, CRTX_API_KEY: env.MARKETPLACE_API_KEY, HOME: folder, NO_COLOR: '1' };
+        for (const [program, said] of Object.entries({ 'first.ts': 'Say hello cost 0.05 USDC', 'call.mts': 'page' })) {
+          const { code, output, stdout } = await run(file, [...script, program], { cwd: folder, env: own });
+          expect(code, output).to.equal(0);
+          expect(stdout).to.equal(`done: ${said}\n`);
+        }
       });
     }
+
+    it('lists agents and checks a receipt in a page in Chromium that another server sent', async function () {
+      if (!requireChromium()) this.skip();
+      const { env } = scene();
+      const { MARKETPLACE_URL: baseUrl, MARKETPLACE_API_KEY: apiKey, RPC_URL: rpcUrl } = env;
+      const { agents, executions } = new AgentMarketplace({ baseUrl, apiKey });
+      const { items } = await agents.list().page();
+      const { execution_id } = await agents.run(items[0]!.agent_id, { task: 'page' });
+      const receipt = await executions.receipt(execution_id);
+      const { outputFiles } = await build({
+        ...{ absWorkingDir: folder, entryPoints: ['entry.mjs'], write: false },
+        ...{ bundle: true, format: 'iife', globalName: 'client' },
+      });
+      const browser = await launchBrowser();
+      try {
+        const page = await browser.newPage();
+        await page.goto(await serve((_, response) => response.end('<!doctype html><title>Page</title>')));
+        await page.addScriptTag({ content: outputFiles[0]!.text });
+        const found = await page.evaluate(`(async () => {
+          const { agents } = new client.AgentMarketplace({ baseUrl: ${JSON.stringify(baseUrl)} });
+          const names = [];
+          for await (const { name } of agents.list()) names.push(name);
+          const checks = await client.verifyReceipt(${JSON.stringify(receipt)}, { rpcUrl: ${JSON.stringify(rpcUrl)} });
+          return [names, client.isProven(checks)];
+        })()`);
+        expect(found).to.deep.equal([['test-agent'], true]);
+      } finally {
+        await browser.close();
+      }
+    });
   });
 }

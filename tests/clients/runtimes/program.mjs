@@ -45,7 +45,8 @@ async function run({ baseUrl, apiKey, rpcUrl, lossyUrl, silentUrl, closedUrl, we
 
   report.lost = (await to(lossyUrl).agents.run(id, { task: 'lost' })).result;
   report.resumed = [];
-  for await (const { type } of to(lossyUrl).executions.events(paid.execution_id)) report.resumed.push(type);
+  const following = to(lossyUrl, { timeout: 2_000 }).executions.events(paid.execution_id);
+  for await (const { type } of following) report.resumed.push(type);
   report.closed = await refusal(to(closedUrl, { maxRetries: 0 }).agents.run(id, { task: 'x' }));
   report.late = await refusal(to(silentUrl, { maxRetries: 0, timeout: 200 }).agents.run(id, { task: 'x' }));
   report.over = await refusal(to(silentUrl).agents.run(id, { task: 'x' }, { timeout: 200 }));
