@@ -45,14 +45,16 @@ async function run({ baseUrl, apiKey, rpcUrl, lossyUrl, silentUrl, closedUrl, we
 
   report.lost = (await to(lossyUrl).agents.run(id, { task: 'lost' })).result;
   report.resumed = [];
-  const following = to(lossyUrl, { timeout: 2_000 }).executions.events(paid.execution_id);
+  const following = to(lossyUrl, { timeout: 4_000 }).executions.events(paid.execution_id);
   for await (const { type } of following) report.resumed.push(type);
   report.closed = await refusal(to(closedUrl, { maxRetries: 0 }).agents.run(id, { task: 'x' }));
   report.late = await refusal(to(silentUrl, { maxRetries: 0, timeout: 200 }).agents.run(id, { task: 'x' }));
   report.over = await refusal(to(silentUrl).agents.run(id, { task: 'x' }, { timeout: 200 }));
   const own = new AbortController();
-  setTimeout(() => own.abort(new RangeError('enough')), 200);
-  report.aborted = await refusal(to(silentUrl).agents.run(id, { task: 'x' }, { signal: own.signal }));
+  const reason = new Error('enough');
+  setTimeout(() => own.abort(reason), 200);
+  const aborted = to(silentUrl).agents.run(id, { task: 'x' }, { signal: own.signal });
+  report.aborted = (await aborted.catch((error) => error)) === reason;
 
   const event = verifyWebhook(webhook.body, new Headers(webhook.headers), webhook.secret);
   report.webhook = [event.id, event.type];
