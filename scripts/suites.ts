@@ -172,7 +172,8 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'clients-packages',
-    about: 'the packages for callers and creators: built, installed into empty folders, and on a real marketplace',
+    about:
+      'the packages for callers and creators: built, installed into empty folders, and on a real marketplace; Deno, Bun, workerd',
     folder: 'clients',
     files: ['python', 'typescriptPackage'],
     long: true,

@@ -150,7 +150,7 @@ async function startScripted(relayUrl: string) {
 
 async function play(step: Step, mine: Seen, ask: () => Promise<Response>, response: ServerResponse): Promise<void> {
   const { then } = step;
-  if (then === 'silence') return;
+  if (then === 'silence' && !step.from) return;
   const asked = step.from === 'relay' ? ask() : null;
   if (then === 'close early') {
     // The relay has the whole request by then, and works on it.
@@ -177,10 +177,11 @@ async function play(step: Step, mine: Seen, ask: () => Promise<Response>, respon
   const wait = answer?.headers.get('retry-after');
   response.writeHead(step.status ?? answer?.status ?? 200, {
     'content-type': answer?.headers.get('content-type') ?? 'application/json',
-    'content-length': Buffer.byteLength(text),
+    ...(then !== 'silence' && { 'content-length': Buffer.byteLength(text) }),
     ...(wait && { 'retry-after': wait }),
     ...step.headers,
   });
+  if (then === 'silence') return void response.write(text);
   if (then !== 'break') return void response.end(text);
   response.write(text.slice(0, text.length / 2));
   setTimeout(() => response.destroy(), 100);

@@ -16,6 +16,7 @@ import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import quotes from './quotes.json' with { type: 'json' };
+import { runsElsewhere } from './runtimes.ts';
 
 const exec = promisify(execFile);
 const PACKAGE = join(ROOT, 'app', 'client');
@@ -256,4 +257,6 @@ hasCode(null, 'nothing');
     const outcome = await runInContext(`${outputFiles[0]!.text}\n${call}`, context);
     expect(outcome).to.equal('undefined,done: edge,true');
   });
+
+  runsElsewhere(folder, () => ({ market, env: environment() }));
 });

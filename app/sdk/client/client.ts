@@ -42,7 +42,7 @@ export interface ClientOptions {
   patience?: Partial<Patience>;
   /** False if the caller repeats failed reads itself. */
   repeatReads?: boolean;
-  /** Longest wait for one answer of a read, ms. */
+  /** Longest wait for one answer of a read, or for the next sign of life of a stream of events, ms. */
   readTimeoutMs?: number;
   fetch?: typeof fetch;
 }
@@ -183,7 +183,11 @@ export function createClient(options: ClientOptions) {
     },
     getExecution: (executionId: string, options?: ReadOptions) =>
       get(ReadExecution, `/v1/executions/${encodeURIComponent(executionId)}`, options),
-    ...createEventStreams<MarketplaceEvent>({ open: openStream, read: readEvent }),
+    ...createEventStreams<MarketplaceEvent>({
+      open: openStream,
+      read: readEvent,
+      silenceMs: readTimeoutMs,
+    }),
     /** The receipt, which proves to anyone that a settled execution was answered and paid. For its caller only. */
     getReceipt: (executionId: string, options?: ReadOptions) =>
       get(Receipt, `/v1/executions/${encodeURIComponent(executionId)}/receipt`, options),

@@ -21,10 +21,12 @@ interface Source<Event> {
   open(path: string, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<HttpAnswer>;
   /** An event from its JSON. */
   read(data: string): Event;
+  /** A stream that is silent for longer is opened again, ms. The marketplace sends a sign of life every 15 s. */
+  silenceMs: number;
 }
 
 /** The methods of a client that follow events. They throw like its reads. */
-export function createEventStreams<Event extends { type: string }>({ open, read }: Source<Event>) {
+export function createEventStreams<Event extends { type: string }>({ open, read, silenceMs }: Source<Event>) {
   async function* follow(
     path: string,
     { after, signal }: StreamOptions,
@@ -40,7 +42,7 @@ export function createEventStreams<Event extends { type: string }>({ open, read 
       }
       last ??= response.headers.get('last-event-id') ?? undefined;
       try {
-        for await (const { id, data } of readEvents(chunksOf(response))) {
+        for await (const { id, data } of readEvents(chunksOf(response, undefined, silenceMs))) {
           last = id;
           const event = read(data);
           yield event;
@@ -48,7 +50,8 @@ export function createEventStreams<Event extends { type: string }>({ open, read 
         }
       } catch (error) {
         // A connection that breaks is resumed; whatever else is wrong is the caller's to know.
-        if (signal?.aborted || !(error instanceof TypeError)) throw error;
+        if (signal?.aborted) throw signal.reason;
+        if (!(error instanceof TypeError)) throw error;
       }
       await sleep(RESUME_MS, signal);
     }

@@ -52,6 +52,7 @@ export class Executions {
     this.#events = createEventStreams<ExecutionEvent>({
       open: (path, headers, signal) => service.ask({ method: 'GET', path, headers, signal, keepsOpen: true }),
       read: JSON.parse,
+      silenceMs: service.timeout,
     });
   }
 

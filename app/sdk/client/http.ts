@@ -1,6 +1,7 @@
 /** The HTTP core of both REST clients: one request, its time limit, and what its answer means. */
 import { isEventStream } from '../wire/eventStream.ts';
 import { type MarketplaceError, statusError, UnexpectedAnswerError } from './error.ts';
+import { connected } from './repeat.ts';
 import { type OnDelta, readStreamed } from './streamed.ts';
 
 /** One request; `repeat` repeats it. */
@@ -34,15 +35,17 @@ export async function send(fetcher: typeof fetch, request: HttpRequest): Promise
   const { method, url, headers, body, timeoutMs, signal, accepts, keepsOpen, onDelta } = request;
   const limit = startLimit(timeoutMs, signal);
   try {
-    const response = await fetcher(url, { method, headers, body: body ?? null, signal: limit.signal });
+    const response = await connected(fetcher(url, { method, headers, body: body ?? null, signal: limit.signal }));
     if (onDelta && response.ok && isEventStream(response.headers.get('content-type'))) {
       const { isError, text } = await readStreamed(response, onDelta, limit.restart);
       if (isError) throw toError(response, parseJson(text));
       return { response, text };
     }
-    const text = keepsOpen && response.ok ? '' : await response.text();
+    const text = keepsOpen && response.ok ? '' : await connected(response.text());
     if (response.ok || accepts?.includes(response.status)) return { response, text };
     throw toError(response, parseJson(text));
+  } catch (error) {
+    throw limit.signal.aborted ? limit.signal.reason : error;
   } finally {
     limit.clear();
   }

@@ -67,6 +67,16 @@ function isTransient(error: unknown, repeatTimeouts: boolean): boolean {
   return error instanceof TypeError || (repeatTimeouts && (error as Error | null)?.name === 'TimeoutError');
 }
 
+/** Throws TypeError if the connection fails, as the standard says. workerd, the runtime of Cloudflare, throws plain errors. */
+export async function connected<T>(step: Promise<T>): Promise<T> {
+  try {
+    return await step;
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'Error') throw error;
+    throw new TypeError(error.message, { cause: error });
+  }
+}
+
 /** Waits; ends early with the signal's reason. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

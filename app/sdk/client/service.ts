@@ -20,7 +20,7 @@ export interface Options {
   apiKey?: string | undefined;
   /**
    * Longest wait for one answer, or for the next part of a streamed one, ms. Default: 60,000. A call that takes longer is
-   * repeated with its key, and goes on.
+   * repeated with its key, and goes on. Events are then followed on a new connection.
    */
   timeout?: number | undefined;
   /** Repeats of a request after lost connections and temporary errors. Default: 2. */
@@ -146,6 +146,7 @@ export function createService(options: Options) {
   return {
     baseUrl,
     fetch: fetcher,
+    timeout,
     payment: options.payment,
 
     ask,

@@ -1,5 +1,6 @@
 /** Reads the answer of a call, which may be streamed if that was asked for. */
 import { readDelta, readEvents } from '../wire/eventStream.ts';
+import { connected } from './repeat.ts';
 
 /** Receives the agent's output as it is written. */
 export type OnDelta = (text: string) => void;
@@ -25,19 +26,28 @@ export async function readStreamed(response: Response, onDelta: OnDelta, onChunk
   return { isError: false, text: latest };
 }
 
-/** Browsers' streams are no async iterables yet. */
+/**
+ * The chunks of a body, which browsers cannot iterate over yet. It ends after a silence of `silenceMs`; null for no limit.
+ * Throws TypeError if the connection breaks.
+ */
 export async function* chunksOf(
   { body }: Response,
   onChunk: () => void = () => {},
+  silenceMs: number | null = null,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body!.getReader();
+  const cancel = () => reader.cancel().catch(() => undefined);
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    for (;;) {
+      // A read that waits is done once its reader is cancelled.
+      const limit = silenceMs === null ? undefined : setTimeout(cancel, silenceMs);
+      const { done, value } = await connected(reader.read()).finally(() => clearTimeout(limit));
+      if (done) return;
       onChunk();
-      yield next.value;
+      yield value;
     }
   } finally {
     // Whoever stops early also closes the connection.
-    await reader.cancel().catch(() => undefined);
+    await cancel();
   }
 }
