@@ -47,6 +47,6 @@ async function returnBatch(deps: SweepDeps, batch: Candidate[]): Promise<void> {
     return [{ address, lamports: account.lamports + (vault?.lamports ?? 0), instruction }];
   });
   if (closings.length === 0) return;
-  log.warn({ deposits: closings.map(({ address }) => address.toBase58()) }, 'returning deposits without a row');
+  log.warn({ accounts: closings.length }, 'found expired deposits without a row; they are sent back to their payers');
   await closeTogether(deps, closings);
 }
