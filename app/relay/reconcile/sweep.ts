@@ -76,7 +76,11 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
   let executions: Difference[] = [];
   let wrongKeys = keys.differences;
   let deposits = await checkDeposits(deps, MAX_LISTED);
-  for (let look = 1; look <= (deps.looks ?? LOOKS) && suspects.size + wrongKeys.length + deposits.length > 0; look += 1) {
+  for (
+    let look = 1;
+    look <= (deps.looks ?? LOOKS) && suspects.size + wrongKeys.length + deposits.length > 0;
+    look += 1
+  ) {
     await sleep(deps.pauseMs ?? PAUSE_MS);
     executions = await again(deps, suspects);
     if (wrongKeys.length > 0) wrongKeys = (await checkKeys(deps)).differences;

@@ -309,7 +309,8 @@ describe('reconcile', function () {
     ],
     [
       'a deposit of its own without a row',
-      (ledger) => sql`INSERT INTO rent_returns (address) VALUES (${market.creator.publicKey.toBase58()})`.execute(ledger),
+      (ledger) =>
+        sql`INSERT INTO rent_returns (address) VALUES (${market.creator.publicKey.toBase58()})`.execute(ledger),
       () => [['journal_deposit', deposit]],
     ],
     [
