@@ -683,6 +683,10 @@ CREATE TABLE sweeper (
   last_valid_height INTEGER
 ) STRICT;
 
+CREATE TABLE rent_returns (
+  address TEXT PRIMARY KEY
+) STRICT;
+
 CREATE TABLE revocations (
   wallet TEXT NOT NULL,
   sent_ms INTEGER NOT NULL,

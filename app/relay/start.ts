@@ -54,6 +54,7 @@ import { createSharedLimits, ownLimits } from './ledger/limits.ts';
 import { type OpenLedger, openLedger } from './ledger/open.ts';
 import { createPayers } from './ledger/payers.ts';
 import { createReadPieces } from './ledger/pieces.ts';
+import { noteRentReturn } from './ledger/rentReturns.ts';
 import { createGate, type Gate } from './operation/gate.ts';
 import { createMetrics, type Metrics } from './operation/metrics.ts';
 import { reconcileLedger } from './operation/reconciling.ts';
@@ -150,6 +151,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     leases,
     settings: config.archive,
     minLamports: config.runway.minLamports,
+    usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     log,
   });
   const ends = [watch.end, keyDirectory.end, endStanding, runway.end, storage.end];
@@ -346,6 +348,7 @@ async function assembleParts(options: RelayOptions, more: Later) {
   const marketplace = await readMarketplace(chain, config.environment);
   requireAuthority(marketplace.config, chain);
   await requireRentReturn(config.rentReturn, chain);
+  await noteRentReturn(files.ledger.db, String(config.rentReturn ?? chain.authority));
   const callKeys = loadCallKeys(config.callKeysPath);
   const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
   const objects = config.results.objects && createResultObjects(config.results.objects);

@@ -250,6 +250,10 @@ CREATE TABLE sweeper (
 );
 INSERT INTO sweeper (id) VALUES (1);
 
+CREATE TABLE rent_returns (
+  address TEXT COLLATE "C" PRIMARY KEY
+);
+
 CREATE TABLE revocations (
   wallet TEXT COLLATE "C" NOT NULL,
   sent_ms BIGINT NOT NULL,

@@ -247,6 +247,11 @@ CREATE TABLE sweeper (
 ) STRICT;
 INSERT INTO sweeper (id) VALUES (1);
 
+-- Addresses that relays of this ledger have their rent returned to, now or before. Deposits name them as sponsors.
+CREATE TABLE rent_returns (
+  address TEXT PRIMARY KEY
+) STRICT;
+
 -- Revocations of keys that the relay has signed and paid for: one row each, kept for the day in which they count.
 CREATE TABLE revocations (
   wallet TEXT NOT NULL,

@@ -540,6 +540,7 @@ export interface LedgerTables {
   leaderships: LeadershipsTable;
   call_keys: CallKeysTable;
   sweeper: SweeperTable;
+  rent_returns: { address: string };
   archive_trees: ArchiveTreesTable;
   archive_nodes: ArchiveNodesTable;
   executions: ExecutionsTable;

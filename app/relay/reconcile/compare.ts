@@ -12,6 +12,7 @@ export const DIFFERENCES = {
   escrow_left: 'a record that has ended and whose escrow is still there',
   record_missing: 'an execution in the journal or the index that is not on the chain',
   journal_missing: 'an orphan: an open record paid through this service without a row in the journal',
+  journal_deposit: 'a deposit of this service without a row in the journal; the relay returns it once it has expired',
   journal_state: "a row of the journal in a state that does not fit the record's status",
   journal_terms: 'a row of the journal with another price, caller, agent or request than the record',
   journal_amounts: 'a settled row of the journal with other amounts than the record',
@@ -28,7 +29,7 @@ export type DifferenceKind = keyof typeof DIFFERENCES;
 
 export interface Difference {
   kind: DifferenceKind;
-  /** An execution's id, or a key's wallet and id. */
+  /** An execution's id, a deposit's address, or a key's wallet and id. */
   subject: string;
   /** Both sides, for a person. */
   detail: string;

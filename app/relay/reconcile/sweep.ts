@@ -1,5 +1,5 @@
 /**
- * Compares every open record, every row of the journal and of the index, and every key, page by page. It writes nothing
+ * Compares every open record, every row of the journal and of the index, every key, and every deposit, page by page. It writes nothing
  * and holds no lock, so changes during the sweep look like differences. Every difference is checked again, and only a
  * lasting one counts.
  */
@@ -20,6 +20,7 @@ import {
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { compareExecution, type Difference, type ExecutionViews } from './compare.ts';
+import { checkDeposits } from './deposits.ts';
 import { checkKeys } from './keys.ts';
 
 /** Executions per page: a record and an escrow each fill the 100 accounts of one request. */
@@ -74,12 +75,18 @@ export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
 
   let executions: Difference[] = [];
   let wrongKeys = keys.differences;
-  for (let look = 1; look <= (deps.looks ?? LOOKS) && suspects.size + wrongKeys.length > 0; look += 1) {
+  let deposits = await checkDeposits(deps, MAX_LISTED);
+  for (
+    let look = 1;
+    look <= (deps.looks ?? LOOKS) && suspects.size + wrongKeys.length + deposits.length > 0;
+    look += 1
+  ) {
     await sleep(deps.pauseMs ?? PAUSE_MS);
     executions = await again(deps, suspects);
     if (wrongKeys.length > 0) wrongKeys = (await checkKeys(deps)).differences;
+    if (deposits.length > 0) deposits = await checkDeposits(deps, MAX_LISTED);
   }
-  const differences = [...executions, ...wrongKeys];
+  const differences = [...executions, ...wrongKeys, ...deposits];
   const total = differences.length + uncounted;
   return {
     agrees: total === 0,

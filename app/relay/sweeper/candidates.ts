@@ -5,6 +5,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { type Kysely, sql } from 'kysely';
 import { constants, findEscrow } from '../../sdk/program/program.ts';
+import { readUnknownDeposits } from '../ledger/rentReturns.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 type Views = Kysely<LedgerDatabase>;
@@ -12,10 +13,11 @@ type Views = Kysely<LedgerDatabase>;
 /** Candidates per query, for several transactions. */
 const PAGE = 240;
 
-/** An account that may be removed, and the time of its end, unix seconds. */
+/** An account that may be removed, and the time of its end, unix seconds; a deposit that has none: of its beginning. */
 export interface Candidate {
-  execution_id: string;
-  /** The account, base58: a record, an escrow, or a dispute. */
+  /** Of the execution; of a deposit its address. */
+  id: string;
+  /** The account, base58: a record, an escrow, a dispute, or a deposit. */
   address: string;
   ended_at: bigint;
   /** Time from which it can be removed, unix seconds. */
@@ -23,7 +25,7 @@ export interface Candidate {
 }
 
 /** The end of a page, where the next begins. */
-export type After = Pick<Candidate, 'ended_at' | 'execution_id'> | null;
+export type After = Pick<Candidate, 'ended_at' | 'id'> | null;
 
 /** True if anything has ended whose account still exists. Otherwise the chain need not be read. */
 export async function hasKept(views: Views): Promise<boolean> {
@@ -44,11 +46,11 @@ const RIPE_AT = sql`settled_at + CASE WHEN status = 'completed' AND dispute_wind
 /** Settled records that can become leaves, oldest first. */
 export async function ripeRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
-    SELECT execution_id, record AS address, settled_at AS ended_at, ${RIPE_AT} AS ripe_at
+    SELECT execution_id AS id, record AS address, settled_at AS ended_at, ${RIPE_AT} AS ripe_at
     FROM chain.executions
     WHERE closed = 0 AND status <> 'open' AND status IN ('completed', 'dispute_upheld')
       AND settled_at <= ${now - BigInt(constants.endedRecordSeconds)} AND ${RIPE_AT} <= ${now}
-      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;
 }
@@ -60,10 +62,10 @@ export async function ripeRecords(views: Views, now: bigint, after: After): Prom
 export async function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedRecordSeconds);
   const { rows } = await sql<Candidate>`
-    SELECT execution_id, record AS address, settled_at AS ended_at, settled_at + CAST(${kept} AS BIGINT) AS ripe_at
+    SELECT execution_id AS id, record AS address, settled_at AS ended_at, settled_at + CAST(${kept} AS BIGINT) AS ripe_at
     FROM chain.executions
     WHERE closed = 0 AND status <> 'open' AND status = 'refunded' AND key_id IS NOT NULL AND settled_at <= ${now - kept}
-      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;
 }
@@ -77,10 +79,10 @@ export type HandedOver = Candidate & { rent_sponsor: string };
  */
 export async function handedOver(views: Views, _now: bigint, after: After): Promise<HandedOver[]> {
   const { rows } = await sql<HandedOver>`
-    SELECT execution_id, record AS address, settled_at AS ended_at, settled_at AS ripe_at, rent_sponsor
+    SELECT execution_id AS id, record AS address, settled_at AS ended_at, settled_at AS ripe_at, rent_sponsor
     FROM chain.executions
     WHERE handed_over = 1 AND key_id IS NOT NULL
-      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+      AND (settled_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY settled_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows.map((row) => ({ ...row, address: findEscrow(new PublicKey(row.address)).toBase58() }));
 }
@@ -89,12 +91,20 @@ export async function handedOver(views: Views, _now: bigint, after: After): Prom
 export async function endedDisputes(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedDisputeSeconds);
   const { rows } = await sql<Candidate>`
-    SELECT execution_id, dispute AS address, resolved_at AS ended_at, resolved_at + CAST(${kept} AS BIGINT) AS ripe_at
+    SELECT execution_id AS id, dispute AS address, resolved_at AS ended_at, resolved_at + CAST(${kept} AS BIGINT) AS ripe_at
     FROM chain.disputes
     WHERE closed = 0 AND outcome <> 'open' AND owed = 0 AND resolved_at <= ${now - kept}
-      AND (resolved_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.execution_id ?? ''})
+      AND (resolved_at, execution_id) > (${after?.ended_at ?? -1n}, ${after?.id ?? ''})
     ORDER BY resolved_at, execution_id LIMIT ${PAGE}`.execute(views);
   return rows;
+}
+
+/** Expired deposits without a row in the ledger, oldest first. */
+export async function lostDeposits(views: Views, now: bigint, after: After): Promise<Candidate[]> {
+  const place = after && { prepared_at: after.ended_at, deposit: after.id };
+  return (await readUnknownDeposits(views, now, place, PAGE)).map(({ deposit, prepared_at, expires_at }) => {
+    return { id: deposit, address: deposit, ended_at: prepared_at, ripe_at: expires_at };
+  });
 }
 
 /** Counts the ended records that still hold rent, those that could be leaves now, and the leaves. */

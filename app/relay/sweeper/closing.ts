@@ -13,8 +13,10 @@ const AT_ONCE = 12;
 /** Each names its record, its escrow and a sponsor with its closer. */
 const ESCROWS_AT_ONCE = 6;
 
-interface Closing {
+export interface Closing {
+  /** The account that is to go. */
   address: PublicKey;
+  /** That go back to its sponsor. */
   lamports: number;
   instruction: TransactionInstruction;
 }
@@ -59,29 +61,34 @@ export function closeDisputes(deps: SweepDeps, now: bigint): Promise<void> {
 async function closeBatch<Of extends Candidate>(deps: SweepDeps, batch: Of[], readOne: Read<Of>): Promise<true> {
   const addresses = batch.map(({ address }) => new PublicKey(address));
   const { accounts, now } = await readMany(deps.chain, addresses);
-  let closings = batch.flatMap((candidate, at): Closing[] => {
+  const closings = batch.flatMap((candidate, at): Closing[] => {
     const account = accounts[at];
-    const executionId = parseUuid(candidate.execution_id);
+    const executionId = parseUuid(candidate.id);
     const instruction = account && executionId ? readOne(account.data, executionId, now, candidate) : null;
     if (account && instruction) return [{ address: addresses[at]!, lamports: account.lamports, instruction }];
     // It is gone, or not ripe, and the index does not know it yet.
     deps.resting.rest(addresses[at]!.toBase58());
     return [];
   });
-  // One account that cannot go fails the whole transaction, so it is left out.
+  await closeTogether(deps, closings);
+  return true;
+}
+
+/** Sends these in one transaction. One account that cannot go fails all of it, so it is left out and rests. */
+export async function closeTogether(deps: SweepDeps, all: Closing[]): Promise<void> {
+  let closings = all;
   while (closings.length > 0) {
     const sent = await deps.sending.send(closings.map(({ instruction }) => instruction));
     if (sent.kind === 'confirmed') {
       const gone = await toldGone(deps, closings);
       deps.log.info({ accounts: gone }, 'closed ended accounts');
-      return true;
+      return;
     }
-    if (sent.kind === 'expired') return true;
+    if (sent.kind === 'expired') return;
     const one = sent.instruction === null ? undefined : closings[sent.instruction];
     const failed = one ? [one] : closings;
     for (const { address } of failed) deps.resting.rest(address.toBase58());
     deps.log.warn({ accounts: failed.length, fate: sent.kind, reason: reasonOf(sent) }, 'cannot close ended accounts');
     closings = closings.filter((closing) => !failed.includes(closing));
   }
-  return true;
 }

@@ -1,10 +1,11 @@
 /**
- * The sweeper returns the rent of ended accounts to its lenders, by archiving and closing. It also follows the
- * archives' trees, so that proofs can be shown. One relay sweeps for all that share the ledger; if its round fails,
+ * The sweeper returns the rent of ended accounts to its lenders, by archiving and closing. It sends back deposits that
+ * the ledger has lost, and follows the archives' trees, so that proofs can be shown. One relay sweeps for all that share the ledger; if its round fails,
  * another takes over. It can be killed at any step: the chain shows the remaining work, and the next sweeper follows
  * sent transactions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { RelayChain } from '../chain/relayChain.ts';
@@ -15,6 +16,7 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 import { archiveRipe } from './archiving.ts';
 import { countRecords, hasKept } from './candidates.ts';
 import { closeDisputes, closeEscrows, closeRefunded } from './closing.ts';
+import { returnLost } from './deposits.ts';
 import { createResting } from './resting.ts';
 import { createSending, Interrupted } from './sending.ts';
 import { followTrees, type Mismatched } from './trees.ts';
@@ -31,7 +33,8 @@ const RECORD_BYTES = 294;
 
 export interface SweepSettings {
   /**
-   * `on`: archives, and makes trees. `existing`: archives if a tree exists. `off`: only follows trees for their proofs.
+   * `on`: archives, and makes trees. `existing`: archives if a tree exists. `off`: only follows trees for their proofs,
+   * and returns lost deposits.
    */
   mode: 'on' | 'existing' | 'off';
   /** How long a ripe account waits for others to share a transaction, seconds. */
@@ -47,6 +50,7 @@ export interface SweeperDeps {
   settings: SweepSettings;
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
+  usdcMint: PublicKey;
   log: Logger;
 }
 
@@ -93,6 +97,7 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
   async function round(): Promise<void> {
     if (!(await place.take(await deps.leases.alive(Date.now())))) return;
     await sending.finish();
+    await returnLost(sweep, chain.clock());
     await followTrees(sweep, mismatched);
     if (settings.mode === 'off' || !(await hasKept(views))) return;
     const { now } = await chain.read([]);

@@ -14,7 +14,8 @@ import type { Sending } from './sending.ts';
 const MOST_BATCHES = 500;
 
 export interface SweepDeps {
-  chain: Pick<RelayChain, 'read'>;
+  chain: Pick<RelayChain, 'read' | 'authority'>;
+  usdcMint: PublicKey;
   views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;

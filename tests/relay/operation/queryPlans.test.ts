@@ -20,6 +20,7 @@ import { readStatement } from '../../../app/relay/calls/statements.ts';
 import { createKeyReader } from '../../../app/relay/ledger/apiKeys.ts';
 import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
+import { readUnknownDeposits } from '../../../app/relay/ledger/rentReturns.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
 import { addressOf, WALLET } from '../../../bench/lists/fill.ts';
@@ -132,6 +133,13 @@ describe('query plans', function () {
   it('use an index for the row of a key, which every call reads', async () => {
     const findKey = createKeyReader(tables.views);
     const ran = await ranBy(() => findKey('a hash'));
+    expect(ran).to.have.length(1);
+    await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
+  });
+
+  it('use an index for the deposits without a row, which the sweeper looks for all the time', async () => {
+    const after = { prepared_at: 1n, deposit: 'a deposit' };
+    const ran = await ranBy(() => readUnknownDeposits(tables.views.db, 1n, after, 240));
     expect(ran).to.have.length(1);
     await requireIndexed(ran, (sqlite, text) => scansOf(sqlite, text).length > 0);
   });

@@ -12,8 +12,16 @@ import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
 import { type Reconciliation, reconcile } from '../../../app/relay/reconcile/sweep.ts';
-import { findEscrow, findExecution, findGrant } from '../../../app/sdk/program/program.ts';
+import {
+  depositAddress,
+  findEscrow,
+  findExecution,
+  findGrant,
+  prepareDeposit,
+} from '../../../app/sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -44,6 +52,8 @@ describe('reconcile', function () {
   /** Settings that name the copy which was checked last. */
   let copied: NodeJS.ProcessEnv;
   const ids = { completed: '', other: '', failed: '', open: '' };
+  /** Another deployment's, whose rent returns to the creator. */
+  let deposit: string;
   let key: string;
   const named = new Set<DifferenceKind>();
 
@@ -61,8 +71,9 @@ describe('reconcile', function () {
     ids.other = (await execute({ task: 'two' })).execution_id;
     ids.failed = (await execute({ task: 'failing' })).error.execution_id;
     ids.open = (await execute({ task: 'silent', async: true })).execution_id;
+    deposit = await prepareForOthers();
     const end = Date.now() + PATIENCE_MS;
-    while (!(await indexKnows(ids.open)) || !market.calls.has(ids.open)) {
+    while (!(await indexKnows(ids.open)) || !market.calls.has(ids.open) || !(await indexKnowsDeposit())) {
       if (Date.now() > end) throw new Error('the index does not show the last call');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -80,6 +91,18 @@ describe('reconcile', function () {
 
   async function indexKnows(id: string): Promise<boolean> {
     return (await market.query('index', `SELECT status FROM executions WHERE execution_id = '${id}'`)).length > 0;
+  }
+
+  const indexKnowsDeposit = async () => (await market.query('index', 'SELECT deposit FROM deposits')).length > 0;
+
+  async function prepareForOthers(): Promise<string> {
+    const { authority, creator, usdcMint, callers } = market;
+    const caller = callers[0]!.wallet.publicKey;
+    const quote = { terms: Buffer.alloc(32, 1), payer: caller, price: 250_000n, serviceFee: 5_000n, usdcMint };
+    const signer = { authority: authority.publicKey, rentPayer: authority.publicKey };
+    const prepare = prepareDeposit({ ...quote, ...signer, rentSponsor: creator.publicKey, caller });
+    await sendTransaction(market.node.connection, [prepare], keypairSigner(authority));
+    return depositAddress(quote).address.toBase58();
   }
 
   /** Compares copies of the tables, after `spoil` has been at them. */
@@ -283,6 +306,12 @@ describe('reconcile', function () {
       'a key that spent less by the index',
       (_, index) => sql`UPDATE grants SET total_spent = '1' WHERE execution_count > 0`.execute(index),
       () => [['index_grant', key]],
+    ],
+    [
+      'a deposit of its own without a row',
+      (ledger) =>
+        sql`INSERT INTO rent_returns (address) VALUES (${market.creator.publicKey.toBase58()})`.execute(ledger),
+      () => [['journal_deposit', deposit]],
     ],
     [
       'everything at once',

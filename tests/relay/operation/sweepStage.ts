@@ -65,6 +65,7 @@ export async function startStage() {
         SOLANA_RPC_URL: market.node.rpcUrl,
         SOLANA_WS_URL: market.node.wsUrl,
         RELAY_KEYPAIR: keypair,
+        USDC_MINT: market.usdcMint.toBase58(),
         ...environment,
       },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

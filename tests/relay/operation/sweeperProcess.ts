@@ -3,6 +3,7 @@
  * first transaction after which the process kills itself, without a chance to put anything in order.
  */
 import { randomUUID } from 'node:crypto';
+import { PublicKey } from '@solana/web3.js';
 import pino from 'pino';
 import { createRelayChain, type RelayChain } from '../../../app/relay/chain/relayChain.ts';
 import { readKeypair } from '../../../app/relay/config.ts';
@@ -17,7 +18,7 @@ export const STEPS = ['signed', 'stored', 'sent', 'landed', 'nodes'] as const;
 export type Step = (typeof STEPS)[number];
 
 const { DATA_DIR = '', DATABASE_URL, SOLANA_RPC_URL = '', SOLANA_WS_URL = '', RELAY_KEYPAIR = '' } = process.env;
-const { DIE_AT, MODE = 'on', PATIENCE_MS } = process.env;
+const { DIE_AT, MODE = 'on', PATIENCE_MS, USDC_MINT = '' } = process.env;
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' }, pino.destination(2));
 const owner = randomUUID();
 const { writes, ledger, views, leasesOf } = await openLedger({ dataDir: DATA_DIR, databaseUrl: DATABASE_URL ?? null });
@@ -63,6 +64,7 @@ const sweeper = startSweeper(
     leases,
     settings: { mode: MODE as SweepSettings['mode'], waitSeconds: 0 },
     minLamports: 0,
+    usdcMint: new PublicKey(USDC_MINT),
     log,
   },
   { pauseMs: 50, ...(PATIENCE_MS && { patienceMs: Number(PATIENCE_MS) }) },

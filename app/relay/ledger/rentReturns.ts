@@ -1,0 +1,36 @@
+/**
+ * The addresses that get back what the relays of this ledger lend. On the chain they tell this deployment's deposits from
+ * those of others: a deposit names its rent sponsor, not the authority that prepared it.
+ */
+import { type Kysely, sql } from 'kysely';
+import type { DepositRow } from '../../../indexer/tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
+
+/** Notes the address of a relay that starts. It stays known, also when the relay has another one later. */
+export async function noteRentReturn(ledger: Kysely<LedgerTables>, address: string): Promise<void> {
+  const insert = ledger.insertInto('rent_returns').values({ address });
+  await insert.onConflict((conflict) => conflict.doNothing()).execute();
+}
+
+type UnknownDeposit = Pick<DepositRow, 'deposit' | 'caller' | 'price' | 'service_fee' | 'prepared_at' | 'expires_at'>;
+
+/**
+ * Deposits of this deployment that expired by then (unix seconds), exist by the index, and have no row or a void one in
+ * the ledger. A row is written before its deposit is prepared. Oldest first, after `after`.
+ */
+export async function readUnknownDeposits(
+  views: Kysely<LedgerDatabase>,
+  expiredBy: bigint,
+  after: Pick<DepositRow, 'prepared_at' | 'deposit'> | null,
+  limit: number,
+): Promise<UnknownDeposit[]> {
+  const { rows } = await sql<UnknownDeposit>`
+    SELECT deposit, caller, price, service_fee, prepared_at, expires_at
+    FROM chain.deposits AS d
+    WHERE closed = 0 AND expires_at <= ${expiredBy}
+      AND (prepared_at, deposit) > (${after?.prepared_at ?? -1n}, ${after?.deposit ?? ''})
+      AND rent_sponsor IN (SELECT address FROM rent_returns)
+      AND NOT EXISTS (SELECT 1 FROM executions AS e WHERE e.deposit = d.deposit AND e.state <> 'void')
+    ORDER BY prepared_at, deposit LIMIT ${limit}`.execute(views);
+  return rows;
+}

@@ -1,0 +1,30 @@
+/** Finds deposits of this service that exist on the chain and have no row in the journal. */
+import { type Connection, PublicKey } from '@solana/web3.js';
+import type { Kysely } from 'kysely';
+import { chunks } from '../../process/chunks.ts';
+import { formatUsdc } from '../../sdk/wire/usdc.ts';
+import { readUnknownDeposits } from '../ledger/rentReturns.ts';
+import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Difference } from './compare.ts';
+
+/** The maximum of accounts in one request. */
+const PAGE = 100;
+const EVER = 2n ** 63n - 1n;
+
+/** One difference for each, at most `limit`. */
+export async function checkDeposits(
+  { connection, views }: { connection: Connection; views: Kysely<LedgerDatabase> },
+  limit: number,
+): Promise<Difference[]> {
+  const found: Difference[] = [];
+  for (const rows of chunks(await readUnknownDeposits(views, EVER, null, limit), PAGE)) {
+    const addresses = rows.map(({ deposit }) => new PublicKey(deposit));
+    const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    for (const [at, { deposit, caller, price, service_fee: fee }] of rows.entries()) {
+      if (!accounts[at]?.data.length) continue;
+      const detail = `price ${formatUsdc(BigInt(price))}, service fee ${formatUsdc(fee)}, of ${caller}`;
+      found.push({ kind: 'journal_deposit', subject: deposit, detail });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,185 @@
+/**
+ * Deployments whose ledgers are lost while x402 clients' money is in their deposits: after the deadline each payer has
+ * its USDC and each deployment its rent, and none touches what another has prepared.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTransferInstruction } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import pino from 'pino';
+import { SCHEMAS } from '../../../app/database/postgres.ts';
+import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
+import { openViews } from '../../../app/relay/ledger/open.ts';
+import { readUnknownDeposits } from '../../../app/relay/ledger/rentReturns.ts';
+import type { RunningRelay } from '../../../app/relay/start.ts';
+import {
+  decodeAccount,
+  depositAddress,
+  findTokenAccount,
+  findTreasury,
+  prepareDeposit,
+} from '../../../app/sdk/program/program.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { changeRelayAuthorities } from '../../../app/sdk/wallet/settings.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
+import { until } from '../../harness/edge/until.ts';
+import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
+import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+
+const SERVICE_FEE = 5_000n;
+const TOTAL = PRICE + SERVICE_FEE;
+const FEE_LAMPORTS = 5_000;
+/** Of a payment: two signatures, and what its client's priority rounds up to. */
+const PAYMENT_LAMPORTS = 10_001;
+const EVER = 2n ** 62n;
+
+describe('two deployments that lost their ledgers', function () {
+  this.timeout(300_000);
+  let market: TestMarketplace;
+  const feePayer = Keypair.generate();
+  const other = Keypair.generate();
+  const payers = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
+  const [paying, undecided, payingOther] = payers;
+  let folder: string;
+  const indexers: Indexer[] = [];
+  const relays: RunningRelay[] = [];
+
+  before(async () => {
+    market = await startMarketplace({ feePayer, environment: { STANDSTILL: '1' } });
+    await market.node.fundSol(other.publicKey, 10e9);
+    const authorities = [market.authority.publicKey, other.publicKey];
+    await changeRelayAuthorities(market.marketplace, keypairSigner(market.node.payer), authorities);
+    for (const { publicKey } of payers) await market.mintTo(publicKey, TOTAL);
+    folder = mkdtempSync(join(tmpdir(), 'other-deployment-'));
+  });
+  after(async () => {
+    for (const relay of relays) await relay.stop();
+    for (const indexer of indexers) await indexer.stop();
+    await market.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const lamports = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');
+  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
+  const balances = async () => ({
+    paying: await usdcOf(paying),
+    undecided: await usdcOf(undecided),
+    payingOther: await usdcOf(payingOther),
+    treasury: await market.amountOf(findTreasury()),
+    relay: await lamports(market.authority.publicKey),
+    other: await lamports(other.publicKey),
+    feePayer: await lamports(feePayer.publicKey),
+  });
+  /** A deposit and its vault on the chain, each null once it is closed. */
+  const read = (deposit: PublicKey) => {
+    const addresses = [deposit, findTokenAccount(deposit, market.usdcMint)];
+    return market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
+  };
+  const isClosed = async (deposit: PublicKey) => (await read(deposit)).every((account) => account === null);
+
+  /** Pays what the relay quotes, by the transfer that an x402 client signs, and stops the call where its task says. */
+  async function buy(task: string, payer: Keypair): Promise<PublicKey> {
+    const path = `/v1/x402/agents/${market.agentId}/execute`;
+    const quoted = await request(market.relay.url, path, { body: { task } });
+    const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
+    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+    request(market.relay.url, path, { body: { task }, headers }).catch(() => undefined);
+    await until(`the call stands: ${task}`, async () => market.relay.standing.has(task));
+    return new PublicKey(accepted.payTo);
+  }
+
+  /** What the other deployment's relay did before its ledger was lost: its deposit, and the payment in it. */
+  async function buyFromOther(): Promise<PublicKey> {
+    const { usdcMint } = market;
+    const terms = {
+      listing: new PublicKey(market.agentId),
+      listingVersion: 1,
+      requestHash: randomBytes(32),
+      timeoutSeconds: 60,
+      nonce: randomBytes(16),
+    };
+    const quote = { terms, payer: payingOther.publicKey, price: PRICE, serviceFee: SERVICE_FEE };
+    const sender = { authority: other.publicKey, rentPayer: other.publicKey, rentSponsor: other.publicKey };
+    const prepare = prepareDeposit({ ...quote, ...sender, usdcMint, caller: payingOther.publicKey });
+    await sendTransaction(market.node.connection, [prepare], keypairSigner(other));
+    const { address, vault } = depositAddress({ ...quote, usdcMint });
+    await market.node.fundSol(payingOther.publicKey, 1e9);
+    const source = findTokenAccount(payingOther.publicKey, usdcMint);
+    const transfer = createTransferInstruction(source, vault, payingOther.publicKey, TOTAL);
+    await sendTransaction(market.node.connection, [transfer], keypairSigner(payingOther));
+    return address;
+  }
+
+  /** Deposits that relays of this ledger would return at this time. */
+  async function unknownBy(time: bigint, place: Parameters<typeof openViews>[0]): Promise<string[]> {
+    const views = await openViews(place);
+    const found = await readUnknownDeposits(views.db, time, null, 10).finally(() => views.close());
+    return found.map(({ deposit }) => deposit);
+  }
+
+  async function loseLedger(): Promise<void> {
+    if (market.databaseUrl) return void (await market.query('ledger', `DROP SCHEMA ${SCHEMAS.ledger} CASCADE`));
+    for (const suffix of ['', '-wal', '-shm']) rmSync(ledgerPath(market.dataDir) + suffix);
+  }
+
+  async function startIndexer(path: string): Promise<void> {
+    const { rpcUrl, wsUrl } = market.node;
+    const indexer = createIndexer({ rpcUrl, wsUrl, path, log: pino({ level: 'silent' }) });
+    indexers.push(indexer);
+    await indexer.start();
+  }
+
+  it('each return their own deposits after the deadline, paid or not, and touch no deposit of the other', async () => {
+    const before = await balances();
+    const paid = await buy(stopAt('paid:after'), paying);
+    const unpaid = await buy(stopAt('depositConfirmed:after'), undecided);
+    const others = await buyFromOther();
+    const rows = 'SELECT count(*) AS count FROM deposits WHERE closed = 0';
+    await until('the index has them', async () => Number((await market.query('index', rows))[0].count) === 3);
+    // A deposit with a row is the business of its steps, whatever its state.
+    expect(await unknownBy(EVER, market)).to.deep.equal([]);
+    await market.relay.kill();
+    await loseLedger();
+    const lost = await Promise.all([paid, unpaid].map(read));
+    const made = [...lost, await read(others)].map(([account]) => decodeAccount('Deposit', account!.data));
+    const deadline = made[2]!.expiresAt;
+    expect(made.every(({ expiresAt }) => expiresAt <= deadline)).to.equal(true);
+
+    const path = join(folder, 'authority.json');
+    writeFileSync(path, JSON.stringify([...other.secretKey]), { mode: 0o600 });
+    await startIndexer(indexPath(folder));
+    const silent = { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' };
+    const own = { DATA_DIR: folder, DATABASE_URL: undefined, RELAY_KEYPAIR: path, ARCHIVE: 'off' };
+    relays.push(await startRelayHere(market, { ...silent, ...own }));
+    const place = { dataDir: folder, databaseUrl: null };
+    const expected = [others.toBase58()];
+    await until('its index has it', async () => String(await unknownBy(deadline, place)) === String(expected));
+    expect(await unknownBy(deadline - 1n, place)).to.deep.equal([]);
+    await market.node.timeTravel(Number(deadline));
+    // A relay without work reads the chain's clock once a minute.
+    await request(relays[0]!.url, '/trpc/config.get');
+    await until('the other deployment has returned its own', () => isClosed(others));
+    expect(await Promise.all([paid, unpaid].map(read))).to.deep.equal(lost);
+
+    await startIndexer(market.indexPlace);
+    relays.push(await startRelayHere(market, silent));
+    await until('this one has returned its own', async () => (await isClosed(paid)) && (await isClosed(unpaid)));
+    // Each deployment has paid a fee for each deposit that it made, and one for its return of all.
+    expect(await balances()).to.deep.equal({
+      paying: before.paying - SERVICE_FEE,
+      undecided: before.undecided,
+      payingOther: before.payingOther - SERVICE_FEE,
+      treasury: before.treasury + 2n * SERVICE_FEE,
+      relay: before.relay - 3 * FEE_LAMPORTS,
+      other: before.other - 2 * FEE_LAMPORTS,
+      feePayer: before.feePayer - PAYMENT_LAMPORTS,
+    });
+    await until('its index shows it', async () => (await unknownBy(EVER, market)).length === 0);
+  });
+});
