@@ -1,5 +1,8 @@
 /** The commands of README.md and docs/, pasted by a reader in the order of a first day, while `npm start` runs. */
+import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
@@ -56,6 +59,26 @@ describe('the commands of README.md and docs/', function () {
 
   it('docs/callers.md: creates a key', async () => {
     expect(await terminal.paste('docs/callers.md')).to.match(/crtx_test_\w+/);
+  });
+
+  it('docs/webhooks.md: creates an endpoint with curl, tests it, and sends the event once more', async () => {
+    const ids: unknown[] = [];
+    const receiver = createServer((request, response) => {
+      ids.push(request.headers['webhook-id']);
+      response.end();
+    });
+    receiver.listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    await terminal.paste('docs/webhooks.md');
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    await terminal.paste('docs/webhooks.md', { 'https://example.com/hook': url });
+    await until('the test arrives', () => ids.length === 1);
+    const output = await terminal.paste('docs/webhooks.md');
+    const { event_id } = JSON.parse(output).result.data;
+    await until('the event arrives once more', () => ids.length === 2);
+    expect(ids).to.deep.equal([event_id, event_id]);
+    receiver.closeAllConnections();
+    receiver.close();
   });
 
   it('docs/creators.md: creates two key files', async () => {
