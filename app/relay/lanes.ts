@@ -17,7 +17,11 @@ export class LaneFull extends Error {
   override name = 'LaneFull';
 }
 
-export type Lane = <Answer>(asker: string, run: () => Promise<Answer>) => Promise<Answer>;
+export interface Lane {
+  <Answer>(asker: string, run: () => Promise<Answer>): Promise<Answer>;
+  /** Work that waits. */
+  waiting(): number;
+}
 
 /** Rejects with LaneFull before it begins anything. */
 export function createLane({ waiting: most, ofOne, waitMs }: LaneLimits): Lane {
@@ -61,7 +65,7 @@ export function createLane({ waiting: most, ofOne, waitMs }: LaneLimits): Lane {
     begin();
   }
 
-  return async (asker, run) => {
+  async function lane<Answer>(asker: string, run: () => Promise<Answer>): Promise<Answer> {
     if (isBusy) await wait(asker);
     isBusy = true;
     try {
@@ -69,5 +73,6 @@ export function createLane({ waiting: most, ofOne, waitMs }: LaneLimits): Lane {
     } finally {
       beginNext();
     }
-  };
+  }
+  return Object.assign(lane, { waiting: () => waiting });
 }

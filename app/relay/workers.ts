@@ -22,9 +22,9 @@ interface LaneSettings extends LaneLimits {
 
 /** A request is at most 1 MiB, an answer at most 5 MiB. */
 const LANES: Record<LaneName, LaneSettings> = {
-  // Who pays learns within a second that its call must be sent again.
-  paid: { waiting: 256, ofOne: 128, waitMs: 1_000, runMs: 10_000 },
-  strangers: { waiting: 128, ofOne: 64, waitMs: 3_000, runMs: 10_000 },
+  // Who pays learns within a second that its call must be sent again: its body and its parameters may each wait.
+  paid: { waiting: 256, ofOne: 128, waitMs: 500, runMs: 10_000 },
+  strangers: { waiting: 128, ofOne: 64, waitMs: 1_000, runMs: 10_000 },
   // An answer that is given up is asked for again.
   answers: { waiting: 256, ofOne: 256, waitMs: 60_000, runMs: 60_000 },
 };
@@ -66,6 +66,10 @@ const refused: Record<Asker['lane'], number> = { paid: 0, strangers: 0 };
 
 /** Requests that found no room in their lane, or whose thread failed, since this process started. */
 export const refusedRequests = (): Readonly<typeof refused> => refused;
+
+/** Work that waits in each lane now. */
+export const waitingWork = (): [lane: string, count: number][] =>
+  Object.keys(LANES).map((lane) => [lane, pools.get(lane as LaneName)?.queue.waiting() ?? 0]);
 
 /** Starts the threads before the first use: loading their code takes a second or two. */
 export function warmThreads(): void {
@@ -124,6 +128,21 @@ async function runIn<Output>(
   });
 }
 
+/** Runs the task for the asker. Rejects with ApiError: 503 if it cannot be done now, 429 if the asker's time is used up. */
+async function runFor<Output>({ lane, name, limited }: Asker, task: object, options?: RunOptions): Promise<Output> {
+  if (limited !== null) await requireTime(lane, limited);
+  const spend = async (ms: number) => limited !== null && spentTime[lane].penalty(limited, ms);
+  try {
+    return await runIn<Output>(lane, name, task, options, spend);
+  } catch (error) {
+    if (!isOurs(error as NodeJS.ErrnoException)) throw error;
+    refused[lane] += 1;
+    throw new ApiError('service_unavailable', `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`, {
+      retryAfterSeconds: RETRY_SECONDS,
+    });
+  }
+}
+
 /**
  * Makes a function of a module runnable in a thread. The module must export it by its own name, without relevant state,
  * and its input and output must be copyable. Rejects with ApiError 503 if the work cannot be done now, and with 429 if
@@ -133,20 +152,7 @@ export function inThread<Input, Output>(
   moduleUrl: string,
   run: (input: Input) => Output,
 ): (ask: Ask, input: Input) => Promise<Output> {
-  return async (ask, input) => {
-    const { lane, name, limited } = await ask();
-    if (limited !== null) await requireTime(lane, limited);
-    const spend = async (ms: number) => limited !== null && spentTime[lane].penalty(limited, ms);
-    try {
-      return await runIn<Output>(lane, name, { moduleUrl, name: run.name, input }, {}, spend);
-    } catch (error) {
-      if (!isOurs(error as NodeJS.ErrnoException)) throw error;
-      refused[lane] += 1;
-      throw new ApiError('service_unavailable', `Too many large requests at once. Retry in ${RETRY_SECONDS} s.`, {
-        retryAfterSeconds: RETRY_SECONDS,
-      });
-    }
-  };
+  return async (ask, input) => runFor(await ask(), { moduleUrl, name: run.name, input });
 }
 
 const spentTime = {
@@ -165,17 +171,19 @@ async function requireTime(lane: Asker['lane'], limited: string): Promise<void> 
 }
 
 const inPreparation = createQueue(PREPARED);
+const inPreparationForOthers = createQueue(1);
 
 /**
  * The same for answers: their bytes, of any length, are the first argument and arrive joined. They are copied for the
- * thread piece by piece, each in its own turn of the event loop. The caller keeps its bytes.
+ * thread piece by piece, each in its own turn of the event loop. The caller keeps its bytes. Without `ask` the answer is
+ * that of a paid execution.
  */
 export function bytesInThread<Input, Output>(
   moduleUrl: string,
   run: (bytes: Uint8Array, input: Input) => Output,
-): (body: Body, input: Input) => Promise<Output> {
-  return (body, input) =>
-    inPreparation(async () => {
+): (body: Body, input: Input, ask?: Ask) => Promise<Output> {
+  return (body, input, ask) =>
+    (ask ? inPreparationForOthers : inPreparation)(async () => {
       const { port1, port2 } = new MessageChannel();
       try {
         for (const piece of piecesOf(body)) {
@@ -186,7 +194,10 @@ export function bytesInThread<Input, Output>(
           });
         }
         const task = { moduleUrl, name: run.name, input, bytes: port2 };
-        return await runIn<Output>('answers', '', task, { transferList: [port2] });
+        const options = { transferList: [port2] };
+        return ask
+          ? await runFor<Output>(await ask(), task, options)
+          : await runIn<Output>('answers', '', task, options);
       } finally {
         port1.close();
       }

@@ -17,7 +17,7 @@ import { invalid, parse, type Reading, readObject, requireValue, show, tryReadin
 import { type Ask, inThread } from '../workers.ts';
 import { compileParameterCheck, isSmallSchema } from './parameters.ts';
 import { keepMetadata, type PendingDeps } from './pendingMetadata.ts';
-import { OutOfTime, WORK_LIMIT_MS, withinWork } from './schemas/timeLimit.ts';
+import { OutOfTime, SMALL_LIMIT_MS, WORK_LIMIT_MS, withinWork } from './schemas/timeLimit.ts';
 
 export interface MetadataDeps extends PendingDeps {
   config: {
@@ -40,7 +40,7 @@ export async function acceptMetadata(
 ): Promise<{ metadata_hash: string }> {
   const document = { bytes, allowPrivateEndpoints: deps.config.allowPrivateEndpoints };
   requireValue(
-    isSmallSchema(bytes.toString('latin1')) ? checkMetadataNow(document) : await checkInThread(ask, document),
+    (isSmallSchema(bytes.toString('latin1')) && checkSmall(document)) || (await checkInThread(ask, document)),
   );
   const metadataHash = hashMetadata(bytes);
   await keepMetadata(deps, { metadataHash, document: bytes.toString('utf8'), ...poster });
@@ -54,15 +54,32 @@ interface Posted {
 
 /** Checks if the document may be listed; the value is empty. */
 export function checkMetadataNow(posted: Posted): Reading<null> {
+  const tooComplex = () => invalid('The schemas are too complex: checking them takes too long');
   return tryReading(() => {
-    try {
-      withinWork(WORK_LIMIT_MS, () => checkMetadata(posted));
-    } catch (error) {
-      if (!(error instanceof OutOfTime)) throw error;
-      throw invalid('The schemas are too complex: checking them takes too long');
-    }
+    if (!isCheckedWithin(WORK_LIMIT_MS, posted)) throw tooComplex();
     return null;
   });
+}
+
+/** The same on the event loop; null if that takes too long. */
+function checkSmall(posted: Posted): Reading<null> | null {
+  let isChecked = false;
+  const reading = tryReading(() => {
+    isChecked = isCheckedWithin(SMALL_LIMIT_MS, posted);
+    return null;
+  });
+  return isChecked || 'refusal' in reading ? reading : null;
+}
+
+/** False if the time is over. Throws ApiError 400 with the fault. */
+function isCheckedWithin(milliseconds: number, posted: Posted): boolean {
+  try {
+    withinWork(milliseconds, () => checkMetadata(posted));
+    return true;
+  } catch (error) {
+    if (error instanceof OutOfTime) return false;
+    throw error;
+  }
 }
 
 function checkMetadata({ bytes, allowPrivateEndpoints }: Posted): void {

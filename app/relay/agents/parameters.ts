@@ -5,7 +5,7 @@ import type { Schema } from '../../sdk/wire/schemas/rules.ts';
 import { show } from '../parse.ts';
 import { type Ask, inThread } from '../workers.ts';
 import { type CompiledSchema, compileSchema } from './schemas/compile.ts';
-import { OutOfTime, WORK_LIMIT_MS, withinWork } from './schemas/timeLimit.ts';
+import { OutOfTime, SMALL_LIMIT_MS, WORK_LIMIT_MS, withinWork } from './schemas/timeLimit.ts';
 
 /** One fault of `parameters`: the path, as `parameters.name`, and the expected value. */
 export interface ParameterFault {
@@ -30,8 +30,6 @@ const SMALL_PARAMETERS = 8 * 1024;
 const SMALL_SCHEMA = 2 * 1024;
 /** For a schema with patterns, which take longest to compile. */
 const SMALL_PATTERNS = 256;
-/** A small check takes a thousandth of this. A slower one starts again in a thread. */
-const SMALL_LIMIT_MS = 50;
 /**
  * How long a listing's checks run only in a thread after a small one took too long. It must not block others again.
  */
@@ -59,7 +57,6 @@ export function createParameterCheck(schema: Schema): CheckParameters {
     // Built on first use: lists read many schemas and execute few agents.
     text ??= JSON.stringify(schema);
     if (isSmallSchema(text) && parameters.length <= SMALL_PARAMETERS && performance.now() >= slowUntil) {
-      check ??= compileParameterCheck(schema);
       try {
         return withinWork(SMALL_LIMIT_MS, () => {
           const small = check ?? compileParameterCheck(schema);

@@ -14,7 +14,7 @@ import { beginningOf } from '../outbound/answerBody.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import { judgeAnswer } from '../outbound/verify.ts';
 import { invalid } from '../parse.ts';
-import { ownWork } from '../workers.ts';
+import type { Ask } from '../workers.ts';
 import type { Documents } from './documents.ts';
 import { keepExample } from './examples.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
@@ -67,13 +67,15 @@ export function createTrialLimits(limits: Limits): TrialLimits {
 }
 
 /**
- * The findings in the order of the checks; the first failure is the last finding. Throws ApiError: 429 if an endpoint
- * or wallet was tested too often, 400 for a timeout that no listing may have.
+ * The findings in the order of the checks; the first failure is the last finding. Nobody pays for a test, so `ask` is
+ * that of a stranger. Throws ApiError: 429 if an endpoint or wallet was tested too often, 400 for a timeout that no
+ * listing may have.
  */
 export async function tryListing(
   deps: TrialDeps,
   limits: TrialLimits,
   wallet: string,
+  ask: Ask,
   input: TrialInput,
 ): Promise<{ ok: boolean; checks: ListingCheck[]; answer: string | null }> {
   const unsent = (detail: string) => ({
@@ -89,9 +91,7 @@ export async function tryListing(
   }
   const timeoutSeconds = await requireTimeout(deps, input.timeout_seconds ?? own.timeoutSeconds);
   const parameters = JSON.stringify(input.parameters);
-  const faults = (await document.checkParameters(async () => ({ ...(await ownWork()), name: wallet }), parameters)).map(
-    ({ message }) => message,
-  );
+  const faults = (await document.checkParameters(ask, parameters)).map(({ message }) => message);
   if (faults.length > 0) return unsent(faults.join('; '));
 
   // Strangers who test a known endpoint must not use up its creator's own tests. Theirs go by its origin, because a
@@ -111,7 +111,8 @@ export async function tryListing(
     timeoutSeconds,
     ...limit,
   };
-  const tools = { ...deps.testTools, judge: judgeAnswer };
+  const judge: ConformanceTools['judge'] = (body, expected) => judgeAnswer(body, expected, ask);
+  const tools = { ...deps.testTools, judge };
   const { ok, findings, answer, result } = await testCreator(tools, target, { full: input.full });
   if (ok && result && input.publish) await keepExample(deps, wallet, input, result.result);
   const fit = finding('metadata', { ok: true, detail: 'stored; the parameters fit its input schema' });

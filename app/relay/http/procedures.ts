@@ -8,6 +8,7 @@ import { STANDARD_TAGS } from '../../sdk/wire/metadata.ts';
 import type { MarketplaceConfig, PendingChanges, PROCEDURES, ProcedureName } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AdminDeps, readAuthorities } from '../access/admin.ts';
+import { askerOf } from '../access/asker.ts';
 import { audited, auditedReading, listActions, listEvents } from '../access/audit.ts';
 import { readBearer } from '../access/bearer.ts';
 import { clientAddress, clientNetwork } from '../access/clientAddress.ts';
@@ -123,7 +124,8 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'listings.statistics': ({ session }, input) => readStatistics(deps, session.wallet, input),
     'listings.calls': ({ session }, input) => listReceived(deps, session.wallet, input),
     'listings.call': ({ session }, input) => readReceived(deps, session.wallet, input.execution_id),
-    'listings.test': ({ session }, input) => tryListing(deps, trialLimits, session.wallet, input),
+    'listings.test': ({ session, request }, input) =>
+      tryListing(deps, trialLimits, session.wallet, () => askerOf(deps, request, null), input),
     'listings.withdrawExample': async ({ session }, { metadata_hash }) => ({
       withdrawn: await dropExample(deps.ledger, metadata_hash, session.wallet),
     }),

@@ -38,6 +38,11 @@ export async function useChallenge(
   return used.length === 1;
 }
 
+let displaced = 0;
+
+/** Sessions of strangers that made room for others since this process started. */
+export const displacedSessions = (): number => displaced;
+
 /** Adds a session. Drops expired sessions, and those beyond the limits. */
 export async function insertSession(ledger: Ledger, session: SessionsTable, nowMs: number): Promise<void> {
   await ledger.deleteFrom('sessions').where('expires_ms', '<=', BigInt(nowMs)).execute();
@@ -51,8 +56,9 @@ export async function insertSession(ledger: Ledger, session: SessionsTable, nowM
     WHERE is_known = 0 GROUP BY network ORDER BY count(*) DESC, network`.execute(ledger);
   const surplus = rows.reduce((sum, { count }) => sum + Number(count), 0) - MAX_OF_STRANGERS;
   if (surplus <= 0) return;
-  await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions
+  const ended = await sql`DELETE FROM sessions WHERE digest IN (SELECT digest FROM sessions
     WHERE is_known = 0 AND network = ${rows[0]!.network} ORDER BY expires_ms, digest LIMIT ${surplus})`.execute(ledger);
+  displaced += Number(ended.numAffectedRows ?? 0n);
 }
 
 /** The session of this digest, unless it has expired. */

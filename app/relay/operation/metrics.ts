@@ -11,10 +11,11 @@ import type { Observe } from '../chain/stages.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/funding.ts';
 import type { Journal } from '../ledger/journal.ts';
+import { displacedSessions } from '../ledger/sessions.ts';
 import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
-import { refusedRequests } from '../workers.ts';
+import { refusedRequests, waitingWork } from '../workers.ts';
 import type { RunwayStatus } from './runway.ts';
 
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -174,6 +175,20 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
     collect() {
       this.reset();
       for (const [lane, count] of Object.entries(refusedRequests())) this.inc({ lane }, count);
+    },
+  });
+  new Gauge({
+    ...named('lane_waiting', 'Large requests and answers that wait in their lane'),
+    labelNames: ['lane'],
+    collect() {
+      for (const [lane, count] of waitingWork()) this.set({ lane }, count);
+    },
+  });
+  new Counter({
+    ...named('sessions_displaced_total', 'Sessions of wallets that have not paid which made room for others'),
+    collect() {
+      this.reset();
+      this.inc(displacedSessions());
     },
   });
 }

@@ -27,8 +27,7 @@ describe('POST /v1/metadata', () => {
     0;
   const isStored = async (hash: string) => (await isIn('metadata', hash)) || (await isIn('pending_metadata', hash));
   /** A session's token for a new wallet. */
-  async function signIn(): Promise<string> {
-    const wallet = Keypair.generate();
+  async function signIn(wallet = Keypair.generate()): Promise<string> {
     const address = wallet.publicKey.toBase58();
     const { message } = await world.deps.sessions.challenge(address, world.url);
     const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
@@ -368,6 +367,12 @@ describe('POST /v1/metadata', () => {
       const all = await left.where('wallet', '<>', '').execute();
       expect(all.length).to.equal(5_000);
       expect(all.filter(({ network }) => network === 'fewer')).to.have.length(4);
+      const creator = Keypair.generate();
+      await world.addListing({ creator: creator.publicKey.toBase58() });
+      await world.post('/v1/metadata', documentOf('one more of a creator'), { key: await signIn(creator) });
+      const posted = world.ledger.selectFrom('pending_metadata').select('is_known');
+      const row = await posted.where('metadata_hash', '=', hashMetadata(documentOf('one more of a creator'))).execute();
+      expect(row).to.deep.equal([{ is_known: 1n }]);
     });
 
     it('are limited to the last 20 of each network when uploaded without a session', async () => {

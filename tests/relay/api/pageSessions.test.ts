@@ -5,7 +5,9 @@ import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
 import { chunks } from '../../../app/process/chunks.ts';
+import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createSessions, type Sessions } from '../../../app/relay/access/sessions.ts';
+import { displacedSessions } from '../../../app/relay/ledger/sessions.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
@@ -192,6 +194,20 @@ describe("a page's session", () => {
     });
   });
 
+  it('is counted for the address that the trusted proxy reports', async () => {
+    const { config } = world.deps;
+    world.deps.config = { ...config, trustProxy: 1 };
+    const wallet = Keypair.generate();
+    const address = wallet.publicKey.toBase58();
+    const { message } = await anonymous().call('auth.challenge', { wallet: address });
+    const answer = { wallet: address, message, signature: sign(wallet, message) };
+    const from = '2001:db8:1:2::9';
+    await world.post('/trpc/auth.verify', answer, { headers: { 'x-forwarded-for': from } });
+    world.deps.config = config;
+    const rows = world.ledger.selectFrom('sessions').select('network').where('wallet', '=', address);
+    expect(await rows.execute()).to.deep.equal([{ network: networkOf(from) }]);
+  });
+
   describe('at /v1', () => {
     it("reads the wallet's executions, and never pays", async () => {
       const wallet = Keypair.generate();
@@ -324,7 +340,9 @@ describe('sessions of two relays on one ledger', () => {
       .execute();
     const first = await neighbour().verify(await answerTo(neighbour()), 'single');
     expect(await stored()).to.have.length(strangers + 1);
+    const displaced = displacedSessions();
     const second = await neighbour().verify(await answerTo(neighbour()), 'single');
+    expect(displacedSessions() - displaced).to.equal(1);
     const left = await stored();
     expect(left).to.have.length(strangers + 1);
     const countOf = (network: string) => left.filter((one) => one.network === network && one.is_known === 0n).length;
@@ -349,6 +367,11 @@ describe('sessions of two relays on one ledger', () => {
     const own = await world.addListing({ creator: address });
     expect(await signIn()).to.equal(1);
     await world.index.deleteFrom('listings').where('listing', '=', own).execute();
+    await world.ledger.deleteFrom('sessions').execute();
+    expect(await signIn()).to.equal(0);
+    await world.addConfig(address, []);
+    expect(await signIn()).to.equal(1);
+    await world.index.deleteFrom('configs').execute();
     await world.ledger.deleteFrom('sessions').execute();
     expect(await signIn()).to.equal(0);
     await world.addRecord({ caller, listing });

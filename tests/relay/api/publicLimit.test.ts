@@ -6,12 +6,13 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import nacl from 'tweetnacl';
+import { askerOf } from '../../../app/relay/access/asker.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { readConfig } from '../../../app/relay/config.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { type ApiAnswer, EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
-import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
+import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
 /** A rate of one, so that no machine is too slow to exceed it, and so many beyond it in ten seconds. */
 const BURST = 6;
@@ -47,6 +48,21 @@ describe('the limit for requests without a key', () => {
     // A page of another origin may read why.
     expect(refused.headers.get('access-control-allow-origin')).to.equal('*');
     expect((await send(newClient(), '/v1/agents')).status).to.equal(200);
+  });
+
+  it('is also that of work in threads: a wallet that has paid has its own, all others that of their address', async () => {
+    const { wallet } = await world.addKey();
+    await world.addRecord({ caller: wallet, listing: await world.addListing() });
+    const ask = (from: string, of: string | null) => {
+      const request = { headers: { 'x-forwarded-for': from }, socket: { remoteAddress: '127.0.0.1' } };
+      return askerOf(world.deps, request as never, of);
+    };
+    expect(await ask('203.0.113.1', wallet)).to.deep.equal({ lane: 'paid', name: wallet, limited: wallet });
+    const network = networkOf('2001:db8:1:2::1');
+    const stranger = { lane: 'strangers', name: network, limited: network };
+    expect(await ask('2001:db8:1:2::1', newAddress())).to.deep.equal(stranger);
+    expect(await ask('2001:db8:1:2::ff', null)).to.deep.equal(stranger);
+    expect((await ask('2001:db8:1:3::1', null)).limited).to.not.equal(network);
   });
 
   const LIMITED: [path: string, init: RequestInit][] = [

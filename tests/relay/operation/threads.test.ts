@@ -3,7 +3,7 @@ import { MessagePort } from 'node:worker_threads';
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import { type Body, PIECE_BYTES } from '../../../app/relay/longBytes.ts';
-import { type Asker, bytesInThread, inThread } from '../../../app/relay/workers.ts';
+import { type Asker, bytesInThread, inThread, refusedRequests } from '../../../app/relay/workers.ts';
 import * as work from './threadWork.ts';
 
 const MODULE = new URL('./threadWork.ts', import.meta.url).href;
@@ -75,10 +75,25 @@ describe('work in threads', function () {
     const crowd = Array.from({ length: 80 }, (_, index) => outcome(busy(askFor({ name: `${index}` }), 1)));
     expect(await inThread(MODULE, work.double)(payer, 5)).to.equal(10);
     expect(await bytesInThread(MODULE, work.ends)([Buffer.from([1, 2])], 'answer')).to.equal('answer: 2, 1 to 2');
-    const outcomes = await Promise.all(crowd);
-    expect(outcomes).to.deep.equal(Array(80).fill('service_unavailable'));
+    // The answer to a test, which nobody pays for.
+    const tested = outcome(bytesInThread(MODULE, work.ends)([Buffer.from([1, 2])], 'test', stranger));
+    const outcomes = await Promise.all([...crowd, tested]);
+    expect(outcomes).to.deep.equal(Array(81).fill('service_unavailable'));
     expect(await stuck).to.equal('service_unavailable');
     expect(await double(6)).to.equal(12);
+  });
+
+  it('rejects: a paying wallet while the work of another one goes on, instead of making it wait', async () => {
+    let isBusy = true;
+    const taken = inThread(MODULE, work.busy)(askFor({ lane: 'paid', name: 'b' }), 5_000).finally(() => {
+      isBusy = false;
+    });
+    const refused = { ...refusedRequests() };
+    const refusal = await outcome(inThread(MODULE, work.double)(payer, 7));
+    expect([refusal, isBusy]).to.deep.equal(['service_unavailable', true]);
+    expect(refusedRequests()).to.deep.equal({ ...refused, paid: refused.paid + 1 });
+    await taken;
+    expect(await inThread(MODULE, work.double)(payer, 8)).to.equal(16);
   });
 
   it('rejects: an address whose work took three seconds, or a wallet with fifteen, for as long as it takes', async () => {
