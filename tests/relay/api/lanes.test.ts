@@ -6,8 +6,6 @@ import { onPostgres } from '../../harness/postgres.ts';
 import * as work from '../operation/threadWork.ts';
 
 const WORK = new URL('../operation/threadWork.ts', import.meta.url).href;
-/** Longer than strangers wait, shorter than a thread may work. */
-const BUSY_MS = 5_000;
 
 describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
   this.timeout(60_000);
@@ -26,7 +24,8 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
     const body = { task: 'x'.repeat(25_000), parameters: {} };
     const execute = (key: string) => world.post(`/v1/agents/${listing}/execute`, { ...body, async: true }, { key });
     let isBusy = true;
-    const busy = inThread(WORK, work.busy)(ownWork, BUSY_MS).finally(() => {
+    const cell = new SharedArrayBuffer(4);
+    const busy = inThread(WORK, work.hold)(ownWork, cell).finally(() => {
       isBusy = false;
     });
     const counted = { ...refusedRequests() };
@@ -37,6 +36,7 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
     expect([refusal.status, refusal.json.error.code], refusal.text).to.deep.equal([503, 'service_unavailable']);
     expect(refusal.headers.get('retry-after')).to.equal('2');
     expect(refusedRequests()).to.deep.equal({ ...counted, strangers: counted.strangers + 1 });
+    work.release(cell);
     await busy;
     expect((await execute(fresh.apiKey)).status).to.equal(200);
   });

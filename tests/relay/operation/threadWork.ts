@@ -21,6 +21,16 @@ export function ends(bytes: Uint8Array, name: string): string {
   return `${name}: ${bytes.length}, ${bytes[0]} to ${bytes.at(-1)}`;
 }
 
+/** Holds the thread until `release`. */
+export function hold(cell: SharedArrayBuffer): void {
+  Atomics.wait(new Int32Array(cell), 0, 0);
+}
+
+export function release(cell: SharedArrayBuffer): void {
+  Atomics.store(new Int32Array(cell), 0, 1);
+  Atomics.notify(new Int32Array(cell), 0);
+}
+
 export function busy(ms: number): number {
   // Holds the thread and leaves the processor to other tests.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

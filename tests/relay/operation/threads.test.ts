@@ -85,13 +85,15 @@ describe('work in threads', function () {
 
   it('rejects: a paying wallet while the work of another one goes on, instead of making it wait', async () => {
     let isBusy = true;
-    const taken = inThread(MODULE, work.busy)(askFor({ lane: 'paid', name: 'b' }), 5_000).finally(() => {
+    const cell = new SharedArrayBuffer(4);
+    const taken = inThread(MODULE, work.hold)(askFor({ lane: 'paid', name: 'b' }), cell).finally(() => {
       isBusy = false;
     });
     const refused = { ...refusedRequests() };
     const refusal = await outcome(inThread(MODULE, work.double)(payer, 7));
     expect([refusal, isBusy]).to.deep.equal(['service_unavailable', true]);
     expect(refusedRequests()).to.deep.equal({ ...refused, paid: refused.paid + 1 });
+    work.release(cell);
     await taken;
     expect(await inThread(MODULE, work.double)(payer, 8)).to.equal(16);
   });
