@@ -87,21 +87,39 @@ export async function ensureMarketplace(
   return created;
 }
 
+/**
+ * The guardian and the delay of changes, from the environment. Throws where mainnet would start with an admin whom
+ * nobody can stop: there the delay is at least 24 hours, and the guardian is another than the admin.
+ */
+export function readGuards(
+  genesis: string,
+  admin: PublicKey,
+  { GUARDIAN, ADMIN_DELAY_SECONDS }: { GUARDIAN?: string | undefined; ADMIN_DELAY_SECONDS?: string | undefined },
+): Pick<InitializeConfigInput, 'guardian' | 'adminDelaySeconds'> {
+  const isMainnet = genesis === MAINNET_GENESIS;
+  const least = isMainnet ? MAINNET_DELAY_SECONDS : 0;
+  const adminDelaySeconds = Number(ADMIN_DELAY_SECONDS || least);
+  if (!Number.isSafeInteger(adminDelaySeconds) || adminDelaySeconds < least)
+    throw new Error(`ADMIN_DELAY_SECONDS must be a whole number of at least ${least}, got ${ADMIN_DELAY_SECONDS}.`);
+  const guardian = GUARDIAN ? new PublicKey(GUARDIAN) : PublicKey.default;
+  if (isMainnet && guardian.equals(PublicKey.default))
+    throw new Error('Set GUARDIAN to the address that can pause new executions and cancel changes; mainnet needs one.');
+  if (isMainnet && guardian.equals(admin))
+    throw new Error(`GUARDIAN must be another address than the admin's, ${admin}: it stops a stolen admin key.`);
+  return { guardian, adminDelaySeconds };
+}
+
 /** Called by `anchor migrate`. The provider's wallet, which must be the upgrade authority, becomes the admin. */
 export default async function deploy(provider: AnchorProvider): Promise<void> {
-  const { RELAY_AUTHORITIES: relayAuthorities, USDC_MINT: chosenMint, GUARDIAN, ADMIN_DELAY_SECONDS } = process.env;
+  const { RELAY_AUTHORITIES: relayAuthorities, USDC_MINT: chosenMint } = process.env;
   if (!relayAuthorities)
     throw new Error('Set RELAY_AUTHORITIES to the addresses that relays sign with, separated by commas.');
   const genesis = await provider.connection.getGenesisHash();
   const mint = chosenMint ?? USDC_MINTS[genesis];
   if (!mint) throw new Error('This is neither mainnet nor devnet. Set USDC_MINT to the mint that prices are paid in.');
   const wallet = provider.wallet.publicKey;
-  const least = genesis === MAINNET_GENESIS ? MAINNET_DELAY_SECONDS : 0;
-  const adminDelaySeconds = Number(ADMIN_DELAY_SECONDS ?? least);
-  if (!Number.isSafeInteger(adminDelaySeconds) || adminDelaySeconds < least)
-    throw new Error(`ADMIN_DELAY_SECONDS must be a whole number of at least ${least}, got ${ADMIN_DELAY_SECONDS}.`);
-  const guardian = GUARDIAN ? new PublicKey(GUARDIAN) : PublicKey.default;
-  const input = { authority: wallet, payer: wallet, admin: wallet, guardian, adminDelaySeconds };
+  const guards = readGuards(genesis, wallet, process.env);
+  const input = { authority: wallet, payer: wallet, admin: wallet, ...guards };
   const named = relayAuthorities.split(',').map((address) => new PublicKey(address.trim()));
   const keys = { relayAuthorities: named, usdcMint: new PublicKey(mint) };
   const config = await ensureMarketplace(provider.connection, { ...input, ...keys }, (instruction) =>

@@ -14,7 +14,8 @@ Settings come from the environment:
   ANCHOR_PROVIDER_URL   JSON-RPC address of the cluster
   ANCHOR_WALLET         keypair file of the program's upgrade authority, who becomes the admin
   RELAY_AUTHORITIES     addresses that relays sign with, comma between, at most eight; not for --deploy
-  GUARDIAN              address that may pause opens, remove relay authorities and cancel changes; not for --deploy
+  GUARDIAN              address that may pause opens, remove relay authorities and cancel changes; needed on
+                        mainnet, and there not ANCHOR_WALLET's; not for --deploy
   ADMIN_DELAY_SECONDS   how long a change that widens power waits: at least, and without this, 86400 on mainnet
                         and 0 elsewhere; not for --deploy
   USDC_MINT             mint to settle in; needed except on mainnet and devnet; not for --deploy`;

@@ -24,8 +24,10 @@ import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { disputeExecution, showDispute } from '../../app/sdk/wallet/disputes.ts';
 import { openByWallet, refund, startByWallet } from '../../app/sdk/wallet/executions.ts';
 import { type ListingDraftInput, parseListingDraft } from '../../app/sdk/wallet/listingDraft.ts';
-import { createListing, untilShown } from '../../app/sdk/wallet/listings.ts';
+import { createListing, untilShown, updateListing } from '../../app/sdk/wallet/listings.ts';
+import { openMarketplace } from '../../app/sdk/wallet/marketplace.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
+import { changeSettings } from '../../app/sdk/wallet/settings.ts';
 import { keypairSigner, type Signer } from '../../app/sdk/wallet/signer.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 
@@ -125,14 +127,14 @@ describe('a wallet without a keypair', function () {
     creator: await usdcOf(creator.publicKey),
     lamports: await market.node.connection.getBalance(caller.publicKey),
   });
-  const draft = () => {
+  const draft = (price = '0.25') => {
     const description: ListingDraftInput = {
       name: 'remote',
       tagline: 'Is listed by a wallet far away.',
       description: 'Answers.',
       display_name: 'Ada',
       tags: ['code'],
-      price_usdc: '0.25',
+      price_usdc: price,
       timeout_seconds: 30,
       input_schema: { type: 'object', properties: {} },
       output_schema: { type: 'string' },
@@ -140,6 +142,8 @@ describe('a wallet without a keypair', function () {
     };
     return parseListingDraft(description, 'remote');
   };
+  const answerWith = (key: typeof signingKey) =>
+    market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(key, execution_id, task)));
   const open = (wallet: Signer) =>
     openByWallet(market.marketplace, { wallet, agentId, requestHash: requestHash('sums') });
 
@@ -150,7 +154,7 @@ describe('a wallet without a keypair', function () {
       await market.node.fundSol(publicKey, 10e9);
       await market.mintTo(publicKey, USDC);
     }
-    market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
+    answerWith(signingKey);
   });
   after(async () => {
     creator?.stop();
@@ -185,6 +189,42 @@ describe('a wallet without a keypair', function () {
     const shown = await showDispute(market.marketplace, executionId);
     expect(shown).to.include({ outcome: 'open', caller: caller.publicKey.toBase58() });
     expect(caller.signed).to.deep.equal({ transactions: 2, messages: 1 });
+  });
+
+  it('pays no higher bond or collateral than it was shown when the settings rise before it signs', async () => {
+    const { execution_id } = await open(caller);
+    const executionId = parseUuid(execution_id)!;
+    await startByWallet(market.marketplace, { wallet: caller, executionId, task: 'sums' });
+    const { disputeBondLamports: maxBond, tiers, tierCount } = market.marketplace.config;
+    await changeSettings(market.marketplace, keypairSigner(market.node.payer), {
+      disputeBondLamports: maxBond + 1n,
+      tiers: tiers.slice(0, tierCount).map(({ maxPrice, deposit }) => ({ maxPrice, deposit: deposit + 1n })),
+    });
+    // Like the page, which reads the chain again when the wallet signs.
+    const raised = await openMarketplace({ baseUrl: market.relay.url, rpcUrl: market.node.rpcUrl });
+    const before = await held();
+    const refusalOf = (sent: Promise<unknown>) =>
+      sent.then(
+        () => 'it was sent',
+        (error: Error) => error.message,
+      );
+
+    const dispute = { wallet: caller, executionId, evidenceHash: new Uint8Array(32).fill(7), evidenceUri: '' };
+    expect(await refusalOf(disputeExecution(raised, { ...dispute, maxBond }))).to.include('(BondAboveMax).');
+    const change = { wallet: creator, agentId, draft: draft('0.3'), maxDeposit: DEPOSIT };
+    expect(await refusalOf(updateListing(raised, change))).to.include('(DepositAboveMax).');
+    const second = generateSigningKey();
+    answerWith(second);
+    const listing = { wallet: creator, signingKey: second, draft: draft(), maxDeposit: DEPOSIT };
+    expect(await refusalOf(createListing(raised, listing))).to.include('(DepositAboveMax).');
+    expect(await held()).to.deep.equal(before);
+
+    // Whoever has seen the new settings can agree to them.
+    const { bond_lamports } = await disputeExecution(raised, { ...dispute, maxBond: maxBond + 1n });
+    expect(bond_lamports).to.equal(String(maxBond + 1n));
+    await createListing(raised, { ...listing, maxDeposit: DEPOSIT + 1n });
+    expect(await usdcOf(creator.publicKey)).to.equal(before.creator - DEPOSIT - 1n);
+    answerWith(signingKey);
   });
 
   it('opens an execution, and gets the price back after its time is up', async () => {

@@ -42,6 +42,8 @@ describe('the caller', function () {
       await dialog(page).getByText('It must be more than 0.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
+      // Proposed from 50 USDC per period and 20,000 lamports per call, and shown before it is signed.
+      await dialog(page).getByText('2.51 SOL, from the gas balance').waitFor();
       const before = await visitor.balances();
       await dialog(page).getByRole('button', { name: 'Sign and create' }).click();
       const shown = page.getByRole('dialog', { name: `Your key "${NAME}"` });
@@ -59,6 +61,7 @@ describe('the caller', function () {
       await page.locator('#content:focus').waitFor();
       await page.reload();
       await card(page).getByText('never used').waitFor();
+      await card(page).getByText('0 of 2.51 SOL of fees and deposits in this period').waitFor();
       expect(await page.content()).to.not.include(apiKey);
 
       const { stdout } = await run('sh', ['-c', line!]);

@@ -42,6 +42,8 @@ export interface KeyResult {
   allowance_usdc: string;
   /** The wallet's gas balance afterwards; it pays the network fees of all its keys. */
   gas_sol: string;
+  /** The most that the key may take from it in one period, fees and deposits; 0: no cap. */
+  max_lamports: string;
   expires_at: string | null;
   /** Signature of the transaction. */
   signature: string;
@@ -79,6 +81,7 @@ export async function createKey(
     name,
     allowance_usdc: formatUsdc(allowance),
     gas_sol: formatSol(await readGas(marketplace.connection, owner)),
+    max_lamports: String(limits.maxLamports),
     expires_at: formatTime(limits.expiresAt),
     signature,
   };

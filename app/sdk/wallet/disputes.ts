@@ -37,9 +37,14 @@ interface ByWallet {
 /** Disputes an execution. The wallet is its caller, and pays bond and rent. `evidenceHash` is SHA-256, 32 bytes. */
 export async function disputeExecution(
   { connection, config }: MarketplaceChain,
-  options: ByWallet & { evidenceHash: Uint8Array; evidenceUri: string },
+  options: ByWallet & {
+    evidenceHash: Uint8Array;
+    evidenceUri: string;
+    /** The highest bond that the caller has agreed to, lamports. Default: that of `config`. */
+    maxBond?: bigint;
+  },
 ) {
-  const { wallet, executionId, evidenceHash, evidenceUri } = options;
+  const { wallet, executionId, evidenceHash, evidenceUri, maxBond = config.disputeBondLamports } = options;
   const record = await readRecord(connection, executionId);
   const caller = wallet.publicKey;
   const now = formatTime(await readClock(connection));
@@ -50,7 +55,7 @@ export async function disputeExecution(
     listing: record.listing,
     evidenceHash,
     evidenceUri,
-    maxBond: config.disputeBondLamports,
+    maxBond,
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     NotCaller: `The caller is ${record.caller}; this wallet is ${caller}.`,

@@ -23,6 +23,7 @@ const SHOWN_WITHIN_MS = 10_000;
 const POLL_MS = 100;
 /** Sent if the description has no test of its own. */
 const NO_TEST = { task: 'test', parameters: {} };
+const RAISED = { DepositAboveMax: 'The collateral has just been raised. Read it again before you sign.' };
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
@@ -36,6 +37,8 @@ export interface CreateListingOptions {
   payout?: PublicKey;
   /** 16 bytes; random by default. The same wallet and id always give the same agent_id. */
   listingId?: Uint8Array;
+  /** The most collateral that the creator has agreed to, base units. Default: what `marketplace.config` asks for. */
+  maxDeposit?: bigint;
   onProgress?: Progress;
 }
 
@@ -85,11 +88,12 @@ export async function createListing(
         source: source.address,
         payout: options.payout ?? source.address,
         usdcMint: config.usdcMint,
-        maxDeposit: deposit,
+        maxDeposit: options.maxDeposit ?? deposit,
         terms: termsOf(draft, metadataHash),
       }),
     ],
     wallet,
+    RAISED,
   );
   onProgress(`Listed ${draft.metadata.name}.`);
   return {
@@ -115,6 +119,8 @@ export interface UpdateListingOptions {
   agentId: PublicKey;
   draft: ListingDraft;
   payout?: PublicKey;
+  /** As in `createListing`; counts for a higher price. */
+  maxDeposit?: bigint;
   onProgress?: Progress;
 }
 
@@ -122,7 +128,7 @@ export interface UpdateListingOptions {
 export async function updateListing(marketplace: Marketplace, options: UpdateListingOptions): Promise<ListingResult> {
   const { wallet, agentId, draft, onProgress = () => {} } = options;
   const present = await readOwnListing(marketplace, agentId, wallet);
-  const maxDeposit = depositFor(draft.price, marketplace.config);
+  const needed = depositFor(draft.price, marketplace.config);
   const { signingKey } = present;
   const metadataHash = await publishMetadata(marketplace, wallet, signingKey, draft, onProgress);
   const payout = options.payout ?? present.payout;
@@ -131,10 +137,10 @@ export async function updateListing(marketplace: Marketplace, options: UpdateLis
     creator: wallet.publicKey,
     listing: agentId,
     payout,
-    maxDeposit,
+    maxDeposit: options.maxDeposit ?? needed,
     terms,
   });
-  const signature = await sendTransaction(marketplace.connection, [instruction], wallet);
+  const signature = await sendTransaction(marketplace.connection, [instruction], wallet, RAISED);
   onProgress(`Updated ${draft.metadata.name}.`);
   return resultOf(agentId, wallet.publicKey, signingKey, draft, metadataHash, signature);
 }

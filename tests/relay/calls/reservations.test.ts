@@ -126,6 +126,38 @@ describe('reservations', () => {
     await refusal(claim(others, 'two', purse({ tank: 20_000n }), [byTank]));
   });
 
+  it('lend nothing more to a wallet while one of its refunds waits for its account or has been handed over', async () => {
+    const lent = { gas: 10_000n, house: 0n, recordRent: 3n, escrowRent: 2n, tank: 10_000n, mayBurn: 0n };
+    const own = { ...lent, recordRent: 0n, escrowRent: 0n, tank: 10_005n };
+    // The budgets have room for whatever is lent here, so only the waiting refund can refuse it.
+    const most = { wallet: 100n, listing: 100n, total: 100n };
+    const { budgets } = free({ sponsorsAll: false, lent: most, waiting: 100n });
+    const lentTo = async (id: string, wallet = WALLET) => {
+      const has = purse({ slot: 105n, tank: 10_000_000n, price: 1n });
+      const row = await mine.claim(executionOf(id, { wallet }), 1, { ways: [lent, own], budgets, purse: has });
+      expect(row.tank_lamports).to.equal(row.record_lent > 0n ? lent.tank : own.tank);
+      return row.record_lent + row.escrow_lent;
+    };
+
+    expect(await lentTo('one')).to.equal(5n);
+    const row = (await mine.get('one'))!;
+    await mine.openSigned(row, SIGNED, 60n);
+    await mine.openConfirmed(row, TIMES, 105);
+    await mine.refunding(row, SIGNED, { reason: 0, code: 'execution_failed', message: 'failed', rebuilds: 0n });
+    // Its refund is on its way.
+    expect(await lentTo('while it is sent')).to.equal(5n);
+    for (const state of ['blocked', 'claimable'] as const) {
+      await mine.refundWaits('one', state);
+      expect(await lentTo(state), state).to.equal(0n);
+      expect(await lentTo(`another, ${state}`, 'another'), state).to.equal(5n);
+    }
+    await mine.refunded((await mine.get('one'))!, 700n, 0n, 'handed_over');
+    await opened.run("DELETE FROM executions WHERE execution_id <> 'one'");
+    expect(await lentTo('handed over')).to.equal(0n);
+    await mine.escrowsClosed(['one']);
+    expect(await lentTo('its rent is back')).to.equal(5n);
+  });
+
   it('reserve nothing for a claim whose accounts were read too long ago, and let it retry', async () => {
     const waits: GroupCommit = {
       ...opened.writes,

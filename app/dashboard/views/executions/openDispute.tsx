@@ -52,8 +52,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         ]}
         confirm="Sign and dispute"
         danger
-        disabled={!evidence}
-        work={(signing) => dispute(signing, execution.execution_id, evidence!)}
+        disabled={!evidence || !config}
+        work={(signing) => dispute(signing, execution.execution_id, evidence!, BigInt(config!.dispute_bond_lamports))}
         onDone={() => {
           setText('');
           setFile(null);
@@ -136,6 +136,8 @@ async function dispute(
   { marketplace, wallet, onProgress, disputeExecution }: Signing,
   executionId: string,
   { bytes, mediaType, hash, hashHex }: Evidence,
+  /** As shown. */
+  maxBond: bigint,
 ) {
   onProgress('Sending the evidence to the marketplace.');
   const kept = await call('disputes.putEvidence', {
@@ -150,5 +152,6 @@ async function dispute(
     executionId: idBytes(executionId),
     evidenceHash: hash,
     evidenceUri: '',
+    maxBond,
   });
 }

@@ -224,12 +224,14 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
 function signedRows(money: WalletMoney, readings: LimitReadings, lamports: bigint) {
   const present = formatAmount(toUsdc(money.allowance));
   const total = readings.total.value!;
+  const cap = readings.maxLamports.value!;
   return [
     [
       'Allowance of all keys',
       money.allowance >= total ? `stays at ${present}` : `${formatAmount(toUsdc(total))}, now ${present}`,
     ],
     ['Added to the gas balance', lamports === 0n ? 'nothing' : `${formatSol(lamports)} SOL, which you can withdraw`],
+    ['Most fees and deposits per period', cap === 0n ? 'no limit' : `${formatSol(cap)} SOL, from the gas balance`],
     ['Refundable deposit', `${formatSol(money.grantDeposit)} SOL, returned when the key's grant is closed`],
   ] as const;
 }

@@ -63,7 +63,9 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
       await chain.topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
     }
     const input = chain.parseListingDraft(toInput(draft, listing.metadata_uri), 'The draft');
-    return chain.updateListing(marketplace, { wallet, agentId, draft: input, onProgress });
+    // As shown here, whatever the chain asks for by now.
+    const maxDeposit = parseUsdc(tier!.deposit_usdc);
+    return chain.updateListing(marketplace, { wallet, agentId, draft: input, maxDeposit, onProgress });
   }
 
   return (
@@ -105,7 +107,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
           ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
         ]}
         confirm="Sign the changes"
-        disabled={testFault !== null}
+        disabled={testFault !== null || !tier}
         work={save}
         onDone={() => {
           setSigning(false);

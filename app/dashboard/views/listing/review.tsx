@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
@@ -84,6 +85,8 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       signingKey: await toSigningKey(signingKey!),
       draft: chain.parseListingDraft(toInput(draft), 'The draft'),
       listingId: bytesOf(draft.listing_id),
+      // As shown here, whatever the chain asks for by now.
+      maxDeposit: parseUsdc(tier!.deposit_usdc),
       onProgress,
     });
     onProgress('Waiting until the marketplace shows it …');
