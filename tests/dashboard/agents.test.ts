@@ -129,6 +129,35 @@ describe('agents', function () {
       await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
     }));
 
+  it('hold nothing that is not known: the opening of a call by key takes longer than the service waits', async () => {
+    const { visitor } = site;
+    const { body } = await visitor.execute('sandbox-echo', { task: 'Of an earlier call' });
+    const id = crypto.randomUUID();
+    const ends = { completed_at: null, execution_time_ms: null, result: null, result_hash: null, signature: null };
+    const opening = { ...(await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body, ...ends };
+    let json = { ...opening, execution_id: id, status: 'running', cost_usdc: 0 };
+    await site.visit({}, async (page) => {
+      await page.route('**/execute', (route) =>
+        route.fulfill({ status: 202, json: { execution_id: id, status: 'running' } }),
+      );
+      await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
+      const isRead = page.waitForResponse(`**/v1/executions/${id}`);
+      await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
+      await page.getByLabel('Task').fill('Slowly');
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill(visitor.demo.callers[0]!.api_key);
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await isRead;
+      await page.getByText('You may leave this page').waitFor();
+      const steps = page.getByRole('region', { name: 'Progress' });
+      await steps.getByText('Putting 0.01 USDC into escrow').waitFor();
+      expect(await page.getByRole('main').textContent()).not.to.match(/is held|is with the creator|is at work/i);
+      json = { ...json, cost_usdc: 0.01 };
+      await steps.getByText('0.01 USDC is held on Solana.').waitFor();
+      await steps.getByText("The task is with the creator's server.").waitFor();
+    });
+  });
+
   it('can be called with a wallet: one signature pays into escrow, another starts the work', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();

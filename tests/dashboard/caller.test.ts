@@ -135,6 +135,27 @@ describe('the caller', function () {
     });
   });
 
+  it('reads nothing about money while the opening of an execution is not confirmed', async () => {
+    const { body } = await site.visitor.send(`/v1/executions/${executionId}`, 0);
+    const id = crypto.randomUUID();
+    const ends = { completed_at: null, execution_time_ms: null, result: null, result_hash: null, signature: null };
+    const amounts = { cost_usdc: 0, creator_amount_usdc: 0, platform_amount_usdc: 0 };
+    const opening = { ...body, ...ends, ...amounts, execution_id: id, status: 'running', dispute: null };
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      let json = opening;
+      await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
+      await page.goto(`/executions/${id}`);
+      // The record was read, and there is none.
+      await page.getByText('Its account is not on the chain').waitFor();
+      await page.getByText('Solana has not confirmed it yet.').waitFor();
+      expect(await page.getByRole('main').textContent()).not.to.match(/held|in escrow|into escrow|works|USDC/i);
+      json = { ...opening, cost_usdc: 0.01 };
+      await page.getByText('Price put into escrow').waitFor();
+      await page.getByRole('heading', { name: 'In escrow', exact: true }).waitFor();
+      await page.getByText('0.01 USDC', { exact: true }).waitFor();
+    });
+  });
+
   it('reads what a failed call asked, and how its price came back', async () => {
     const task = 'What failed elsewhere';
     const { body } = await site.visitor.execute('sandbox-fails', { task });
