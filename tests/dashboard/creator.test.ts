@@ -292,7 +292,9 @@ describe('the creator', function () {
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
       await figure(page, 'Earned', '0.0495 USDC').waitFor();
-      // At once: the request of the test is on another tab, and filled in already.
+      // What the test sends is on another tab. It holds up the signature, and not the changes.
+      await page.getByRole('tab', { name: 'Test', exact: true }).click();
+      await page.getByRole('textbox', { name: /^Text/ }).fill('');
       await page.getByRole('tab', { name: 'Edit' }).click();
       await page.getByLabel('Price of one call, USDC').fill('0.06');
       await page.getByRole('tab', { name: 'Edit (unsaved)' }).waitFor();
@@ -300,6 +302,12 @@ describe('the creator', function () {
       await dialog(page).getByText('not signed yet').waitFor();
       await dialog(page).getByRole('button', { name: 'Stay' }).click();
       const held = await collateral();
+      await page.getByRole('button', { name: 'Save changes' }).click();
+      await dialog(page).getByText('The test has no valid request').waitFor();
+      expect(await dialog(page).getByRole('button', { name: 'Sign the changes' }).isDisabled()).to.equal(true);
+      await dialog(page).getByRole('button', { name: 'Change what it sends' }).click();
+      await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+      await page.getByRole('tab', { name: 'Edit (unsaved)' }).click();
       await page.getByRole('button', { name: 'Save changes' }).click();
       await dialog(page).getByText('0.05 USDC → 0.06 USDC').waitFor();
       await sign(page, 'Sign the changes');
