@@ -91,6 +91,37 @@ describe('agents', function () {
       await month.getByText('Nobody has called it in the last 30 days.').waitFor();
     }));
 
+  it('are called failing after ten failures, in the list and on their own page', () =>
+    site.visit({}, async (page) => {
+      const { agent_id } = site.visitor.agent('sandbox-fails');
+      const failing = { total_executions: 10, successful_executions: 0, success_rate: 0, avg_execution_time_ms: 0 };
+      await page.route('**/v1/agents?**', async (route) => {
+        const response = await route.fetch();
+        const list = await response.json();
+        for (const agent of list.agents) {
+          if (agent.agent_id === agent_id)
+            Object.assign(agent, failing, { health: { ...agent.health, status: 'degraded' } });
+        }
+        return route.fulfill({ response, json: list });
+      });
+      await page.route(`**/v1/agents/${agent_id}`, async (route) => {
+        const response = await route.fetch();
+        const agent = await response.json();
+        const health = { ...agent.health, status: 'degraded' };
+        return route.fulfill({ response, json: { ...agent, ...failing, health } });
+      });
+      await page.goto('/?q=sandbox-fails');
+      const card = page.getByRole('main').locator(`a[href$="/agents/${agent_id}"]`);
+      await card.getByText('failing', { exact: true }).waitFor();
+      expect(await card.textContent())
+        .to.include('Success0 %')
+        .and.not.match(/(?<!\d)0 ms|degraded/);
+      await card.click();
+      await page.getByRole('list', { name: 'Tags' }).getByText('failing', { exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'Recent calls' }).waitFor();
+      expect(await page.getByRole('main').textContent()).to.not.match(/(?<!\d)0 ms|degraded/);
+    }));
+
   it('can be called with a key: shows the result, the payment and its receipt', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
