@@ -127,6 +127,10 @@ describe('the creator', function () {
       await page.getByLabel('Endpoint', { exact: true }).fill(endpoint);
       await next(page, 'Signing key');
 
+      await page.getByRole('radio', { name: 'Only the public key' }).click();
+      await page.getByText('A command that signs them').click();
+      const signs = await page.getByRole('region', { name: 'Command that signs the bytes' }).textContent();
+      await page.getByRole('radio', { name: 'Make a key here' }).click();
       await page.getByRole('button', { name: 'Make a signing key' }).click();
       await page.getByText('It exists on this page only').waitFor();
       const [download] = await Promise.all([
@@ -136,11 +140,15 @@ describe('the creator', function () {
       const file = join(site.dataDir, download.suggestedFilename());
       await download.saveAs(file);
       await page.getByText('Saved as a file').waitFor();
+      expect(signs).to.include(` ${download.suggestedFilename()} `);
       const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
       expect(kept).to.not.include([...loadSigningKey(file).slice(0, 8)].join(','));
 
       // The server has another key still: the test says so, and nothing is lost.
       await next(page, 'Test');
+      await page.getByText('No server yet?').click();
+      const starts = page.getByRole('region', { name: 'Command that starts the example' });
+      expect(await starts.textContent()).to.include(` ${download.suggestedFilename()} `);
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('button', { name: 'Run the test' }).click();
       await page.getByText('The endpoint failed').waitFor();
