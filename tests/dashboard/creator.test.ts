@@ -389,7 +389,7 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Settings' }).click();
       await page.getByRole('button', { name: 'Delist this agent' }).click();
       const held = await collateral();
-      await sign(page, 'Delist for ever');
+      await sign(page, 'Delist permanently');
       const listed = async () => (await site.visitor.send('/v1/agents?q=Shouter', null)).body.total;
       await until('the catalogue is without it', async () => (await listed()) === 0);
       expect(await collateral()).to.equal(held);

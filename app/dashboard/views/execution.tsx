@@ -159,7 +159,7 @@ function Missing({ executionId }: { executionId: string }) {
     <>
       <PageHead title="Execution" about={executionId} />
       <Empty title="This wallet has no such execution">
-        <p className="mb-5">It may be another wallet's. Whatever has been settled can still be verified by anybody.</p>
+        <p className="mb-5">It may belong to another wallet. Anybody can verify a settled execution.</p>
         <a href={`/verify?id=${encodeURIComponent(executionId)}`} className={buttonStyle('primary')}>
           Verify it
         </a>

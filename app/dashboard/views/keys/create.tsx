@@ -89,7 +89,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
   return (
     <>
       <AskBeforeLeaving when={open && name !== ''} title="Leave without the key?">
-        The key is not made yet. What you have filled in is lost.
+        The key is not created yet. Your input is deleted if you leave.
       </AskBeforeLeaving>
       <SignDialog
         open={open}

@@ -78,7 +78,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
       <CallsChart days={days} />
       <LatencyChart
         days={days}
-        summary={latest ? `${formatDuration(latest.p50_ms ?? 0)} in the middle` : 'No completed calls'}
+        summary={latest ? `Median ${formatDuration(latest.p50_ms ?? 0)}` : 'No completed calls'}
       />
       <Failures failures={failures} />
     </div>
