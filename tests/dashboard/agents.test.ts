@@ -19,6 +19,12 @@ describe('agents', function () {
   const progress = (page: Page, title: string) =>
     page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
 
+  /** Keeps everything that the page shows from now on. */
+  const watch = (page: Page) =>
+    page.evaluate(`(globalThis.seen = []), new MutationObserver(() => seen.push(document.body.innerText))
+      .observe(document.body, { childList: true, subtree: true, characterData: true })`);
+  const seenOn = (page: Page) => page.evaluate<string[]>('seen');
+
   /** What ends in the index may be on its way there when the page has it from the call itself. */
   async function untilPaid(before: Awaited<ReturnType<typeof site.visitor.balances>>, name: string, price: bigint) {
     await until(
@@ -208,9 +214,13 @@ describe('agents', function () {
       await until('the focus is back', async () => (await focused()) === 'Pay 0.01 USDC and run');
       await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
+      await watch(page);
       await dialog.getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
+      const seen = await seenOn(page);
+      expect(seen).to.not.have.length(0);
+      for (const text of seen) expect(text).to.not.match(/not available|not here/i);
       await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
       // After a reload the same call is shown, and its page says what was asked.
       await page.reload();
@@ -244,9 +254,7 @@ describe('agents', function () {
       await page.getByLabel('Task').fill('Try');
       await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
       await page.getByRole('dialog').getByText('Into escrow', { exact: true }).waitFor();
-      // Everything that was ever shown.
-      await page.evaluate(`(globalThis.seen = []), new MutationObserver(() => seen.push(document.body.innerText))
-        .observe(document.body, { childList: true, subtree: true, characterData: true })`);
+      await watch(page);
       // Lists answer last of all, and two polls after the answer are older than it.
       let release = () => {};
       const isShown = new Promise<void>((resolve) => (release = resolve));
@@ -264,9 +272,10 @@ describe('agents', function () {
       await progress(page, 'Not completed').waitFor();
       release();
       await page.getByText('Your money is back: the whole price was refunded.').waitFor();
-      const seen = await page.evaluate<string[]>('seen');
-      for (const text of seen) expect(text).to.not.match(/creator is paid|not available/i);
+      const seen = await seenOn(page);
+      for (const text of seen) expect(text).to.not.match(/creator is paid|not available|\bPaid\s+[\d.]/i);
       const firstRun = seen.findIndex((text) => text.includes('Running') && !text.includes('Into escrow'));
+      expect(firstRun).to.be.at.least(0);
       for (const text of seen.slice(firstRun))
         expect(text).to.not.include('Into escrow').and.not.include('This call costs');
       expect(await site.visitor.balances()).to.deep.equal(before);
