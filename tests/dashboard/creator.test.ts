@@ -20,7 +20,7 @@ import {
 import { until } from '../harness/edge/until.ts';
 import { assertAccessible, untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
-import { useSite } from './site.ts';
+import { giveEvidence, useSite } from './site.ts';
 
 const CREATOR = { as: 'Demo creator B' } as const;
 const IMAGE = '<img src=x onerror=alert(1)>';
@@ -335,21 +335,30 @@ describe('the creator', function () {
   it('pays for an upheld dispute from the collateral', async () => {
     const { visitor } = site;
     const evidence = join(site.dataDir, 'shouter.txt');
-    writeFileSync(evidence, 'It was not loud.\n');
+    const complaint = 'It was not loud.\n';
+    writeFileSync(evidence, complaint);
     const { keypair_path, wallet } = visitor.demo.callers[0]!;
     await visitor.command(keypair_path, 'dispute', 'open', executionId, '--evidence', evidence);
     await visitor.sendUntil(`/v1/executions/${executionId}`, 0, ({ body }) => body.status === 'disputed');
+    await giveEvidence(site, executionId, complaint);
     const [before, held] = [await visitor.balances(), await collateral()];
     await site.visit(CREATOR, async (page) => {
       await page.goto('/disputes');
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
-      // The command line keeps the file with the caller.
-      await page.getByText('The evidence is not kept here').waitFor();
+      await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
+      await page.getByRole('region', { name: 'Task' }).getByText('Shout').first().waitFor();
+      await page.getByRole('region', { name: 'Parameters' }).getByText('"hello"').first().waitFor();
+      await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
       await page.getByLabel('Your reply').fill('As loud as letters are.');
       await page.getByRole('button', { name: 'Send reply' }).click();
       await page.getByRole('button', { name: 'Replace reply' }).waitFor();
       await assertAccessible(page);
+    });
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/disputes/${executionId}`);
+      await page.getByText('As loud as letters are.').waitFor();
+      await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
     });
     await site.visit({ as: 'Demo admin' }, async (page) => {
       const asked = watch(page);
