@@ -37,6 +37,7 @@ describe('the caller', function () {
       const { visitor } = site;
       await page.goto('/keys');
       await page.getByRole('button', { name: 'Create API key' }).click();
+      await dialog(page).getByText('Enter a name first.').waitFor();
       await dialog(page).getByLabel('Name').fill(NAME);
       await dialog(page).getByLabel('Per call, USDC').fill('0');
       await dialog(page).getByText('It must be more than 0.').waitFor();
@@ -76,8 +77,28 @@ describe('the caller', function () {
       expect(await ask('/v1/executions')).to.equal(200);
       // Without a reload: the list follows what happens elsewhere.
       await card(page).getByText(`${answer.cost_usdc} of 100.00 USDC`).waitFor();
-      await page.getByRole('button', { name: `Actions of ${NAME}` }).click();
-      await page.getByRole('menuitem', { name: 'Revoke …' }).click();
+      // A disabled button says why.
+      const act = async (action: string) => {
+        await page.getByRole('button', { name: `Actions of ${NAME}` }).click();
+        await page.getByRole('menuitem', { name: action }).click();
+      };
+      const cancel = async () => {
+        await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+        await dialog(page).waitFor({ state: 'detached' });
+      };
+      await act('Limits on the chain …');
+      await dialog(page).getByText('Change a limit first.').waitFor();
+      await cancel();
+      await act('What it may do …');
+      await dialog(page).getByLabel('Only from these addresses').fill('nowhere');
+      await dialog(page).getByText('Correct the marked fields first.').waitFor();
+      expect(await dialog(page).getByRole('button', { name: 'Save' }).isDisabled()).to.equal(true);
+      await cancel();
+      await page.getByRole('button', { name: 'Top up' }).first().click();
+      await dialog(page).getByLabel('Amount, SOL').fill('0');
+      await dialog(page).getByText('Enter an amount above 0 first.').waitFor();
+      await cancel();
+      await act('Revoke …');
       await dialog(page).getByRole('button', { name: 'Revoke', exact: true }).click();
       await dialog(page).waitFor({ state: 'detached' });
       await page.getByText(`"${NAME}" is revoked`).first().waitFor();
@@ -193,6 +214,7 @@ describe('the caller', function () {
       await dialog(page).getByText('taken by another program').waitFor();
       const sign = dialog(page).getByRole('button', { name: 'Sign the allowance' });
       expect(await sign.isDisabled()).to.equal(true);
+      await dialog(page).getByText('Agree to replace the present delegate first.').waitFor();
       await dialog(page).getByLabel('Replace the present delegate').check();
       await dialog(page).getByLabel('Allowance, USDC').fill('7');
       await sign.click();

@@ -15,6 +15,7 @@ import {
   addressesError,
   agentsError,
   CapField,
+  CORRECT_FIRST,
   GasField,
   LimitFields,
   type LimitReadings,
@@ -161,7 +162,7 @@ interface Missing {
 
 function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string | null {
   if (name === '') return 'Enter a name first.';
-  if (hasErrors) return 'Correct the marked fields first.';
+  if (hasErrors) return CORRECT_FIRST;
   if (!hasAccount) return 'The wallet needs a USDC account first.';
   return isBlocked ? "Agree to replace the other program's allowance first." : null;
 }
