@@ -18,7 +18,7 @@ import {
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
-import { assertAccessible, untilLoaded } from './browser.ts';
+import { assertAccessible, PHONE, untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { giveEvidence, useSite } from './site.ts';
 
@@ -275,6 +275,18 @@ describe('the creator', function () {
       });
       await assertInert(page, asked);
       await assertAccessibleInEveryLook(page);
+      // No line of the table is cut, and none must be scrolled to.
+      await page.goto(`/creator/${agentId}`);
+      const reasons = page.getByRole('region', { name: 'Failures by reason' });
+      await reasons.getByText(`Nothing to shout ${IMAGE}`).waitFor();
+      const heights = await page.evaluate<number[][]>(`(() => {
+        const table = document.querySelector('[aria-label="Failures by reason"]');
+        return [table, table.parentElement].map((box) => [box.scrollHeight, box.clientHeight]);
+      })()`);
+      for (const [whole, visible] of heights) expect(whole).to.equal(visible);
+      await page.setViewportSize(PHONE);
+      await assertAccessible(page);
+      await assertInert(page, asked);
     }));
 
   it('shows a passed test as the example, and withdraws it', () =>

@@ -95,7 +95,7 @@ function Failures({ failures }: Pick<Statistics, 'failures'>) {
         </p>
       </div>
       {failures.length > 0 && (
-        <div>
+        <div className="min-w-0">
           <Table label="Failures by reason" head={['Reason', 'Calls', 'Last']}>
             {failures.map(({ code, message, count, last_at }) => (
               <tr key={`${code} ${message}`}>
