@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { assertAccessible, untilLoaded } from './browser.ts';
-import { useSite } from './site.ts';
+import { giveEvidence, useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
 /** Of an agent that no other test needs: an upheld dispute pauses it. */
@@ -184,19 +184,8 @@ describe('the admin', function () {
         );
         cases[name] = body.execution_id;
       }
-      await giveEvidence(cases.rejected);
+      await giveEvidence(site, cases.rejected, EVIDENCE);
     });
-
-    /** As its caller's page does, by the session's cookie. */
-    const giveEvidence = (execution_id: string) =>
-      site.visit({ as: 'Demo caller 1' }, async (page) => {
-        const input = { execution_id, content: Buffer.from(EVIDENCE).toString('base64'), media_type: 'text/plain' };
-        const status = await page.evaluate<number>(
-          `fetch('/trpc/disputes.putEvidence', { method: 'POST', headers: { 'content-type': 'application/json' },
-             body: ${JSON.stringify(JSON.stringify(input))} }).then((response) => response.status)`,
-        );
-        expect(status).to.equal(200);
-      });
 
     /** USDC of everybody and of the agent's collateral; lamports of the creator and of who gave the bond. */
     async function held() {

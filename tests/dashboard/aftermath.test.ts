@@ -75,6 +75,19 @@ describe('later events', function () {
         [caller().wallet]: before[caller().wallet]! + PRICE,
       });
       await page.getByRole('button', { name: 'Claim award' }).waitFor({ state: 'detached' });
+
+      await page.goto(`/executions/${executionId}`);
+      await page.getByText('refunded after a dispute', { exact: true }).waitFor();
+      const amounts = page
+        .locator('section')
+        .filter({ has: page.getByRole('heading', { name: 'Paid, less the refund', exact: true }) });
+      await amounts.getByText('0.00 USDC', { exact: true }).waitFor();
+      await amounts.getByText('Refunded after a dispute', { exact: true }).waitFor();
+      await page.getByText(/^It took /).waitFor();
+      const shown = (await page.getByRole('main').textContent())!;
+      const durations = [...shown.matchAll(/(?:under )?[\d.]+ m?s(?![a-z])/g)].map(([duration]) => duration);
+      expect(durations, shown).to.have.length.above(1);
+      expect(new Set(durations).size, durations.join(', ')).to.equal(1);
     });
   });
 

@@ -19,6 +19,12 @@ describe('agents', function () {
   const progress = (page: Page, title: string) =>
     page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
 
+  /** Keeps everything that the page shows from now on. */
+  const watch = (page: Page) =>
+    page.evaluate(`(globalThis.seen = []), new MutationObserver(() => seen.push(document.body.innerText))
+      .observe(document.body, { childList: true, subtree: true, characterData: true })`);
+  const seenOn = (page: Page) => page.evaluate<string[]>('seen');
+
   /** What ends in the index may be on its way there when the page has it from the call itself. */
   async function untilPaid(before: Awaited<ReturnType<typeof site.visitor.balances>>, name: string, price: bigint) {
     await until(
@@ -91,6 +97,37 @@ describe('agents', function () {
       await month.getByText('Nobody has called it in the last 30 days.').waitFor();
     }));
 
+  it('are called failing after ten failures, in the list and on their own page', () =>
+    site.visit({}, async (page) => {
+      const { agent_id } = site.visitor.agent('sandbox-fails');
+      const failing = { total_executions: 10, successful_executions: 0, success_rate: 0, avg_execution_time_ms: 0 };
+      await page.route('**/v1/agents?**', async (route) => {
+        const response = await route.fetch();
+        const list = await response.json();
+        for (const agent of list.agents) {
+          if (agent.agent_id === agent_id)
+            Object.assign(agent, failing, { health: { ...agent.health, status: 'degraded' } });
+        }
+        return route.fulfill({ response, json: list });
+      });
+      await page.route(`**/v1/agents/${agent_id}`, async (route) => {
+        const response = await route.fetch();
+        const agent = await response.json();
+        const health = { ...agent.health, status: 'degraded' };
+        return route.fulfill({ response, json: { ...agent, ...failing, health } });
+      });
+      await page.goto('/?q=sandbox-fails');
+      const card = page.getByRole('main').locator(`a[href$="/agents/${agent_id}"]`);
+      await card.getByText('failing', { exact: true }).waitFor();
+      expect(await card.textContent())
+        .to.include('Success0 %')
+        .and.not.match(/(?<!\d)0 ms|degraded/);
+      await card.click();
+      await page.getByRole('list', { name: 'Tags' }).getByText('failing', { exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'Recent calls' }).waitFor();
+      expect(await page.getByRole('main').textContent()).to.not.match(/(?<!\d)0 ms|degraded/);
+    }));
+
   it('can be called with a key: shows the result, the payment and its receipt', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
@@ -129,6 +166,35 @@ describe('agents', function () {
       await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
     }));
 
+  it('hold nothing that is not known: the opening of a call by key takes longer than the service waits', async () => {
+    const { visitor } = site;
+    const { body } = await visitor.execute('sandbox-echo', { task: 'Of an earlier call' });
+    const id = crypto.randomUUID();
+    const ends = { completed_at: null, execution_time_ms: null, result: null, result_hash: null, signature: null };
+    const opening = { ...(await visitor.send(`/v1/executions/${body.execution_id}`, 0)).body, ...ends };
+    let json = { ...opening, execution_id: id, status: 'running', cost_usdc: 0 };
+    await site.visit({}, async (page) => {
+      await page.route('**/execute', (route) =>
+        route.fulfill({ status: 202, json: { execution_id: id, status: 'running' } }),
+      );
+      await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
+      const isRead = page.waitForResponse(`**/v1/executions/${id}`);
+      await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
+      await page.getByLabel('Task').fill('Slowly');
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill(visitor.demo.callers[0]!.api_key);
+      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await isRead;
+      await page.getByText('You may leave this page').waitFor();
+      const steps = page.getByRole('region', { name: 'Progress' });
+      await steps.getByText('Putting 0.01 USDC into escrow').waitFor();
+      expect(await page.getByRole('main').textContent()).not.to.match(/is held|is with the creator|is at work/i);
+      json = { ...json, cost_usdc: 0.01 };
+      await steps.getByText('0.01 USDC is held on Solana.').waitFor();
+      await steps.getByText("The task is with the creator's server.").waitFor();
+    });
+  });
+
   it('can be called with a wallet: one signature pays into escrow, another starts the work', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
@@ -148,9 +214,13 @@ describe('agents', function () {
       await until('the focus is back', async () => (await focused()) === 'Pay 0.01 USDC and run');
       await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
+      await watch(page);
       await dialog.getByRole('button', { name: 'Pay 0.01 USDC' }).click();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
+      const seen = await seenOn(page);
+      expect(seen).to.not.have.length(0);
+      for (const text of seen) expect(text).to.not.match(/not available|not here/i);
       await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
       // After a reload the same call is shown, and its page says what was asked.
       await page.reload();
@@ -184,9 +254,7 @@ describe('agents', function () {
       await page.getByLabel('Task').fill('Try');
       await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
       await page.getByRole('dialog').getByText('Into escrow', { exact: true }).waitFor();
-      // Everything that was ever shown.
-      await page.evaluate(`(globalThis.seen = []), new MutationObserver(() => seen.push(document.body.innerText))
-        .observe(document.body, { childList: true, subtree: true, characterData: true })`);
+      await watch(page);
       // Lists answer last of all, and two polls after the answer are older than it.
       let release = () => {};
       const isShown = new Promise<void>((resolve) => (release = resolve));
@@ -204,9 +272,10 @@ describe('agents', function () {
       await progress(page, 'Not completed').waitFor();
       release();
       await page.getByText('Your money is back: the whole price was refunded.').waitFor();
-      const seen = await page.evaluate<string[]>('seen');
-      for (const text of seen) expect(text).to.not.match(/creator is paid|not available/i);
+      const seen = await seenOn(page);
+      for (const text of seen) expect(text).to.not.match(/creator is paid|not available|\bPaid\s+[\d.]/i);
       const firstRun = seen.findIndex((text) => text.includes('Running') && !text.includes('Into escrow'));
+      expect(firstRun).to.be.at.least(0);
       for (const text of seen.slice(firstRun))
         expect(text).to.not.include('Into escrow').and.not.include('This call costs');
       expect(await site.visitor.balances()).to.deep.equal(before);

@@ -37,6 +37,7 @@ describe('the caller', function () {
       const { visitor } = site;
       await page.goto('/keys');
       await page.getByRole('button', { name: 'Create API key' }).click();
+      await dialog(page).getByText('Enter a name first.').waitFor();
       await dialog(page).getByLabel('Name').fill(NAME);
       await dialog(page).getByLabel('Per call, USDC').fill('0');
       await dialog(page).getByText('It must be more than 0.').waitFor();
@@ -79,8 +80,28 @@ describe('the caller', function () {
       expect(await ask('/v1/executions')).to.equal(200);
       // Without a reload: the list follows what happens elsewhere.
       await card(page).getByText(`${answer.cost_usdc} of 100.00 USDC`).waitFor();
-      await page.getByRole('button', { name: `Actions of ${NAME}` }).click();
-      await page.getByRole('menuitem', { name: 'Revoke …' }).click();
+      // A disabled button says why.
+      const act = async (action: string) => {
+        await page.getByRole('button', { name: `Actions of ${NAME}` }).click();
+        await page.getByRole('menuitem', { name: action }).click();
+      };
+      const cancel = async () => {
+        await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+        await dialog(page).waitFor({ state: 'detached' });
+      };
+      await act('Limits on the chain …');
+      await dialog(page).getByText('Change a limit first.').waitFor();
+      await cancel();
+      await act('What it may do …');
+      await dialog(page).getByLabel('Only from these addresses').fill('nowhere');
+      await dialog(page).getByText('Correct the marked fields first.').waitFor();
+      expect(await dialog(page).getByRole('button', { name: 'Save' }).isDisabled()).to.equal(true);
+      await cancel();
+      await page.getByRole('button', { name: 'Top up' }).first().click();
+      await dialog(page).getByLabel('Amount, SOL').fill('0');
+      await dialog(page).getByText('Enter an amount above 0 first.').waitFor();
+      await cancel();
+      await act('Revoke …');
       await dialog(page).getByRole('button', { name: 'Revoke', exact: true }).click();
       await dialog(page).waitFor({ state: 'detached' });
       await page.getByText(`"${NAME}" is revoked`).first().waitFor();
@@ -138,6 +159,27 @@ describe('the caller', function () {
     });
   });
 
+  it('reads nothing about money while the opening of an execution is not confirmed', async () => {
+    const { body } = await site.visitor.send(`/v1/executions/${executionId}`, 0);
+    const id = crypto.randomUUID();
+    const ends = { completed_at: null, execution_time_ms: null, result: null, result_hash: null, signature: null };
+    const amounts = { cost_usdc: 0, creator_amount_usdc: 0, platform_amount_usdc: 0 };
+    const opening = { ...body, ...ends, ...amounts, execution_id: id, status: 'running', dispute: null };
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      let json = opening;
+      await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
+      await page.goto(`/executions/${id}`);
+      // The record was read, and there is none.
+      await page.getByText('Its account is not on the chain').waitFor();
+      await page.getByText('Solana has not confirmed it yet.').waitFor();
+      expect(await page.getByRole('main').textContent()).not.to.match(/held|in escrow|into escrow|works|USDC/i);
+      json = { ...opening, cost_usdc: 0.01 };
+      await page.getByText('Price put into escrow').waitFor();
+      await page.getByRole('heading', { name: 'In escrow', exact: true }).waitFor();
+      await page.getByText('0.01 USDC', { exact: true }).waitFor();
+    });
+  });
+
   it('reads what a failed call asked, and how its price came back', async () => {
     const task = 'What failed elsewhere';
     const { body } = await site.visitor.execute('sandbox-fails', { task });
@@ -175,6 +217,7 @@ describe('the caller', function () {
       await dialog(page).getByText('taken by another program').waitFor();
       const sign = dialog(page).getByRole('button', { name: 'Sign the allowance' });
       expect(await sign.isDisabled()).to.equal(true);
+      await dialog(page).getByText('Agree to replace the present delegate first.').waitFor();
       await dialog(page).getByLabel('Replace the present delegate').check();
       await dialog(page).getByLabel('Allowance, USDC').fill('7');
       await sign.click();

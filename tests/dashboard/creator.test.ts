@@ -18,9 +18,9 @@ import {
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
-import { assertAccessible, untilLoaded } from './browser.ts';
+import { assertAccessible, PHONE, untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
-import { useSite } from './site.ts';
+import { giveEvidence, useSite } from './site.ts';
 
 const CREATOR = { as: 'Demo creator B' } as const;
 const IMAGE = '<img src=x onerror=alert(1)>';
@@ -127,6 +127,10 @@ describe('the creator', function () {
       await page.getByLabel('Endpoint', { exact: true }).fill(endpoint);
       await next(page, 'Signing key');
 
+      await page.getByRole('radio', { name: 'Only the public key' }).click();
+      await page.getByText('A command that signs them').click();
+      const signs = await page.getByRole('region', { name: 'Command that signs the bytes' }).textContent();
+      await page.getByRole('radio', { name: 'Make a key here' }).click();
       await page.getByRole('button', { name: 'Make a signing key' }).click();
       await page.getByText('It exists on this page only').waitFor();
       const [download] = await Promise.all([
@@ -136,11 +140,15 @@ describe('the creator', function () {
       const file = join(site.dataDir, download.suggestedFilename());
       await download.saveAs(file);
       await page.getByText('Saved as a file').waitFor();
+      expect(signs).to.include(` ${download.suggestedFilename()} `);
       const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
       expect(kept).to.not.include([...loadSigningKey(file).slice(0, 8)].join(','));
 
       // The server has another key still: the test says so, and nothing is lost.
       await next(page, 'Test');
+      await page.getByText('No server yet?').click();
+      const starts = page.getByRole('region', { name: 'Command that starts the example' });
+      expect(await starts.textContent()).to.include(` ${download.suggestedFilename()} `);
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('button', { name: 'Run the test' }).click();
       await page.getByText('The endpoint failed').waitFor();
@@ -267,6 +275,18 @@ describe('the creator', function () {
       });
       await assertInert(page, asked);
       await assertAccessibleInEveryLook(page);
+      // No line of the table is cut, and none must be scrolled to.
+      await page.goto(`/creator/${agentId}`);
+      const reasons = page.getByRole('region', { name: 'Failures by reason' });
+      await reasons.getByText(`Nothing to shout ${IMAGE}`).waitFor();
+      const heights = await page.evaluate<number[][]>(`(() => {
+        const table = document.querySelector('[aria-label="Failures by reason"]');
+        return [table, table.parentElement].map((box) => [box.scrollHeight, box.clientHeight]);
+      })()`);
+      for (const [whole, visible] of heights) expect(whole).to.equal(visible);
+      await page.setViewportSize(PHONE);
+      await assertAccessible(page);
+      await assertInert(page, asked);
     }));
 
   it('shows a passed test as the example, and withdraws it', () =>
@@ -292,7 +312,9 @@ describe('the creator', function () {
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
       await figure(page, 'Earned', '0.0495 USDC').waitFor();
-      // At once: the request of the test is on another tab, and filled in already.
+      // What the test sends is on another tab. It holds up the signature, and not the changes.
+      await page.getByRole('tab', { name: 'Test', exact: true }).click();
+      await page.getByRole('textbox', { name: /^Text/ }).fill('');
       await page.getByRole('tab', { name: 'Edit' }).click();
       await page.getByLabel('Price of one call, USDC').fill('0.06');
       await page.getByRole('tab', { name: 'Edit (unsaved)' }).waitFor();
@@ -300,6 +322,12 @@ describe('the creator', function () {
       await dialog(page).getByText('not signed yet').waitFor();
       await dialog(page).getByRole('button', { name: 'Stay' }).click();
       const held = await collateral();
+      await page.getByRole('button', { name: 'Save changes' }).click();
+      await dialog(page).getByText('The test has no valid request').waitFor();
+      expect(await dialog(page).getByRole('button', { name: 'Sign the changes' }).isDisabled()).to.equal(true);
+      await dialog(page).getByRole('button', { name: 'Change what it sends' }).click();
+      await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
+      await page.getByRole('tab', { name: 'Edit (unsaved)' }).click();
       await page.getByRole('button', { name: 'Save changes' }).click();
       await dialog(page).getByText('0.05 USDC → 0.06 USDC').waitFor();
       await sign(page, 'Sign the changes');
@@ -319,21 +347,30 @@ describe('the creator', function () {
   it('pays for an upheld dispute from the collateral', async () => {
     const { visitor } = site;
     const evidence = join(site.dataDir, 'shouter.txt');
-    writeFileSync(evidence, 'It was not loud.\n');
+    const complaint = 'It was not loud.\n';
+    writeFileSync(evidence, complaint);
     const { keypair_path, wallet } = visitor.demo.callers[0]!;
     await visitor.command(keypair_path, 'dispute', 'open', executionId, '--evidence', evidence);
     await visitor.sendUntil(`/v1/executions/${executionId}`, 0, ({ body }) => body.status === 'disputed');
+    await giveEvidence(site, executionId, complaint);
     const [before, held] = [await visitor.balances(), await collateral()];
     await site.visit(CREATOR, async (page) => {
       await page.goto('/disputes');
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
-      // The command line keeps the file with the caller.
-      await page.getByText('The evidence is not kept here').waitFor();
+      await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
+      await page.getByRole('region', { name: 'Task' }).getByText('Shout').first().waitFor();
+      await page.getByRole('region', { name: 'Parameters' }).getByText('"hello"').first().waitFor();
+      await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
       await page.getByLabel('Your reply').fill('As loud as letters are.');
       await page.getByRole('button', { name: 'Send reply' }).click();
       await page.getByRole('button', { name: 'Replace reply' }).waitFor();
       await assertAccessible(page);
+    });
+    await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto(`/disputes/${executionId}`);
+      await page.getByText('As loud as letters are.').waitFor();
+      await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
     });
     await site.visit({ as: 'Demo admin' }, async (page) => {
       const asked = watch(page);
@@ -373,7 +410,7 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Settings' }).click();
       await page.getByRole('button', { name: 'Delist this agent' }).click();
       const held = await collateral();
-      await sign(page, 'Delist for ever');
+      await sign(page, 'Delist permanently');
       const listed = async () => (await site.visitor.send('/v1/agents?q=Shouter', null)).body.total;
       await until('the catalogue is without it', async () => (await listed()) === 0);
       expect(await collateral()).to.equal(held);

@@ -87,6 +87,18 @@ export function useSite() {
   };
 }
 
+/** What a dispute is about, as its caller's page gives it: by the session's cookie. */
+export const giveEvidence = (site: Pick<ReturnType<typeof useSite>, 'visit'>, executionId: string, text: string) =>
+  site.visit({ as: 'Demo caller 1' }, async (page) => {
+    const content = Buffer.from(text).toString('base64');
+    const input = { execution_id: executionId, content, media_type: 'text/plain' };
+    const status = await page.evaluate<number>(
+      `fetch('/trpc/disputes.putEvidence', { method: 'POST', headers: { 'content-type': 'application/json' },
+         body: ${JSON.stringify(JSON.stringify(input))} }).then((response) => response.status)`,
+    );
+    expect(status).to.equal(200);
+  });
+
 /** Opens a page, runs the test in it, and closes it again. */
 export async function visit(site: Site, { expected, ...options }: VisitOptions, test: VisitTest): Promise<void> {
   const opened = await openPage(site.browser, site.baseUrl, options);

@@ -6,9 +6,9 @@ import ts from 'typescript';
 import { ROOT } from '../local/start.ts';
 
 const FOLDERS = ['app/dashboard', 'app/cli', 'app/sdk/wallet'];
-/** The gas balance, a refundable deposit, refunded after a dispute, most expensive, edit, 1 parameter. */
+/** The gas balance, a refundable deposit, refunded after a dispute, most expensive, edit, 1 parameter, median. */
 const RIDDLES =
-  /\btanks?\b|\brents?\b(?!-)|\bdear(er|est)?\b|\bmend\b|with success|as it has to be|nothing but a shell|\b1 (parameters|calls|keys)\b/i;
+  /\btanks?\b|\brents?\b(?!-)|\bdear(er|est)?\b|\bmend\b|with success|as it has to be|nothing but a shell|in the middle|\bwhat(so)?ever\b|\bwho(so)?ever\b|\bfor ever\b|\b1 (parameters|calls|keys)\b/i;
 
 /** Texts of a source file: string literals, parts of templates, text between tags. */
 function textsOf(path: string): string[] {

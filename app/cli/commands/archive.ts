@@ -14,7 +14,7 @@ export function archiveCommands(): Command {
 
   withWallet(group.command('run'))
     .description(
-      'archive and close everything that can be closed now; each refundable deposit is returned to whoever paid it; anyone can do this',
+      'archive and close everything that can be closed now; each refundable deposit is returned to the wallet that paid it; anyone can do this',
     )
     .option('--make-tree', 'pay for a new tree if none has room: a third of a SOL, for a million records')
     .action(async (options: CommonOptions & { makeTree?: boolean }) => {

@@ -67,7 +67,7 @@ export function disputeCommands(): Command {
 
   withWallet(group.command('close'))
     .description(
-      'remove a dispute 30 days after its outcome; its refundable deposit is returned to whoever paid it; anyone can do this',
+      'remove a dispute 30 days after its outcome; its refundable deposit is returned to the wallet that paid it; anyone can do this',
     )
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {

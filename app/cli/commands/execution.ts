@@ -155,7 +155,7 @@ function addClose(group: Command): void {
 function addCloseEscrow(group: Command): void {
   withWallet(group.command('close-escrow'))
     .description(
-      'close an escrow account that was handed over and that its owner has emptied; its deposit goes to whoever paid it; anyone can do this',
+      'close an escrow account that was handed over and that its owner has emptied; its deposit goes to the wallet that paid it; anyone can do this',
     )
     .argument('<execution_id>', 'the execution', toExecutionId)
     .option('--rent-sponsor <address>', "who paid the deposit, if the execution's record is gone", toAddress)

@@ -1,5 +1,26 @@
 /** Badges with the same meaning everywhere. */
+import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { Badge } from './ui.tsx';
+
+/** Below this share of completed calls an agent is failing. */
+const POOR_RATE = 0.5;
+
+export const isFailing = ({ total_executions, success_rate }: AgentSummary): boolean =>
+  total_executions > 0 && success_rate < POOR_RATE;
+
+/** Nothing while the agent is healthy. */
+export function Health({ agent }: { agent: AgentSummary }) {
+  if (agent.health.status !== 'degraded') return null;
+  return isFailing(agent) ? (
+    <Badge tone="bad" title="Fewer than half of its calls succeeded">
+      failing
+    </Badge>
+  ) : (
+    <Badge tone="warn" title="Fewer than 80 % of its last calls succeeded">
+      degraded
+    </Badge>
+  );
+}
 
 /** The marketplace has verified the creator's identity. */
 export function Verified() {

@@ -5,7 +5,7 @@ import { Tabs } from 'radix-ui';
 import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull, AgentPage } from '../../sdk/wire/wire.ts';
-import { Verified } from '../parts/badges.tsx';
+import { Health, Verified } from '../parts/badges.tsx';
 import { Badge, Button, buttonStyle, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Status } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
@@ -89,9 +89,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
         )}
         {agent.health.status === 'degraded' && (
           <li className="flex">
-            <Badge tone="warn" title="Fewer than 80 % of its last calls succeeded">
-              degraded
-            </Badge>
+            <Health agent={agent} />
           </li>
         )}
         {agent.creator.verified && (

@@ -17,7 +17,7 @@ import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
-import { Amounts, Archived, type Execution, OnChain } from './executions/facts.tsx';
+import { Amounts, Archived, type Execution, isBeingOpened, OnChain } from './executions/facts.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
 import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
@@ -123,7 +123,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
           )}
           {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}
           <Asked execution={execution} />
-          <ResultCard execution={execution} />
+          {!isBeingOpened(execution, record) && <ResultCard execution={execution} />}
           {steps !== null && steps.length > 0 && (
             <Card>
               <h2 className="font-semibold">Steps</h2>
@@ -140,11 +140,11 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
         </div>
         <div className="grid gap-5 max-lg:contents">
           <div className="max-lg:order-first">
-            <Amounts execution={execution} dispute={dispute} />
+            <Amounts execution={execution} dispute={dispute} record={record} />
           </div>
           <Card className="pb-0 max-lg:order-1">
             <h2 className="mb-4 text-sm text-faint">Timeline</h2>
-            <Timeline execution={execution} dispute={dispute} isOpened={Boolean(record)} />
+            <Timeline execution={execution} dispute={dispute} record={record} />
           </Card>
           {execution.status === 'completed' && dispute === null && <Disputable execution={execution} record={record} />}
           <Deletion execution={execution} dispute={dispute} record={record} />
@@ -159,7 +159,7 @@ function Missing({ executionId }: { executionId: string }) {
     <>
       <PageHead title="Execution" about={executionId} />
       <Empty title="This wallet has no such execution">
-        <p className="mb-5">It may be another wallet's. Whatever has been settled can still be verified by anybody.</p>
+        <p className="mb-5">It may belong to another wallet. Anybody can verify a settled execution.</p>
         <a href={`/verify?id=${encodeURIComponent(executionId)}`} className={buttonStyle('primary')}>
           Verify it
         </a>

@@ -96,6 +96,9 @@ const COST = (
     Cost
   </span>
 );
+/** Nothing is known about the price before the escrow is open. */
+const costOf = ({ status, cost_usdc }: ExecutionSummary): string =>
+  cost_usdc === 0 && (status === 'pending' || status === 'running') ? '–' : formatAmount(cost_usdc);
 const HEAD = ['Agent', 'Status', COST, 'Opened', 'Execution'];
 
 /** A table if there is space, else cards. */
@@ -112,7 +115,7 @@ function Rows({ executions }: { executions: ExecutionSummary[] }) {
               <td>
                 <Status value={execution.status} />
               </td>
-              <td className="text-right whitespace-nowrap tabular-nums">{formatAmount(execution.cost_usdc)}</td>
+              <td className="text-right whitespace-nowrap tabular-nums">{costOf(execution)}</td>
               <td className="whitespace-nowrap">
                 <Time at={execution.initiated_at} />
               </td>
@@ -137,7 +140,7 @@ function Rows({ executions }: { executions: ExecutionSummary[] }) {
             </div>
             <div className="flex flex-wrap justify-between gap-x-3 text-faint">
               <Time at={execution.initiated_at} />
-              <span className="tabular-nums">{formatAmount(execution.cost_usdc)}</span>
+              <span className="tabular-nums">{costOf(execution)}</span>
             </div>
           </li>
         ))}

@@ -30,13 +30,13 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   const { run } = running;
 
   const { task, parameters, timeout } = draft;
-  const { executionId = null, opened: escrow = null, begunAt = 0, endedAt = null } = run ?? {};
+  const { executionId = null, opened: escrow = null, isHeld = false, begunAt = 0, endedAt = null } = run ?? {};
   // A refused call never began.
   const isCalled = run !== null && (executionId !== null || run.error === null);
   useEffect(() => {
-    const call = isCalled ? { executionId, opened: escrow, isStarted, begunAt, endedAt } : null;
+    const call = isCalled ? { executionId, opened: escrow, isHeld, isStarted, begunAt, endedAt } : null;
     keep(agent.agent_id, { task, parameters, timeout, call });
-  }, [agent.agent_id, task, parameters, timeout, isCalled, executionId, escrow, isStarted, begunAt, endedAt]);
+  }, [agent.agent_id, task, parameters, timeout, isCalled, executionId, escrow, isHeld, isStarted, begunAt, endedAt]);
 
   // A dialog keeps the focus while it is open.
   const isRunFocused = run !== null && !isPaying;

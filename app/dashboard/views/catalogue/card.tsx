@@ -1,16 +1,15 @@
 /** One agent in a list: its purpose, price and quality. The whole card is a link. */
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
-import { Verified } from '../../parts/badges.tsx';
+import { Health, isFailing, Verified } from '../../parts/badges.tsx';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
 export function AgentCard({ agent }: { agent: AgentSummary }) {
-  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status, health } = agent;
+  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status } = agent;
   const hasRun = total_executions > 0;
-  const isFailing = hasRun && agent.success_rate < POOR_RATE;
   return (
     <Link
       to="/agents/$agentId"
@@ -21,9 +20,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         <h2 className="line-clamp-1 font-semibold">{name}</h2>
         <span className="flex shrink-0 gap-1.5">
           {status === 'paused' && <Status value="paused" />}
-          {health.status === 'degraded' && (
-            <Badge tone={isFailing ? 'bad' : 'warn'}>{isFailing ? 'failing' : 'degraded'}</Badge>
-          )}
+          <Health agent={agent} />
           {agent.creator.verified && <Verified />}
         </span>
       </div>
@@ -39,7 +36,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a call
       </p>
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
-        <Value label="Success" value={hasRun ? formatRate(agent.success_rate) : '–'} isBad={isFailing} />
+        <Value label="Success" value={hasRun ? formatRate(agent.success_rate) : '–'} isBad={isFailing(agent)} />
         <Value
           label="Speed"
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
@@ -49,9 +46,6 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
     </Link>
   );
 }
-
-/** Below this share of completed calls an agent looks as it is: failing. */
-const POOR_RATE = 0.5;
 
 function Value({ label, value, isBad = false }: { label: string; value: string; isBad?: boolean }) {
   return (

@@ -151,7 +151,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
         open={shown === 'claim'}
         onOpenChange={close}
         title="Claim the award"
-        about="The caller's USDC account could not receive it when the dispute was decided. It goes there now, whoever signs."
+        about="The caller's USDC account could not receive it when the dispute was decided. It goes there now, no matter which wallet signs."
         rows={[
           ['Amount', formatAmount(dispute.owed_usdc)],
           ['To the wallet', dispute.caller],

@@ -12,18 +12,38 @@ import { isPaidBack, RefundTransaction, useRefund } from './refunded.tsx';
 
 export type Execution = Awaited<ReturnType<typeof rest.getExecution>>;
 
+/**
+ * True while nobody knows if the price is in escrow: the service names no cost, and the chain has no record. The opening
+ * may still fail, so nothing is said about money.
+ */
+export const isBeingOpened = (
+  { status, cost_usdc, archive }: Execution,
+  record: ShownRecord | null | undefined,
+): boolean => (status === 'pending' || status === 'running') && cost_usdc === 0 && !record && archive === null;
+
 interface AmountsProps {
   execution: Execution;
   dispute: DisputeSummary | null | undefined;
+  record: ShownRecord | null | undefined;
 }
 
 /** The split that the settling transaction made, or the refund; and what is left to pay after a dispute. */
-export function Amounts({ execution, dispute }: AmountsProps) {
-  const { cost_usdc, creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
+export function Amounts({ execution, dispute, record }: AmountsProps) {
+  const { creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
+  // The record may be known before the service has it.
+  const cost_usdc = execution.cost_usdc || (record?.status === 'open' ? Number(record.price_usdc) : 0);
   const refund = useRefund(execution.execution_id, isPaidBack(execution.refund));
   const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
   const isSettled = creator_amount_usdc > 0;
   const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc, dispute.owed_usdc) : 0;
+  if (isBeingOpened(execution, record)) {
+    return (
+      <Card>
+        <h2 className="text-sm text-faint">Being opened</h2>
+        <p className="mt-1 text-sm">The amount is shown here once Solana has confirmed the payment.</p>
+      </Card>
+    );
+  }
   return (
     <Card>
       <h2 className="text-sm text-faint">{headOf(execution, returned)}</h2>

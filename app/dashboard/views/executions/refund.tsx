@@ -48,7 +48,7 @@ export function RefundState({ execution, record }: { execution: Execution; recor
         open={isOpen}
         onOpenChange={setOpen}
         title="Send the price back"
-        about="The escrow goes back to the wallet that paid it, whoever signs."
+        about="The escrow goes back to the wallet that paid it, no matter which wallet signs."
         rows={[
           ['Amount', price],
           ['To the wallet', record.caller],

@@ -4,7 +4,8 @@ import type { Refund } from '../../../sdk/receipt/verify.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
-import type { Execution } from './facts.tsx';
+import { type Execution, isBeingOpened } from './facts.tsx';
+import type { ShownRecord } from './record.ts';
 import { HANDED_OVER, isPaidBack, RefundTransaction, refundedText, useRefund } from './refunded.tsx';
 
 interface Moment {
@@ -17,8 +18,7 @@ interface Moment {
 interface TimelineProps {
   execution: Execution;
   dispute: DisputeSummary | null | undefined;
-  /** True if the chain has its record. */
-  isOpened: boolean;
+  record: ShownRecord | null | undefined;
 }
 
 export function Timeline(props: TimelineProps) {
@@ -54,10 +54,10 @@ export function Timeline(props: TimelineProps) {
   );
 }
 
-function momentsOf({ execution, dispute, isOpened }: TimelineProps, refunded: Refund | null | undefined): Moment[] {
+function momentsOf({ execution, dispute, record }: TimelineProps, refunded: Refund | null | undefined): Moment[] {
   const { status, archive } = execution;
-  if (status === 'pending' && !isOpened) {
-    return [{ title: 'Being opened', about: 'The price goes into escrow.', state: 'now' }];
+  if (isBeingOpened(execution, record)) {
+    return [{ title: 'Being opened', about: 'Solana has not confirmed it yet.', state: 'now' }];
   }
   return [
     {

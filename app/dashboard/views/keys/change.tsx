@@ -14,6 +14,7 @@ import {
   addressesError,
   agentsError,
   CapField,
+  CORRECT_FIRST,
   GasField,
   LimitFields,
   type LimitTexts,
@@ -98,7 +99,8 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
             {explain(change.error)}
           </Note>
         )}
-        <div className="flex flex-wrap justify-end gap-2">
+        <div className="flex flex-wrap items-center justify-end gap-2">
+          {hasErrors && <p className="mr-auto text-sm text-faint">{CORRECT_FIRST}</p>}
           <Button onClick={onClose} disabled={change.isPending}>
             Cancel
           </Button>
@@ -139,6 +141,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
       about="The amount already spent still counts. The allowance of all keys does not change."
       confirm="Sign the limits"
       disabled={hasErrors || isSame}
+      whyNot={hasErrors ? CORRECT_FIRST : 'Change a limit first.'}
       work={async ({ marketplace, wallet, updateKey, readClock }) => {
         const days = readings.days.value;
         const expiresAt = days

@@ -15,6 +15,7 @@ import {
   addressesError,
   agentsError,
   CapField,
+  CORRECT_FIRST,
   GasField,
   LimitFields,
   type LimitReadings,
@@ -89,7 +90,7 @@ export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps
   return (
     <>
       <AskBeforeLeaving when={open && name !== ''} title="Leave without the key?">
-        The key is not made yet. What you have filled in is lost.
+        The key is not created yet. Your input is deleted if you leave.
       </AskBeforeLeaving>
       <SignDialog
         open={open}
@@ -161,7 +162,7 @@ interface Missing {
 
 function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string | null {
   if (name === '') return 'Enter a name first.';
-  if (hasErrors) return 'Correct the marked fields first.';
+  if (hasErrors) return CORRECT_FIRST;
   if (!hasAccount) return 'The wallet needs a USDC account first.';
   return isBlocked ? "Agree to replace the other program's allowance first." : null;
 }

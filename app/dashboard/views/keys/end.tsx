@@ -126,11 +126,11 @@ export function CloseDialog({ apiKey, onClose }: EndProps) {
       open
       onOpenChange={onClose}
       title={`Remove the grant of "${apiKey.name}"`}
-      about="The key has ended. Its account on the chain can be closed; its refundable deposit goes back to whoever paid it."
+      about="The key has ended. Its account on the chain can be closed; its refundable deposit goes back to the wallet that paid it."
       confirm="Sign and remove"
       work={({ marketplace, wallet, closeKey }) => closeKey(marketplace, { wallet, keyId: apiKey.key_id })}
       onDone={() => {
-        notify('The grant is removed', 'Its deposit is back with whoever paid it.');
+        notify('The grant is removed', 'Its deposit is back with the wallet that paid it.');
         onClose();
       }}
     />

@@ -237,6 +237,9 @@ export function listOf(text: string): string[] | null {
   return entries.length === 0 ? null : entries;
 }
 
+/** Why a form cannot be confirmed, while a field says what is wrong with its text. */
+export const CORRECT_FIRST = 'Correct the marked fields first.';
+
 const RULES = PROCEDURES['keys.register'].input.shape;
 
 /** The marketplace's error for this name; null if it is valid. */

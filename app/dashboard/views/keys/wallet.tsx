@@ -6,7 +6,7 @@ import { SignDialog } from '../../parts/sign.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Card, Checkbox, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
-import { read } from './fields.tsx';
+import { CORRECT_FIRST, read } from './fields.tsx';
 import { callsPaid, type WalletMoney } from './money.ts';
 
 /** Above this the amount counts as unlimited: some programs approve the maximum. */
@@ -100,6 +100,7 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
       ]}
       confirm="Sign the allowance"
       disabled={allowance.value === undefined || (otherDelegate !== null && !mayReplace)}
+      whyNot={allowance.value === undefined ? CORRECT_FIRST : 'Agree to replace the present delegate first.'}
       work={({ marketplace, wallet, changeAllowance }) =>
         changeAllowance(marketplace, { wallet, allowance: allowance.value! })
       }
@@ -150,6 +151,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
       ]}
       confirm={way === 'add' ? 'Sign the top-up' : 'Sign the withdrawal'}
       disabled={amount === undefined || amount === 0n || (after !== null && after < 0n)}
+      whyNot={amount === 0n ? 'Enter an amount above 0 first.' : CORRECT_FIRST}
       work={async ({ marketplace, wallet, addGas, takeGas }) => {
         const done =
           way === 'add'

@@ -224,14 +224,14 @@ export function DelistCard({ listing }: ActionProps) {
       <SignDialog
         open={isOpen}
         onOpenChange={setOpen}
-        title={`Delist ${nameOf(listing)} for ever?`}
+        title={`Delist ${nameOf(listing)} permanently?`}
         about="This cannot be undone. To offer it again, list it again with another signing key."
         rows={[
           ['From now on', 'No new calls; calls in progress continue'],
           ['Collateral', formatAmount(heldCollateral(listing))],
           ['Can be returned', span ? `${span} from now, once no dispute is open` : 'after the dispute windows'],
         ]}
-        confirm="Delist for ever"
+        confirm="Delist permanently"
         danger
         work={({ marketplace, wallet, PublicKey, delist }) =>
           delist(marketplace, { wallet, agentId: new PublicKey(listing.agent_id) })

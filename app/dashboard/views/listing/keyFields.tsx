@@ -129,7 +129,7 @@ function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
   );
 }
 
-function Proof({ agentId, value, onChange }: KeyFieldsProps) {
+function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
   const [publicKey, setPublicKey] = useState(value?.address ?? '');
   const [proof, setProof] = useState('');
   const [error, setError] = useState<string | null>(null);
@@ -171,7 +171,7 @@ function Proof({ agentId, value, onChange }: KeyFieldsProps) {
         <details className="text-sm">
           <summary className="text-accent">A command that signs them with a key file</summary>
           <div className="mt-2">
-            <Code text={proofCommand(message)} label="Command" />
+            <Code text={proofCommand(message, agentName)} label="Command that signs the bytes" />
           </div>
         </details>
       )}

@@ -67,8 +67,8 @@ export async function proofMessage(agentId: string): Promise<string> {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A command that signs such a message with a key file, using only Node. */
-export const proofCommand = (message: string): string =>
+/** A command that signs such a message with the key file of an agent, using only Node. */
+export const proofCommand = (message: string, agentName: string): string =>
   [
     "node -e '",
     'const { createPrivateKey, sign } = require("node:crypto");',
@@ -77,5 +77,5 @@ export const proofCommand = (message: string): string =>
     'const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed]);',
     'const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });',
     'console.log(sign(null, Buffer.from(message, "hex"), key).toString("hex"));',
-    `' signing-key.json ${message}`,
+    `' ${keyFileName(agentName)} ${message}`,
   ].join('\n');

@@ -78,7 +78,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
       <CallsChart days={days} />
       <LatencyChart
         days={days}
-        summary={latest ? `${formatDuration(latest.p50_ms ?? 0)} in the middle` : 'No completed calls'}
+        summary={latest ? `Median ${formatDuration(latest.p50_ms ?? 0)}` : 'No completed calls'}
       />
       <Failures failures={failures} />
     </div>
@@ -95,7 +95,7 @@ function Failures({ failures }: Pick<Statistics, 'failures'>) {
         </p>
       </div>
       {failures.length > 0 && (
-        <div>
+        <div className="min-w-0">
           <Table label="Failures by reason" head={['Reason', 'Calls', 'Last']}>
             {failures.map(({ code, message, count, last_at }) => (
               <tr key={`${code} ${message}`}>

@@ -94,7 +94,7 @@ export function StartOver({ onConfirm }: { onConfirm(): void }) {
         open={isOpen}
         onOpenChange={setOpen}
         title="Start over?"
-        about="Everything that you wrote here is deleted. What is listed already stays."
+        about="The draft is deleted. Agents that are already listed do not change."
       >
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={() => setOpen(false)}>Keep the draft</Button>

@@ -11,6 +11,8 @@ export interface KeptCall {
   /** Null while the service has not answered the call of a key. */
   executionId: string | null;
   opened: Opened | null;
+  /** The service has said that a key's price is in escrow. */
+  isHeld: boolean;
   isStarted: boolean;
   begunAt: number;
   endedAt: number | null;

@@ -26,8 +26,7 @@ export function RunOutcome({ run, onStart, onAgain }: OutcomeProps) {
 
 /** Before the end: the visitor may leave, or why it has not started. */
 function Pending({ run, onStart, onAgain }: OutcomeProps) {
-  const { error, executionId, opened, execution, isSilent, isUnreadable, ask } = run;
-  const isAtWork = execution?.status === 'running';
+  const { error, executionId, opened, isAtWork, isSilent, isUnreadable, ask } = run;
   if (error !== null && !isAtWork) {
     const { title, text, to, mayRepeat = false } = describeFailure(error);
     return (

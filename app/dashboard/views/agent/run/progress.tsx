@@ -70,14 +70,14 @@ const SPOKEN: Record<State, string> = { waiting: 'still to come', active: 'going
 const isRefused = ({ executionId, error }: RunState): boolean => executionId === null && error !== null;
 
 /** The price is in escrow, but the work was not started. */
-const isStalled = ({ opened, error, hasEnded, execution }: RunState): boolean =>
-  opened !== null && error !== null && !hasEnded && execution?.status !== 'running';
+const isStalled = ({ opened, error, hasEnded, isAtWork }: RunState): boolean =>
+  opened !== null && error !== null && !hasEnded && !isAtWork;
 
 function titleOf(run: RunState): string {
-  const { outcome, isSilent, isUnreadable } = run;
+  const { outcome, error, isAtWork, isSilent, isUnreadable } = run;
   if (isRefused(run)) return 'Not run';
   if (isStalled(run)) return 'Not started';
-  if (isSilent || (isUnreadable && outcome === null)) return 'Not known yet';
+  if (isSilent || (outcome === null && (isUnreadable || (error !== null && !isAtWork)))) return 'Not known yet';
   if (outcome === null) return 'Running';
   return outcome === 'completed' ? 'Completed' : 'Not completed';
 }
@@ -95,12 +95,11 @@ function stepsOf(
   links: Links,
   refunded: Refund | null | undefined,
 ): Step[] {
-  const { execution, ended, executionId, outcome, hasEnded, answer } = run;
+  const { ended, error, outcome, hasEnded, wasOpened, isAtWork, answer } = run;
   const price = formatAmount(agent.price_per_call_usdc);
   const failed = outcome === 'failed';
-  const wasOpened = executionId !== null;
   const isVoid = failed && ended !== null && ended.refund === null;
-  const wasSent = wasOpened && !isVoid && (hasEnded || execution?.status === 'running');
+  const wasSent = wasOpened && !isVoid && (hasEnded || isAtWork);
   const isDone = outcome === 'completed';
   const refund = ended?.refund ?? null;
   const step = (done: boolean, isTurn: boolean): State => (done ? 'done' : isTurn ? 'active' : 'waiting');
@@ -121,6 +120,8 @@ function stepsOf(
         ) : (
           'None was opened.'
         )
+      ) : error !== null ? (
+        'Not known yet.'
       ) : (
         `Putting ${price} into escrow …`
       ),

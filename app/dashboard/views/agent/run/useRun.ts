@@ -30,6 +30,8 @@ interface Run {
   executionId: string | null;
   /** Null: paid by a key. */
   opened: Opened | null;
+  /** The service has said that a key's price is in escrow. */
+  isHeld: boolean;
   /** A client that may read it; null if only the wallet's cookie may. */
   client: MarketplaceClient | null;
   /** The service's complete answer to a wallet's start. */
@@ -45,6 +47,7 @@ const NEW: Omit<Run, 'begunAt'> = {
   endedAt: null,
   executionId: null,
   opened: null,
+  isHeld: false,
   client: null,
   answer: null,
   error: null,
@@ -84,6 +87,13 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   const ended = isEnded(execution) ? execution : null;
   const outcome = outcomeOf(ended, run);
   const hasEnded = outcome !== null;
+  // An opening that is not confirmed has no cost yet, and may still fail.
+  const wasOpened =
+    run?.opened != null ||
+    run?.isHeld === true ||
+    (execution?.cost_usdc ?? 0) > 0 ||
+    outcome === 'completed' ||
+    ended?.refund != null;
   useEvents(execution && !hasEnded ? execution.execution_id : null, run?.client ?? null, refetch, setStreaming);
 
   // The service's own error is an answer too.
@@ -118,8 +128,9 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
         max_cost_usdc: agent.price_per_call_usdc,
         ...(timeoutSeconds !== null && { timeout_seconds: timeoutSeconds }),
       };
-      const { execution_id } = await client.execute(agent.agent_id, body, { idempotencyKey });
-      change({ executionId: execution_id });
+      const { execution_id, status } = await client.execute(agent.agent_id, body, { idempotencyKey });
+      // `running`: the opening took longer than the service waits.
+      change({ executionId: execution_id, isHeld: status !== 'running' });
     } catch (error) {
       change({ error, endedAt: Date.now(), executionId: marketplaceErrorIn(error)?.executionId ?? null });
       if (marketplaceErrorIn(error)?.code === 'price_changed') void queries.invalidateQueries({ queryKey: ['agent'] });
@@ -133,6 +144,8 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
       ended,
       outcome,
       hasEnded,
+      wasOpened,
+      isAtWork: wasOpened && execution?.status === 'running',
       isSilent,
       isUnreadable,
       ask: id === null ? null : () => void refetch(),
