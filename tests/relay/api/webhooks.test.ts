@@ -380,7 +380,9 @@ describe('webhooks', () => {
     world.deps.config.allowPrivateEndpoints = true;
     for (let count = 1; count < 30; count += 1) await management.call('webhooks.test', { endpoint_id });
     const tired = await refusal(management.call('webhooks.test', { endpoint_id }));
-    expect([tired.status, tired.code, tired.retryAfterSeconds]).to.deep.equal([429, 'rate_limited', 600]);
+    expect([tired.status, tired.code]).to.deep.equal([429, 'rate_limited']);
+    // Ten minutes from the first of them.
+    expect(tired.retryAfterSeconds).to.be.within(1, 600);
   });
 
   it('counts the tests of all wallets that have not paid together, and not those of a wallet that has', async () => {

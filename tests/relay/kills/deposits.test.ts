@@ -32,16 +32,16 @@ const BLOCKHASH_SLOTS = 150;
 
 const sidesOf = (moves: string[]) => moves.flatMap((move) => [`${move}:before`, `${move}:after`]);
 const sendsOf = (name: string) => ['before', 'sent', 'after'].map((side) => `send-${name}:${side}`);
-/** The client has no answer here, and nothing was sent: it is not charged. */
-const NOTHING_SENT = ['claimDeposit:before', 'claimDeposit:after', 'depositSigned:before'];
-const PAYING = [
-  ...NOTHING_SENT,
-  'depositSigned:after',
+/** The payment was not sent. If its blockhash expires before a relay goes on, it is never charged. */
+const UNPAID = [
+  ...sidesOf(['claimDeposit', 'depositSigned']),
   ...sendsOf('deposit'),
   ...sidesOf(['depositConfirmed', 'paySigned']),
-  ...sendsOf('pay'),
-  'paid:before',
+  'send-pay:before',
 ];
+/** The open was signed and not sent. If its blockhash expires before a relay goes on, the deposit is returned. */
+const UNOPENED = ['openSigned:after', 'send-open:before'];
+const PAYING = [...UNPAID, 'send-pay:sent', 'send-pay:after', 'paid:before'];
 const POINTS = {
   completed: [...PAYING, 'paid:after', ...sidesOf(['openSigned', 'openConfirmed', 'settled']), ...sendsOf('open')],
   /** The creator pauses the agent once the money is in the deposit. */
@@ -69,6 +69,17 @@ describe('kill -9 of a relay that holds deposits', function () {
     );
   });
   after(() => market.stop());
+
+  const relays: RelayHandle[] = [];
+  async function start(...environment: Parameters<TestMarketplace['startRelayProcess']>): Promise<RelayHandle> {
+    const relay = await market.startRelayProcess(...environment);
+    relays.push(relay);
+    return relay;
+  }
+  // A relay of a failed test would serve the next one.
+  afterEach(async () => {
+    for (const relay of relays.splice(0)) await relay.kill();
+  });
 
   /** Pays as its client does, which repeats a payment that the busy relay did not take. */
   async function pay(relay: RelayHandle, { ask }: Bought): Promise<void> {
@@ -121,8 +132,8 @@ describe('kill -9 of a relay that holds deposits', function () {
   for (const mode of ['started again', 'taken over'] as const) {
     it(`completes every call, or never charges for it, and leaves no deposit (${mode})`, async () => {
       const isTakenOver = mode === 'taken over';
-      const doomed = await market.startRelayProcess({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
-      const neighbour = isTakenOver ? await market.startRelayProcess() : null;
+      const doomed = await start({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
+      const neighbour = isTakenOver ? await start() : null;
       const tasks = POINTS.completed.map((point) => stopAt(point, mode));
       const bought: Bought[] = [];
       for (const task of tasks) bought.push(await prepare(doomed, task));
@@ -134,7 +145,7 @@ describe('kill -9 of a relay that holds deposits', function () {
       await until('all stand', async () => tasks.every((task) => doomed.standing.has(task)));
       await doomed.kill();
       await Promise.all(calls);
-      const relay = neighbour ?? (await market.startRelayProcess());
+      const relay = neighbour ?? (await start());
       const found: Record<string, string> = {};
       let paid = 0n;
       for (const [n, one] of bought.entries()) {
@@ -146,22 +157,26 @@ describe('kill -9 of a relay that holds deposits', function () {
         if (answer.status === 200) expect(answer.body.result, point).to.equal(`done: ${one.task}`);
         expect(await market.node.connection.getAccountInfo(one.deposit, 'confirmed'), point).to.equal(null);
       }
-      // Where nothing was sent, the quote may have expired before its client asked again.
-      const isNever = (point: string) => NOTHING_SENT.includes(point) && found[point] === '402, 0 paid';
-      const all = POINTS.completed.map((point) => [point, isNever(point) ? '402, 0 paid' : `200, ${TOTAL} paid`]);
-      expect(found).to.deep.equal(Object.fromEntries(all));
-      const calledOnce = BigInt(POINTS.completed.filter((point) => !isNever(point)).length);
-      expect(paid).to.equal(TOTAL * calledOnce);
-      expect((await market.amountOf(market.creatorUsdc)) - before.creator).to.equal((PRICE - FEE) * calledOnce);
-      expect((await market.amountOf(findTreasury())) - before.treasury).to.equal((FEE + SERVICE_FEE) * calledOnce);
+      const [done, never, returned] = [`200, ${TOTAL} paid`, '402, 0 paid', `503, ${SERVICE_FEE} paid`];
+      const countOf = (end: string) => BigInt(POINTS.completed.filter((point) => found[point] === end).length);
+      const expected = POINTS.completed.map((point) => {
+        const isLate =
+          (UNPAID.includes(point) && found[point] === never) || (UNOPENED.includes(point) && found[point] === returned);
+        return [point, isLate ? found[point] : done];
+      });
+      expect(found).to.deep.equal(Object.fromEntries(expected));
+      expect(paid).to.equal(TOTAL * countOf(done) + SERVICE_FEE * countOf(returned));
+      expect((await market.amountOf(market.creatorUsdc)) - before.creator).to.equal((PRICE - FEE) * countOf(done));
+      const toTreasury = (FEE + SERVICE_FEE) * countOf(done) + SERVICE_FEE * countOf(returned);
+      expect((await market.amountOf(findTreasury())) - before.treasury).to.equal(toTreasury);
       await until('the chain can take back none of it', () => areFinal(bought));
       await relay.kill();
     });
 
     it(`returns what cannot be served any more, whole and once (${mode})`, async () => {
       const isTakenOver = mode === 'taken over';
-      const doomed = await market.startRelayProcess({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
-      const neighbour = isTakenOver ? await market.startRelayProcess() : null;
+      const doomed = await start({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
+      const neighbour = isTakenOver ? await start() : null;
       // All of them stand once the money is in; then the creator pauses the agent, and they go on to where they die.
       const gates = POINTS.returned.map((point) => `${stopAt('paid:after', point)} ${mode}`);
       const bought: Bought[] = [];
@@ -179,7 +194,7 @@ describe('kill -9 of a relay that holds deposits', function () {
       );
       await doomed.kill();
       await Promise.all(calls);
-      const relay = neighbour ?? (await market.startRelayProcess());
+      const relay = neighbour ?? (await start());
       for (const [n, one] of bought.entries()) {
         const point = POINTS.returned[n]!;
         const answer = await endOf(relay, one);
@@ -195,7 +210,7 @@ describe('kill -9 of a relay that holds deposits', function () {
   }
 
   it('opens a deposit again whose open the chain rolled back, calls the creator once, and charges once', async () => {
-    const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
+    const doomed = await start({ STANDSTILL: '1' });
     const task = stopAt('paid:after', 'rolled back');
     const one = await prepare(doomed, task);
     const call = pay(doomed, one);
@@ -217,7 +232,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     await call;
     const last = (await connection.getBlockHeight('confirmed')) + BLOCKHASH_SLOTS;
     await until('the blockhash expires', async () => (await connection.getBlockHeight('finalized')) > last, 120_000);
-    const relay = await market.startRelayProcess();
+    const relay = await start();
     const answer = await endOf(relay, one);
     expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${task}`]);
     expect(market.calls.get(id)).to.equal(1);
