@@ -171,7 +171,8 @@ async function requireTime(lane: Asker['lane'], limited: string): Promise<void> 
 }
 
 const inPreparation = createQueue(PREPARED);
-const inPreparationForOthers = createQueue(1);
+/** Answers that nobody pays for never take the places of those that are paid. */
+const inUnpaidPreparation = createQueue(1);
 
 /**
  * The same for answers: their bytes, of any length, are the first argument and arrive joined. They are copied for the
@@ -183,7 +184,7 @@ export function bytesInThread<Input, Output>(
   run: (bytes: Uint8Array, input: Input) => Output,
 ): (body: Body, input: Input, ask?: Ask) => Promise<Output> {
   return (body, input, ask) =>
-    (ask ? inPreparationForOthers : inPreparation)(async () => {
+    (ask ? inUnpaidPreparation : inPreparation)(async () => {
       const { port1, port2 } = new MessageChannel();
       try {
         for (const piece of piecesOf(body)) {

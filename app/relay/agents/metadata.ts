@@ -39,9 +39,8 @@ export async function acceptMetadata(
   ask: Ask,
 ): Promise<{ metadata_hash: string }> {
   const document = { bytes, allowPrivateEndpoints: deps.config.allowPrivateEndpoints };
-  requireValue(
-    (isSmallSchema(bytes.toString('latin1')) && checkSmall(document)) || (await checkInThread(ask, document)),
-  );
+  const small = isSmallSchema(bytes.toString('latin1')) ? checkWithin(SMALL_LIMIT_MS, document) : null;
+  requireValue(small ?? (await checkInThread(ask, document)));
   const metadataHash = hashMetadata(bytes);
   await keepMetadata(deps, { metadataHash, document: bytes.toString('utf8'), ...poster });
   return { metadata_hash: metadataHash };
@@ -54,30 +53,23 @@ interface Posted {
 
 /** Checks if the document may be listed; the value is empty. */
 export function checkMetadataNow(posted: Posted): Reading<null> {
-  const tooComplex = () => invalid('The schemas are too complex: checking them takes too long');
-  return tryReading(() => {
-    if (!isCheckedWithin(WORK_LIMIT_MS, posted)) throw tooComplex();
-    return null;
-  });
+  const tooComplex = () => {
+    throw invalid('The schemas are too complex: checking them takes too long');
+  };
+  return checkWithin(WORK_LIMIT_MS, posted) ?? tryReading(tooComplex);
 }
 
-/** The same on the event loop; null if that takes too long. */
-function checkSmall(posted: Posted): Reading<null> | null {
-  let isChecked = false;
-  const reading = tryReading(() => {
-    isChecked = isCheckedWithin(SMALL_LIMIT_MS, posted);
-    return null;
-  });
-  return isChecked || 'refusal' in reading ? reading : null;
-}
-
-/** False if the time is over. Throws ApiError 400 with the fault. */
-function isCheckedWithin(milliseconds: number, posted: Posted): boolean {
+/** The same; null if it takes longer than that. */
+function checkWithin(milliseconds: number, posted: Posted): Reading<null> | null {
   try {
-    withinWork(milliseconds, () => checkMetadata(posted));
-    return true;
+    return withinWork(milliseconds, () =>
+      tryReading(() => {
+        checkMetadata(posted);
+        return null;
+      }),
+    );
   } catch (error) {
-    if (error instanceof OutOfTime) return false;
+    if (error instanceof OutOfTime) return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Compares every open record, every row of the journal and of the index, every key, and every deposit, page by page. It writes nothing
- * and holds no lock, so changes during the sweep look like differences. Every difference is checked again, and only a
- * lasting one counts.
+ * Compares every open record, every row of the journal and of the index, every key, and every deposit, page by page. It
+ * writes nothing and holds no lock, so changes during the sweep look like differences. Every difference is checked again,
+ * and only a lasting one counts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountLayout } from '@solana/spl-token';

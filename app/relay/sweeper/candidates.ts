@@ -13,7 +13,7 @@ type Views = Kysely<LedgerDatabase>;
 /** Candidates per query, for several transactions. */
 const PAGE = 240;
 
-/** An account that may be removed, and the time of its end, unix seconds; a deposit that has none: of its beginning. */
+/** An account that may be removed, and the time of its end, unix seconds; for a deposit the time when it was prepared. */
 export interface Candidate {
   /** Of the execution; of a deposit its address. */
   id: string;

@@ -1,8 +1,8 @@
 /**
  * The sweeper returns the rent of ended accounts to its lenders, by archiving and closing. It sends back deposits that
- * the ledger has lost, and follows the archives' trees, so that proofs can be shown. One relay sweeps for all that share the ledger; if its round fails,
- * another takes over. It can be killed at any step: the chain shows the remaining work, and the next sweeper follows
- * sent transactions.
+ * the ledger has lost, and follows the archives' trees, so that proofs can be shown. One relay sweeps for all that share
+ * the ledger; if its round fails, another takes over. It can be killed at any step: the chain shows the remaining work,
+ * and the next sweeper follows sent transactions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
