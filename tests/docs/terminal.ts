@@ -83,6 +83,11 @@ export function createTerminal(folder: string, dataDir: string, test: string) {
         .flatMap(ours)
         .map(nameOf)
         .filter((name) => !pasted.has(name)),
+    /** What the latest command printed, and what it put behind still prints. */
+    printed: (): string =>
+      ['stdout', 'stderr']
+        .map((name) => readFileSync(join(folder, 'shell', `${name}-${shells.length - 1}`), 'utf8'))
+        .join(''),
     /** Ends what was put behind. */
     close(): void {
       for (const { pid } of shells) {

@@ -10,7 +10,14 @@ import { findConfig, findEventAuthority, findTreasury, PROGRAM_ID } from '../../
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDERS = ['app', 'examples', 'indexer', 'migrations', 'programs', 'scripts'];
-const FILES = ['Anchor.toml', 'Cargo.toml', 'package-lock.json', 'package.json', 'tsconfig.json'];
+const FILES = [
+  'Anchor.toml',
+  'Cargo.toml',
+  'clients/python/README.md',
+  'package-lock.json',
+  'package.json',
+  'tsconfig.json',
+];
 const NOT_COPIED = ['node_modules', 'target'];
 const ARTIFACT = 'programs/marketplace/artifact/marketplace.so';
 const IDL = 'app/sdk/program/idl';

@@ -301,7 +301,9 @@ describe('the program on Agave’s validator', function () {
       ]);
       await terminal.paste(PAGE, { 'https://api.example.com': url, 'npm run relay': 'npm run relay &' });
       const ready = () => fetch(`${url}/ready`).then(({ ok }) => ok);
-      await until('the relay is ready', () => ready().catch(() => false), 600_000);
+      await until('the relay is ready', () => ready().catch(() => false), 120_000, terminal.printed).catch((error) => {
+        throw new Error(`${error.message}\n${terminal.printed()}`);
+      });
     });
 
     it('accepts a listing and a paid call', async () => {
