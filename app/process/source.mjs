@@ -1,19 +1,40 @@
 /**
  * Runs our TypeScript: bundles a file with those of our modules that it imports, and imports the bundle. The bundle is
- * kept until a source changes. To compile and load the modules one by one takes twice the processor time. Packages are
- * left to Node.
+ * kept until a source changes. To compile and load the modules one by one takes twice the processor time.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** What decides on bundles beside our sources. */
 const SETTINGS = [import.meta.filename, join(ROOT, 'package-lock.json'), join(ROOT, 'tsconfig.json')];
+
+/** What people wait for: its bundles have the packages too, which Node loads one file after the other. */
+const SERVED = /^(app\/(cli|local|mcp|relay)|indexer|tests\/harness\/node)\//;
+const WITH_PACKAGES = {
+  // They find files beside themselves.
+  external: [
+    'better-sqlite3',
+    'bigint-buffer',
+    'bufferutil',
+    'esbuild',
+    'litesvm',
+    'pino',
+    'piscina',
+    'utf-8-validate',
+  ],
+  // Packages that call it.
+  banner: {
+    js: `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(import.meta.url)});`,
+  },
+};
+/** Packages are named by their place in the bundle. Node reads the map of a bundle at each start. */
+const NO_MAP = `data:application/json,${encodeURIComponent('{"version":3,"sources":[""],"mappings":"A"}')}`;
 
 /** Imports a TypeScript file, by its path or URL, as if Node could read it. */
 export async function importSource(file) {
@@ -56,7 +77,7 @@ async function makeBundle(path, folder, record) {
     sourcemap: 'inline',
     sourcesContent: false,
     logLevel: 'silent',
-    packages: 'external',
+    ...(SERVED.test(relative(ROOT, path)) ? WITH_PACKAGES : { packages: 'external' }),
     plugins: [
       {
         name: 'own places',
@@ -73,10 +94,11 @@ async function makeBundle(path, folder, record) {
 
 const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Modules see where their source is, not where the bundle is. Notes the hash of each in `inputs`. */
+/** Our modules see where their source is, not where the bundle is. Notes the hash of each in `inputs`. */
 async function readWithPlaces(path, inputs) {
-  const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
   const text = await readFile(path, 'utf8');
+  if (path.includes('/node_modules/')) return { contents: `${text}\n//# sourceMappingURL=${NO_MAP}`, loader: 'js' };
+  const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
   inputs[path] = hashOf(text);
   const contents = text.replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]));
   return { contents, loader: path.endsWith('x') ? 'tsx' : 'ts' };

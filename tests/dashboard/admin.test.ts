@@ -5,7 +5,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { assertAccessible, untilLoaded } from './browser.ts';
+import { untilLoaded } from './browser.ts';
 import { giveEvidence, useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
@@ -282,17 +282,5 @@ describe('the admin', function () {
         const events: { event: string; at: string }[] = await log('--on-chain', '--limit', '2');
         expect(events.map(({ event }) => event)).to.deep.equal(['DisputeResolved', 'DisputeResolved']);
       }));
-
-    for (const phone of [false, true]) {
-      it(`is accessible, like the rest of the admin's part: ${phone ? 'phone' : 'desktop'}`, () =>
-        site.visit({ ...ADMIN, phone }, async (page) => {
-          const tabs = ['', '?tab=disputes', '?tab=creators', '?tab=settings', '?tab=log'].map((tab) => `/admin${tab}`);
-          for (const address of [...tabs, `/admin/disputes/${cases.rejected}`]) {
-            await page.goto(address);
-            await untilLoaded(page);
-            await assertAccessible(page);
-          }
-        }));
-    }
   });
 });

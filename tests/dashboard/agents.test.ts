@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { launchBrowser, openPage, untilLoaded } from './browser.ts';
-import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
 const ECHO_PRICE = 10_000n;
@@ -329,14 +328,4 @@ describe('agents', function () {
     expect(await edges()).to.deep.equal(before);
     await browser.close();
   });
-
-  it('are accessible in every theme and size', () =>
-    site.visit({}, async (page) => {
-      const agent = pathOf('csv-analyst');
-      for (const address of ['/', '/?q=csv', agent, `${agent}?tab=run`, `${agent}?tab=code`]) {
-        await page.goto(address);
-        await untilLoaded(page);
-        await assertAccessibleInEveryLook(page);
-      }
-    }));
 });

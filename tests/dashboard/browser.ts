@@ -34,9 +34,12 @@ export interface PageOptions {
   dark?: boolean;
   /** False: the browser runs none. */
   scripts?: boolean;
-  /** Signs in before the test begins. */
+  /** Signed in before the test begins. */
   as?: Person;
 }
+
+/** The cookies and the storage of everybody who has signed in at a marketplace. */
+export type SignedIn = Map<Person, Awaited<ReturnType<BrowserContext['storageState']>>>;
 
 export interface OpenedPage {
   page: Page;
@@ -68,8 +71,13 @@ const NOTE_REFUSALS = `document.addEventListener('securitypolicyviolation', (ref
 /** An answer that says no is what it is, and the page shows it; the console names each. */
 const REFUSED_ANSWER = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** A page of a person's own: nobody else's cookies and storage. */
-export async function openPage(browser: Browser, baseUrl: string, options: PageOptions = {}): Promise<OpenedPage> {
+/** A page of a person's own: nobody else's cookies and storage. Who is in `signedIn` need not sign in again. */
+export async function openPage(
+  browser: Browser,
+  baseUrl: string,
+  options: PageOptions = {},
+  signedIn: SignedIn = new Map(),
+): Promise<OpenedPage> {
   const context = await browser.newContext({
     baseURL: baseUrl,
     viewport: options.phone ? PHONE : DESKTOP,
@@ -78,6 +86,7 @@ export async function openPage(browser: Browser, baseUrl: string, options: PageO
     locale: 'en-GB',
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
+    storageState: options.as && signedIn.get(options.as),
   });
   context.setDefaultTimeout(STEP_MS);
   const faults: string[] = [];
@@ -104,9 +113,10 @@ export async function openPage(browser: Browser, baseUrl: string, options: PageO
     if (message.type() !== 'error' || REFUSED_ANSWER.test(message.text())) return;
     faults.push(`on the console: ${message.text()}`);
   });
-  if (options.as) {
+  if (options.as && !signedIn.has(options.as)) {
     await page.goto('/');
     await signInAs(page, options.as);
+    signedIn.set(options.as, await context.storageState());
   }
   return { page, context, faults, close: () => context.close() };
 }

@@ -8,8 +8,6 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { findSpender } from '../../app/sdk/program/addresses.ts';
-import { untilLoaded } from './browser.ts';
-import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
 const run = promisify(execFile);
@@ -236,14 +234,5 @@ describe('the caller', function () {
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       await page.goto(`/executions/${executionId}`);
       await page.getByText('This wallet has no such execution').waitFor();
-    }));
-
-  it('can access every page in every theme and size', () =>
-    site.visit({ as: 'Demo caller 1' }, async (page) => {
-      for (const address of ['/keys', '/executions', `/executions/${executionId}`, '/disputes']) {
-        await page.goto(address);
-        await untilLoaded(page);
-        await assertAccessibleInEveryLook(page);
-      }
     }));
 });

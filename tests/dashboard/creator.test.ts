@@ -18,7 +18,7 @@ import {
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
-import { assertAccessible, PHONE, untilLoaded } from './browser.ts';
+import { assertAccessible, PHONE } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { giveEvidence, useSite } from './site.ts';
 
@@ -417,32 +417,5 @@ describe('the creator', function () {
       const back = page.getByRole('button', { name: 'Return collateral' });
       await back.waitFor();
       expect(await back.isDisabled()).to.equal(true);
-    }));
-
-  it('can access every page in every theme and size', () =>
-    site.visit({ as: 'Demo creator A' }, async (page) => {
-      await page.goto('/creator');
-      await untilLoaded(page);
-      await assertAccessibleInEveryLook(page);
-      await page.goto(`/creator/${site.visitor.agent('csv-analyst').agent_id}`);
-      for (const tab of ['Overview', 'Received calls', 'Edit', 'Test', 'Settings']) {
-        await page.getByRole('tab', { name: tab }).click();
-        await untilLoaded(page);
-        await assertAccessibleInEveryLook(page);
-      }
-    }));
-
-  it('can access every step of a new listing', () =>
-    site.visit({ as: 'Demo creator A' }, async (page) => {
-      await page.goto('/creator/new');
-      for (const step of ['Details', 'Schemas', 'Price', 'Endpoint', 'Signing key', 'Test', 'Sign']) {
-        await page
-          .getByRole('navigation', { name: 'Steps' })
-          .getByRole('button', { name: new RegExp(`^${step}\\b`) })
-          .click();
-        await page.getByRole('heading', { level: 2, name: step, exact: true }).waitFor();
-        await untilLoaded(page);
-        await assertAccessibleInEveryLook(page);
-      }
     }));
 });

@@ -15,6 +15,7 @@ describe('the guide of the page', function () {
 
   it('has the frame of the page, and a way there and home', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto('/');
       const head = page.getByRole('banner');
       await head.getByRole('link', { name: 'Docs' }).click();
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();

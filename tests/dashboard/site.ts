@@ -11,7 +11,14 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { createVisitor, type Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
-import { launchBrowser, type OpenedPage, openPage, type PageOptions, requireChromium } from './browser.ts';
+import {
+  launchBrowser,
+  type OpenedPage,
+  openPage,
+  type PageOptions,
+  requireChromium,
+  type SignedIn,
+} from './browser.ts';
 
 export interface Site {
   start: Start;
@@ -21,6 +28,7 @@ export interface Site {
   /** Somebody with the demo callers' API keys and the command line. */
   visitor: Visitor;
   browser: Browser;
+  signedIn: SignedIn;
 }
 
 /** A test of the page, which fails where anything went wrong in it that `expected` does not name. */
@@ -41,6 +49,7 @@ export async function startSite(): Promise<Site> {
     baseUrl: demo.base_url,
     visitor: createVisitor(demo, dataDir),
     browser: await launchBrowser(),
+    signedIn: new Map(),
   };
 }
 
@@ -92,6 +101,7 @@ export const giveEvidence = (site: Pick<ReturnType<typeof useSite>, 'visit'>, ex
   site.visit({ as: 'Demo caller 1' }, async (page) => {
     const content = Buffer.from(text).toString('base64');
     const input = { execution_id: executionId, content, media_type: 'text/plain' };
+    await page.goto('/');
     const status = await page.evaluate<number>(
       `fetch('/trpc/disputes.putEvidence', { method: 'POST', headers: { 'content-type': 'application/json' },
          body: ${JSON.stringify(JSON.stringify(input))} }).then((response) => response.status)`,
@@ -101,7 +111,7 @@ export const giveEvidence = (site: Pick<ReturnType<typeof useSite>, 'visit'>, ex
 
 /** Opens a page, runs the test in it, and closes it again. */
 export async function visit(site: Site, { expected, ...options }: VisitOptions, test: VisitTest): Promise<void> {
-  const opened = await openPage(site.browser, site.baseUrl, options);
+  const opened = await openPage(site.browser, site.baseUrl, options, site.signedIn);
   try {
     await test(opened.page, opened);
     expect(opened.faults.filter((fault) => !expected?.test(fault))).to.deep.equal([]);

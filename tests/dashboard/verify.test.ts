@@ -5,7 +5,6 @@ import type { Page } from 'playwright-core';
 import { CHECKS } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
 import { freePort } from '../harness/freePort.ts';
-import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
 const TITLES = {
@@ -209,15 +208,5 @@ describe('verify', function () {
         await page.getByText(fault).waitFor();
         expect(await page.getByRole('button', { name: 'Verify', exact: true }).isDisabled()).to.equal(true);
       }
-    }));
-
-  it('is accessible in every theme and size', () =>
-    site.visit({}, async (page) => {
-      await page.goto('/verify');
-      await page.getByLabel('Solana node').waitFor();
-      await assertAccessibleInEveryLook(page);
-      await choose(page, { ...receipt, result: 'something else' });
-      await untilVerdict(page, 'This is not valid');
-      await assertAccessibleInEveryLook(page);
     }));
 });

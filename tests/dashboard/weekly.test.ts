@@ -1,7 +1,5 @@
 /** What callers and creators look at every week: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
-import { untilLoaded } from './browser.ts';
-import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
 const usdcOf = (units: bigint) =>
@@ -157,14 +155,5 @@ describe('the week of a caller and a creator', function () {
         && getComputedStyle(one).overflowY === 'auto').length`;
       expect(await page.evaluate(cut)).to.equal(0);
       expect((await page.pdf()).subarray(0, 4).toString()).to.equal('%PDF');
-    }));
-
-  it('is accessible in every theme and size', () =>
-    site.visit({ as: 'Demo caller 2' }, async (page) => {
-      for (const address of [pathOf('csv-analyst'), `${pathOf('text-report')}?tab=run`]) {
-        await page.goto(address);
-        await untilLoaded(page);
-        await assertAccessibleInEveryLook(page);
-      }
     }));
 });
