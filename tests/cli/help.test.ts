@@ -20,15 +20,23 @@ const COMMANDS = readPage('docs/commands.md');
 
 const dataUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** Notes every module that is asked for by name, in the file that LOADED names. */
+/** Notes where every module lies that is asked for, in the file that LOADED names. */
 const HOOKS = dataUrl(`
   import { appendFileSync } from 'node:fs';
   export async function resolve(specifier, context, next) {
-    appendFileSync(process.env.LOADED, specifier + '\\n');
-    return next(specifier, context);
+    const found = await next(specifier, context);
+    appendFileSync(process.env.LOADED, found.url + '\\n');
+    return found;
   }
 `);
 const RECORDER = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HOOKS)});`);
+
+/** A bundle names each module before its code. */
+const IN_BUNDLE = /^ *\/\/ (\S+\.[cm]?[jt]s)$/gm;
+function modulesOf(url: string): string[] {
+  if (!url.startsWith('file:') || !url.includes('/agent-marketplace-')) return [url];
+  return [...readFileSync(new URL(url), 'utf8').matchAll(IN_BUNDLE)].map((match) => match[1]!);
+}
 
 describe('the command line before a command runs', function () {
   this.timeout(600_000);
@@ -42,7 +50,7 @@ describe('the command line before a command runs', function () {
       const argv = ['--import', RECORDER, 'scripts/run.mjs', 'app/cli/main.ts', ...words];
       const env = { ...process.env, LOADED: log };
       execFile(process.execPath, argv, { cwd: ROOT, env }, (error) => {
-        const modules = readFileSync(log, 'utf8').trim().split('\n');
+        const modules = readFileSync(log, 'utf8').trim().split('\n').flatMap(modulesOf);
         resolve({ code: error ? Number(error.code) : 0, modules });
       });
     });

@@ -97,7 +97,7 @@ export async function startScene(environment: NodeJS.ProcessEnv = {}, feePayer?:
     const isStreamed = String(response.req.headers.accept).startsWith(EVENT_STREAM);
     if (parameters.creator === 'fails') reply(failedAnswer(execution_id));
     else if (isStreamed && parameters.creator === 'streams') void write(response, answer, 0);
-    else if (isStreamed && parameters.creator === 'streams slowly') void write(response, answer, 1_500);
+    else if (isStreamed && parameters.creator === 'streams slowly') void write(response, answer, 2_500);
     else if (isStreamed && parameters.creator === 'streams, then fails') {
       void write(response, failedAnswer(execution_id), 0);
     } else if (parameters.creator === 'slow') setTimeout(good, 5_000);

@@ -35,6 +35,7 @@ describe('the guide of the page', function () {
 
   it('leaves the head room for every link of the admin, and two rows on a phone', () =>
     site.visit({ as: 'Demo admin' }, async (page) => {
+      await page.goto('/docs');
       await page.getByRole('banner').getByRole('link', { name: 'Admin' }).waitFor();
       await page.getByRole('banner').getByText('USDC').waitFor();
       const hidden = await page.evaluate<number>(

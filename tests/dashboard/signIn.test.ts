@@ -33,6 +33,7 @@ describe('signing in', function () {
 
   it('shows the admin part to the admin, and to nobody else', async () => {
     await site.visit({ as: 'Demo admin' }, async (page) => {
+      await page.goto('/');
       await page.getByRole('link', { name: 'Admin' }).click();
       await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
     });
@@ -48,7 +49,9 @@ describe('signing in', function () {
   });
 
   it('ends after signing out: the cookie is gone, and protected pages ask for a new sign-in', () =>
-    site.visit({ as: 'Demo caller 1' }, async (page, { context }) => {
+    site.visit({}, async (page, { context }) => {
+      await page.goto('/');
+      await signInAs(page, 'Demo caller 1');
       await signOut(page);
       expect(await context.cookies()).to.deep.equal([]);
       await page.goto('/keys');

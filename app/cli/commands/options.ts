@@ -74,8 +74,8 @@ export function toAddress(text: string): Address {
 }
 
 export async function publicKeyOf(address: Address): Promise<PublicKey> {
-  const { PublicKey } = await import('@solana/web3.js');
-  return new PublicKey(address);
+  const { parseAddress } = await import('../../sdk/program/addresses.ts');
+  return parseAddress(address);
 }
 
 /** Base units; zero is refused for options that need an amount. */

@@ -53,6 +53,8 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     await deps.requireServing(agent.listing);
     const found = await find(agent, call);
     const { executionId } = found;
+    // The same payment a second time: its `finally` must not end the start of the first.
+    if (starting.has(executionId)) throw inProgress(executionId);
     starting.add(executionId);
     try {
       const row = await claim(agent, call, found);

@@ -167,9 +167,9 @@ describe('the x402 door', function () {
     const before = await balances();
     const accepted = await quote({ task: 'again' });
     const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
-    const [first, twin] = await Promise.all([ask({ task: 'again' }, headers), ask({ task: 'again' }, headers)]);
-    expect([first.status, twin.status].sort()).to.deep.equal([200, 409]);
-    const answer = first.status === 200 ? first : twin;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ask({ task: 'again' }, headers)));
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409, 409]);
+    const answer = answers.find(({ status }) => status === 200)!;
     const later = await ask({ task: 'again' }, headers);
     expect([later.status, later.text]).to.deep.equal([200, answer.text]);
     expect(later.headers.get('idempotent-replayed')).to.equal('true');
