@@ -103,7 +103,12 @@ export const SUITES: Suite[] = [
   { name: 'docs', about: 'the pages: every command and link in them', folder: 'docs' },
   { name: 'creators', about: 'the demo creators', folder: 'creators' },
   { name: 'mcp', about: 'AI agents as buyers: the MCP server, by the official client', folder: 'mcp', files: ['mcp'] },
-  { name: 'x402', about: 'calls that x402 clients pay for', folder: 'relay/x402', without: ['attacks'] },
+  {
+    name: 'x402',
+    about: 'calls that x402 clients pay for',
+    folder: 'relay/x402',
+    without: ['attacks', 'interrupted'],
+  },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
 
   {
@@ -204,9 +209,9 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: 'what strangers and payers try with payments of x402',
+    about: 'what strangers, payers, forks and dead relays do to payments of x402',
     folder: 'relay/x402',
-    files: ['attacks'],
+    files: ['attacks', 'interrupted'],
     long: true,
   },
   {

@@ -1,6 +1,14 @@
 /** What the page says when something beneath it does not answer, and that it goes on when it does again. */
+import { randomBytes } from 'node:crypto';
+import { createAssociatedTokenAccountInstruction, createTransferInstruction } from '@solana/spl-token';
+import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { readKeypair } from '../../app/cli/wallet.ts';
+import { constants, depositAddress, findTokenAccount, prepareDeposit } from '../../app/sdk/program/program.ts';
+import { sendTransaction } from '../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
+import { timeTravel } from '../harness/node/node.ts';
 import { createVisitor } from '../journey/visitor.ts';
 import { goneWithin, startNetwork } from '../local/start.ts';
 import { requireChromium } from './browser.ts';
@@ -8,6 +16,7 @@ import { type Site, startSite, useSite, visit } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
+const SERVICE_FEE = 5_000n;
 /** The console names every request that was cut off. */
 const CUT_OFF = /Failed to load resource: net::ERR_(FAILED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
 /** So long may everything take that was started to end. */
@@ -98,6 +107,61 @@ describe('a marketplace that does not answer', function () {
       expect(await visitor.balances()).to.deep.equal(before);
       await page.getByRole('main').getByText('failed', { exact: true }).first().waitFor();
     }));
+
+  /** A paid deposit of the first demo caller, which it prepares itself, so that no relay opens or returns it. */
+  async function payIntoDeposit(): Promise<{ deposit: PublicKey; expiresAt: number }> {
+    const { demo } = site.visitor;
+    const connection = new Connection(demo.rpc_url, { wsEndpoint: demo.ws_url, commitment: 'confirmed' });
+    const keypair = readKeypair(demo.callers[0]!.keypair_path, "the caller's keypair");
+    const { publicKey: owner } = keypair;
+    const usdcMint = new PublicKey(demo.usdc_mint);
+    const listing = new PublicKey(site.visitor.agent('sandbox-echo').agent_id);
+    const terms = {
+      listing,
+      listingVersion: 1,
+      requestHash: randomBytes(32),
+      timeoutSeconds: 60,
+      nonce: randomBytes(16),
+    };
+    const quote = { terms, payer: owner, price: PRICE, serviceFee: SERVICE_FEE, usdcMint };
+    const { address: deposit, vault } = depositAddress(quote);
+    const instructions = [
+      createAssociatedTokenAccountInstruction(owner, vault, deposit, usdcMint),
+      createTransferInstruction(findTokenAccount(owner, usdcMint), vault, owner, PRICE + SERVICE_FEE),
+      prepareDeposit({ ...quote, authority: owner, rentPayer: owner, rentSponsor: owner, caller: owner }),
+    ];
+    await sendTransaction(connection, instructions, keypairSigner(keypair));
+    const time = await connection.getBlockTime(await connection.getSlot('confirmed'));
+    return { deposit, expiresAt: time! + constants.depositSeconds };
+  }
+
+  it('says that a payment by x402 is being returned, and how much went back once that is known', async () => {
+    const { visitor } = site;
+    const { wallet, keypair_path } = visitor.demo.callers[0]!;
+    const { body: called } = await visitor.execute('sandbox-fails', { task: 'Paid by x402' });
+    const refunded = (answer: { body: { refund: string } }) => answer.body.refund === 'done';
+    const { body: failed } = await visitor.sendUntil(`/v1/executions/${called.error.execution_id}`, 0, refunded);
+    const before = await visitor.balances();
+    const { deposit, expiresAt } = await payIntoDeposit();
+    const id = crypto.randomUUID();
+    const ended = { ...failed, execution_id: id, deposit: deposit.toBase58() };
+    await visit(site, CALLER, async (page) => {
+      let json = { ...ended, status: 'running', refund: 'pending', error: null, completed_at: null };
+      await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
+      await page.goto(`/executions/${id}`);
+      await page.getByRole('heading', { name: 'Being returned', exact: true }).waitFor();
+      await page.getByText('Paid into a deposit').waitFor();
+      const main = page.getByRole('main');
+      expect(await main.textContent()).not.to.match(/escrow|works|being opened|[0-9] USDC/i);
+      await timeTravel(visitor.demo.rpc_url, expiresAt + 1);
+      await visitor.command(keypair_path, 'deposit', 'refund', deposit.toBase58());
+      expect((await visitor.balances())[wallet]).to.equal(before[wallet]);
+      json = ended;
+      await page.getByText('Refunded 0.015 USDC').waitFor();
+      await page.getByRole('heading', { name: 'Refunded', exact: true }).waitFor();
+      expect(await main.textContent()).not.to.match(/Price put into escrow/);
+    });
+  });
 
   it('is reported in the agent search, which works again when it is back', () =>
     visit(site, { expected: CUT_OFF }, async (page) => {

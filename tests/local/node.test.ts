@@ -364,6 +364,28 @@ describe('the embedded node', function () {
     return (await statusOf(signature))!;
   }
 
+  it('drops the transactions after a slot on request, whose bytes can land again, but none that is final', async () => {
+    const to = Keypair.generate().publicKey;
+    const kept = await sendMemo();
+    await untilSlot(kept.slot + 1);
+    const before = await balance(payer.publicKey);
+    const { bytes, signature } = await sign(transfer(LAMPORTS_PER_SOL / 10, to));
+    await send(bytes);
+    await reached(signature, 'confirmed');
+    await node.rpc('surfnet_rollBack', [kept.slot]);
+    expect(await statusOf(signature)).to.equal(null);
+    expect(await node.connection.getSignaturesForAddress(to, {}, 'confirmed')).to.deep.equal([]);
+    expect([await balance(to), await balance(payer.publicKey)]).to.deep.equal([0, before]);
+    await send(bytes);
+    await reached(signature, 'confirmed');
+    expect([await balance(to), await balance(payer.publicKey)]).to.deep.equal([
+      LAMPORTS_PER_SOL / 10,
+      before - LAMPORTS_PER_SOL / 10 - FEE,
+    ]);
+    await untilSlot(kept.slot + FINALITY_SLOTS + 1);
+    expect((await ask('surfnet_rollBack', kept.slot)).error?.message).to.include('is final');
+  });
+
   it('charges another rent on request, for programs and for clients', async () => {
     const { connection } = node;
     const usual = await connection.getMinimumBalanceForRentExemption(0);

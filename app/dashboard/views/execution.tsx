@@ -116,7 +116,14 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
         <div className="grid min-w-0 gap-5 max-lg:contents">
           {record?.status === 'open' && <RefundState execution={execution} record={record} />}
           {failure && (
-            <Note tone="bad" title="The agent gave no valid result">
+            <Note
+              tone="bad"
+              title={
+                failure.code.startsWith('execution_')
+                  ? 'The agent gave no valid result'
+                  : 'The call could not be served'
+              }
+            >
               <p>{failure.message}</p>
               <p className="mt-1 font-mono text-xs">{failure.code}</p>
             </Note>
@@ -228,8 +235,8 @@ async function readReceipt(executionId: string): Promise<string> {
 }
 
 function ResultCard({ execution }: { execution: Execution }) {
-  const { result, status, execution_id, content_deleted_at } = execution;
-  if (status === 'failed' || status === 'pending') return null;
+  const { result, status, refund, execution_id, content_deleted_at } = execution;
+  if (status === 'failed' || status === 'pending' || refund === 'pending') return null;
   return (
     <Card className="min-w-0">
       <h2 className="mb-3 font-semibold">Result</h2>

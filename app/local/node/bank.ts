@@ -157,6 +157,19 @@ export class Bank {
     this.versions.forget(address.toBase58());
   }
 
+  /**
+   * Undoes every transaction after a slot, as a cluster does whose leaders go on from there: another fork has these
+   * slots, without them. The caller checks that the slot can still be taken back.
+   */
+  rollBack(slot: number): void {
+    for (const [address, before] of [...this.versions.changedSince(slot)]) {
+      const none = new Account(0n, new Uint8Array(), new Uint8Array(32), false, 0n);
+      this.svm.setAccount(new PublicKey(address).toBytes(), before ?? none);
+    }
+    this.versions.rollBack(slot);
+    this.history.rollBack(slot);
+  }
+
   /** Why a transaction cannot run at a commitment, before its instructions are checked; null if it can. */
   refusal(transaction: Pick<Decoded, 'signature' | 'blockhash'>, commitment: Commitment): string | null {
     if (this.history.get(transaction.signature)) return 'AlreadyProcessed';

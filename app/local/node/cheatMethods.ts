@@ -99,6 +99,14 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       }
       return epochInfo(bank, bank.slots.current);
     },
+    /** [slot]: the transactions after it are undone, as those of a fork that the cluster drops. Never final ones. */
+    surfnet_rollBack(params) {
+      const [slot] = parse(z.tuple([whole]), params);
+      const { finalized, current } = bank.slots;
+      if (slot < finalized || slot >= current) throw invalidParams(`slot ${slot} is final, or has not passed`);
+      bank.rollBack(slot);
+      return inContext({ slot: current }, null);
+    },
     /** [{lamportsPerByte}]: the rent per byte from now on. */
     surfnet_setRent(params) {
       const [{ lamportsPerByte }] = parse(z.tuple([z.object({ lamportsPerByte: whole })]), params);

@@ -126,7 +126,7 @@ async function toFull(
     execution_signature: result?.execution_signature ?? null,
     steps: result?.steps ? [] : null,
     error: row.status === 'failed' ? errorOf(row) : null,
-    refund: row.status === 'failed' ? refundOf(row) : null,
+    refund: refundOf(row),
     archive: row.archived_by ? await archiveOf(deps, row.execution_id) : null,
     dispute: row.status === 'disputed' ? { outcome: row.chain_status === 'dispute_upheld' ? 'upheld' : 'open' } : null,
     deposit: row.deposit,
@@ -161,8 +161,10 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** Null if no money ever moved. */
+/** Null if no money ever moved, or none goes back. */
 function refundOf(row: ExecutionView): ExecutionFull['refund'] {
+  if (row.status === 'running') return row.state === 'refunding' || row.state === 'returning' ? 'pending' : null;
+  if (row.status !== 'failed') return null;
   if (isRefunded(row)) return row.handed_over || row.refund_state === 'handed_over' ? 'handed_over' : 'done';
   if (row.state === 'void') return null;
   return row.refund_state === 'claimable' || row.refund_state === 'blocked' ? row.refund_state : null;

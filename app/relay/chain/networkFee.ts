@@ -1,7 +1,7 @@
 /** Reads the cost of a transaction for its fee payer from its message. */
 import { ComputeBudgetProgram, type VersionedMessage, VersionedTransaction } from '@solana/web3.js';
 
-/** The same on every cluster. All transactions of the relay have one signature. */
+/** The same on every cluster. */
 export const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICROLAMPORTS = 1_000_000n;
 /** First bytes of the two compute-budget instructions for the priority fee. */

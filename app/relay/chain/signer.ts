@@ -64,9 +64,15 @@ export interface RelaySigner {
   recentBlockhash(): Promise<RecentBlockhash>;
   /**
    * Builds and signs; sends nothing. `mostPriority` is the most that it may pay beyond its signature, lamports.
-   * `attempt` counts earlier bytes for the same end that were dead. Throws if the node gives no blockhash.
+   * `attempt` counts earlier bytes for the same end that were dead. `cosigner` signs too where the instructions name it.
+   * Throws if the node gives no blockhash.
    */
-  sign(instructions: TransactionInstruction[], mostPriority: bigint, attempt?: number): Promise<NewTransaction>;
+  sign(
+    instructions: TransactionInstruction[],
+    mostPriority: bigint,
+    attempt?: number,
+    cosigner?: Keypair | null,
+  ): Promise<NewTransaction>;
   /** True if this process made the signature recently. */
   isOwn(signature: string): boolean;
   /** The current priority fees of a call's two transactions; zero if none are paid. */
@@ -95,7 +101,7 @@ export function createSigner(options: SignerOptions): RelaySigner {
     },
     isOwn: (signature) => made.has(signature) || madeBefore.has(signature),
     quote: () => options.fees?.quote() ?? { open: 0n, settle: 0n },
-    async sign(instructions, mostPriority, attempt = 0) {
+    async sign(instructions, mostPriority, attempt = 0, cosigner = null) {
       const priority = (await options.fees?.instructionsFor(instructions, attempt, mostPriority)) ?? [];
       const recent = await recentBlockhash();
       // web3.js converts the legacy format through base58 text, which costs more than signing. Version 0 stays in
@@ -113,9 +119,11 @@ export function createSigner(options: SignerOptions): RelaySigner {
         made = new Set();
       }
       made.add(signature);
+      const isCosigned = cosigner !== null && message.header.numRequiredSignatures > 1;
+      const signatures = isCosigned ? [bytes, signBytes(null, signed, toPrivateKey(cosigner))] : [bytes];
       return {
-        // One signature, then the signed message: web3.js would serialize the whole message twice more.
-        bytes: Buffer.concat([Buffer.of(1), bytes, signed]),
+        // The signatures, then the signed message: web3.js would serialize the whole message twice more.
+        bytes: Buffer.concat([Buffer.of(signatures.length), ...signatures, signed]),
         signature,
         lastValidHeight: recent.lastValidHeight,
         fee: networkFee(message),

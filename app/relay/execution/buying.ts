@@ -95,8 +95,9 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     const gas = 2n * LAMPORTS_PER_SIGNATURE + open + settle;
     const rents = decodeRents(rent!.data);
     const held = heldFor({ gas, house: 0n }, budgets.sponsorsAll);
-    // The deposit, the payment and the return may each cost their fee for nothing.
-    const mayBurn = held.mayBurn > 0n ? held.mayBurn + MAX_PAYMENT_FEE + 2n * (LAMPORTS_PER_SIGNATURE + open) : 0n;
+    // The deposit, the payment and the return, of up to two signatures, may each cost their fee for nothing.
+    const unpaid = MAX_PAYMENT_FEE + 3n * LAMPORTS_PER_SIGNATURE + 2n * open;
+    const mayBurn = held.mayBurn > 0n ? held.mayBurn + unpaid : 0n;
     return {
       executionId: formatUuid(id),
       payable,

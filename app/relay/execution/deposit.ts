@@ -7,6 +7,12 @@ import { createReturning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
+/**
+ * Errors of an open that another one may not meet: it came too late, or while the chain had taken back its payment, or
+ * its deposit, which is no error of this program.
+ */
+const OUT_OF_TIME: readonly (string | null)[] = ['OpenTooLate', 'DepositUnfunded', null];
+
 export type Depositing = ReturnType<typeof createDepositing>;
 
 /** Creates the steps of a deposit. */
@@ -15,7 +21,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
   const { read, readPast } = createDepositReader(deps);
   const returning = createReturning(deps, ending, stopping);
   const { giveBack, endUnpaid } = returning;
-  const { prepare, pay, follow, open } = createPaying(deps, returning, stopping);
+  const { prepare, pay, follow, open, withoutMoney } = createPaying(deps, returning, stopping);
 
   /** True if the open took the deposit. */
   const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(row, await read(row));
@@ -28,9 +34,21 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
     return 'next';
   }
 
-  /** An open of ours did not pay: its deposit still holds the money. */
-  async function notOpened(row: JournalRow, why: Why): Promise<Step> {
-    return giveBack(row, await read(row), why);
+  /**
+   * An open of ours did not pay. It is signed again while the deposit's terms allow it; otherwise the deposit is sent
+   * back. `refusal` is the program's error, null for any other failure, undefined if the open expired and cost nothing.
+   */
+  async function notOpened(row: JournalRow, live: Live, why: Why, refusal?: string | null): Promise<Step> {
+    const at = await read(row);
+    if (isOpenedFrom(row, at)) return 'wait';
+    if (!isPaid(row, at)) return withoutMoney(row, live, at);
+    const obstacle = whyNotToOpen(row, at);
+    const mayLand = refusal === undefined || (OUT_OF_TIME.includes(refusal) && row.reopens === 0n);
+    if (obstacle || !mayLand) return giveBack(row, at, obstacle ?? why);
+    const openBefore = at.now + OPEN_WINDOW_SECONDS;
+    const signed = await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor);
+    await journal.openSigned(row, signed, openBefore, refusal === undefined ? undefined : 1n);
+    return 'next';
   }
 
   /**
@@ -38,9 +56,10 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
    * deposit is opened once more, or sent back.
    */
   async function withoutRecord(row: JournalRow, live: Live): Promise<Step> {
-    for (const bytes of [row.deposit_transaction, row.pay_transaction, row.open_transaction]) {
-      if (bytes) await chain.send(bytes);
-    }
+    const at = await read(row);
+    // Each fails, for good, where the one before it is missing.
+    const lost = !at.deposit ? row.deposit_transaction : isPaid(row, at) ? row.open_transaction : row.pay_transaction;
+    if (lost && !at.record) await chain.send(lost);
     const final = await readPast(row, row.open_last_valid_height ?? 0n);
     if (!final || isOpenedFrom(row, final) || final.now <= (row.open_before ?? 0n)) return 'wait';
     if (!isPaid(row, final)) return endUnpaid(row, live, final, unpaid('The chain rolled back the payment'));

@@ -97,6 +97,9 @@ export function isOpenedFrom(row: JournalRow, { record, deposit }: DepositAt): b
 
 export const unpaid = (what: string): Why => ({ code: 'payment_required', message: `${what}. Nothing was paid.` });
 
+/** True in the last minute of a deposit and after it: nothing is paid into it or opened from it any more. */
+export const isExpiring = ({ expiresAt }: Deposit, now: bigint): boolean => now + OPEN_WINDOW_SECONDS >= expiresAt;
+
 /** What would make the chain refuse the open; null if nothing is known of. */
 export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }: DepositAt): Why | null {
   if (record) return { code: 'service_unavailable', message: 'The payer has opened an execution with this id itself' };
@@ -104,6 +107,6 @@ export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }:
   if (BigInt(listing.listingVersion) !== row.listing_version || listing.price !== row.price) {
     return { code: 'price_changed', message: "The agent's listing changed during the call" };
   }
-  if (now + OPEN_WINDOW_SECONDS < (deposit?.expiresAt ?? 0n)) return null;
+  if (deposit && !isExpiring(deposit, now)) return null;
   return { code: 'service_unavailable', message: 'The deposit expired before the execution could be opened' };
 }

@@ -3,6 +3,7 @@
  * undoes.
  */
 import type { Fate } from '../chain/confirmations.ts';
+import type { TransactionFailure } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { FailedOpen } from '../ledger/notes.ts';
@@ -79,10 +80,16 @@ export function createOpening(
     return 'next';
   }
 
-  async function voidOpen(row: JournalRow, live: Live, error: ApiError, failed?: FailedOpen): Promise<Step> {
+  async function voidOpen(
+    row: JournalRow,
+    live: Live,
+    error: ApiError,
+    failed?: FailedOpen & Pick<TransactionFailure, 'error'>,
+  ): Promise<Step> {
     // The money is in the deposit.
     if (row.deposit !== null) {
-      return depositing.notOpened(row, { code: error.code as Why['code'], message: error.message });
+      const why = { code: error.code as Why['code'], message: error.message };
+      return depositing.notOpened(row, live, why, failed?.error);
     }
     await journal.void(row, error.code, error.message, failed);
     // Only once the void is stored: if another relay took the row, it may still open it.
@@ -98,7 +105,7 @@ export function createOpening(
     // counted.
     const isCharged = error !== 'OpensPaused' && error !== 'NotRelayAuthority';
     const burnt = isCharged && row.open_fee > row.house_lamports ? row.open_fee - row.house_lamports : 0n;
-    return voidOpen(row, live, openRefused(error, message, row), { slot, burnt });
+    return voidOpen(row, live, openRefused(error, message, row), { slot, burnt, error });
   }
 
   /**

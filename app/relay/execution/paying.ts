@@ -7,6 +7,7 @@ import type { JournalRow } from '../ledger/tables.ts';
 import {
   createDepositReader,
   type DepositAt,
+  isExpiring,
   isOpenedFrom,
   isPaid,
   totalOf,
@@ -20,6 +21,9 @@ import type { EngineDeps, Live, Step } from './step.ts';
 
 /** An interrupted payment of this age may have expired. It then gets no signature. */
 const OLD_MS = 15_000;
+
+const ROLLED_BACK = unpaid('The chain rolled back the payment');
+const SENT_BACK: Why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' };
 
 /** Creates the steps from a deposit's accounts to its open. */
 export function createPaying(
@@ -78,7 +82,7 @@ export function createPaying(
 
   async function whyNotToPay(row: JournalRow, { payable, now, deposit }: DepositAt): Promise<Why | null> {
     if (payable < totalOf(row)) return unpaid('The USDC account of the payer no longer holds the amount');
-    if (now + OPEN_WINDOW_SECONDS >= (deposit?.expiresAt ?? 0n)) return unpaid('The deposit of this payment expires');
+    if (!deposit || isExpiring(deposit, now)) return unpaid('The deposit of this payment expires');
     if (Date.now() - Number(row.created_ms) < OLD_MS) return null;
     const { blockHeight } = await chain.finalized();
     return blockHeight > row.pay_last_valid_height! ? unpaid('The payment has expired') : null;
@@ -115,7 +119,7 @@ export function createPaying(
       await journal.openConfirmed(row, at.record, at.slot);
       return 'next';
     }
-    if (!isPaid(row, at)) return withoutMoney(row, live);
+    if (!isPaid(row, at)) return withoutMoney(row, live, at);
     const why = whyNotToOpen(row, at);
     if (why) return giveBack(row, at, why);
     const openBefore = at.now + OPEN_WINDOW_SECONDS;
@@ -126,22 +130,21 @@ export function createPaying(
 
   /**
    * The chain showed the payment and does not any more: it rolled it back, or somebody has refunded the deposit, which
-   * anyone may once it has expired.
+   * anyone may once it has expired. The same bytes are sent again until none of them can land.
    */
-  async function withoutMoney(row: JournalRow, live: Live): Promise<Step> {
-    const { bytes, lastValidHeight } = storedPayment(row);
-    if (row.deposit_transaction) await chain.send(row.deposit_transaction);
-    await chain.send(bytes);
-    const final = await readPast(row, lastValidHeight);
+  async function withoutMoney(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
+    // Without its deposit the payment would fail, for good. One without our signature cannot land: the payer sent another.
+    if (!at.deposit) await chain.send(row.deposit_transaction!);
+    else if (row.pay_signature) await chain.send(row.pay_transaction!);
+    const final = await readPast(row, row.pay_last_valid_height!);
     if (!final || isPaid(row, final) || isOpenedFrom(row, final)) return 'wait';
-    const why = { code: 'service_unavailable', message: 'The payment was sent back before the call began' } as const;
+    const hasLasted = row.pay_signature === null || (await chain.hasSucceeded(row.pay_signature));
+    const why = hasLasted ? SENT_BACK : ROLLED_BACK;
     if (final.deposit) return giveBack(row, final, why);
-    if (await chain.hasSucceeded(row.pay_signature!)) {
-      await journal.returned(row, final.now, why);
-      return 'ended';
-    }
-    return endUnpaid(row, live, final, unpaid('The chain rolled back the payment'));
+    if (!hasLasted) return endUnpaid(row, live, final, why);
+    await journal.returned(row, final.now, why);
+    return 'ended';
   }
 
-  return { prepare, pay, follow, open };
+  return { prepare, pay, follow, open, withoutMoney };
 }

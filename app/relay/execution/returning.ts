@@ -2,7 +2,8 @@
 import { findTokenAccount, parseAddress } from '../../sdk/program/program.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { isWaiting, type JournalRow } from '../ledger/tables.ts';
-import { createDepositReader, type DepositAt, isOpenedFrom, type Why } from './depositAt.ts';
+import type { NewTransaction } from '../ledger/writing.ts';
+import { createDepositReader, type DepositAt, isExpiring, isOpenedFrom, isPaid, type Why } from './depositAt.ts';
 import type { Ending } from './ending.ts';
 import { signReturn, storedRefund } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
@@ -17,12 +18,22 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   const { chain, journal, log } = deps;
   const { read, readPast } = createDepositReader(deps);
 
-  /** Signs and stores the return of a deposit, paid or not. Its rent comes back too. */
-  async function giveBack(row: JournalRow, at: Pick<DepositAt, 'deposit'>, why: Why, rebuilds = 0n): Promise<Step> {
-    const rentSponsor = at.deposit?.rentSponsor ?? deps.rentReturn;
-    const signed = await signReturn(chain, row, deps.usdcMint, rentSponsor, Number(rebuilds));
-    await journal.returning(row, signed, { ...why, rebuilds });
+  /**
+   * Signs and stores the return of a deposit, paid or not. Its rent comes back too. A paid one in its last minute waits
+   * until it has expired: then its payer gets everything.
+   */
+  async function giveBack(row: JournalRow, at: DepositAt, why: Why, rebuilds = 0n): Promise<Step> {
+    const { deposit, now } = at;
+    if (deposit && isPaid(row, at) && isExpiring(deposit, now) && now < deposit.expiresAt) return 'wait';
+    await journal.returning(row, await sign(row, at, rebuilds), { ...why, rebuilds });
     return 'next';
+  }
+
+  function sign(row: JournalRow, at: DepositAt, rebuilds = 0n): Promise<NewTransaction> {
+    const { deposit, now } = at;
+    const isWhole = deposit !== null && isPaid(row, at) && now >= deposit.expiresAt;
+    const rentSponsor = deposit?.rentSponsor ?? deps.rentReturn;
+    return signReturn(chain, row, { usdcMint: deps.usdcMint, rentSponsor, isWhole, attempt: Number(rebuilds) });
   }
 
   /** Sends the return until the deposit is gone. */
@@ -37,7 +48,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     const why = { code: row.error_code as Why['code'], message: row.error_message ?? '' };
     if (!row.refund_transaction || ending.isDead(storedRefund(row))) return giveBack(row, at, why, row.rebuilds);
     if (isWaiting(row)) {
-      const again = await signReturn(chain, row, deps.usdcMint, at.deposit.rentSponsor);
+      const again = await sign(row, at);
       if (await chain.simulate(again.bytes)) return waitForAccount(row);
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       return 'next';
@@ -69,7 +80,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
 
   /** The deposit is gone, and no record took it. */
   async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
-    if (row.opened_slot === null) {
+    // By the second the payment was seen, and then rolled back for good.
+    if (row.opened_slot === null || row.error_code === 'payment_required') {
       return endUnpaid(row, live, at, { code: row.error_code as Why['code'], message: row.error_message ?? '' });
     }
     await journal.returned(row, at.now);

@@ -1,5 +1,5 @@
 /** Signs the transactions of an execution: the open, the settle and the refund, and those of its deposit. */
-import type { PublicKey } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import {
   type DepositTerms,
   type ExecutionRecord,
@@ -124,18 +124,31 @@ export function signDeposit(
   return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
 }
 
+interface Return {
+  usdcMint: PublicKey;
+  /** As in the deposit. */
+  rentSponsor: PublicKey;
+  /**
+   * True for a paid deposit that has expired: the payer gets the service fee back too. The program keeps the fee if a
+   * relay authority asks, and from then on anyone may ask, so a key of its own does.
+   */
+  isWhole: boolean;
+  /** Counts earlier returns that were dead. */
+  attempt: number;
+}
+
 /** Signs the transaction that sends this row's deposit back to its payer and closes it. */
 export function signReturn(
   chain: Signing,
   row: JournalRow,
-  usdcMint: PublicKey,
-  rentSponsor: PublicKey,
-  attempt = 0,
+  { usdcMint, rentSponsor, isWhole, attempt }: Return,
 ): Promise<NewTransaction> {
   const destination = findTokenAccount(parseAddress(row.wallet), usdcMint);
   const deposit = parseAddress(row.deposit!);
-  const instruction = refundDeposit({ authority: chain.authority, deposit, destination, rentSponsor, usdcMint });
-  return chain.sign([instruction], openPriority(chain, row), attempt);
+  const asker = isWhole ? Keypair.generate() : null;
+  const authority = asker?.publicKey ?? chain.authority;
+  const instruction = refundDeposit({ authority, deposit, destination, rentSponsor, usdcMint });
+  return chain.sign([instruction], openPriority(chain, row), attempt, asker);
 }
 
 /**

@@ -28,7 +28,7 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
     'refunding',
     'parked',
   ],
-  returned: ['returning', 'paid'],
+  returned: ['returning', 'paid', 'open_signed'],
   open_signed: ['accepted', 'paid', 'open_signed', 'open_confirmed', 'dispatched', 'verified'],
   open_confirmed: ['open_signed', 'paid', 'returning'],
   dispatched: ['open_confirmed', 'dispatched'],

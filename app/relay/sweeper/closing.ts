@@ -1,6 +1,6 @@
 /** Closes refunded records and ended disputes after their minimum life, and emptied escrow accounts. Their rent goes to its sponsors. */
 import { AccountLayout } from '@solana/spl-token';
-import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { closeDispute, closeEscrow, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readMany } from '../chain/readMany.ts';
@@ -74,11 +74,15 @@ async function closeBatch<Of extends Candidate>(deps: SweepDeps, batch: Of[], re
   return true;
 }
 
-/** Sends these in one transaction. One account that cannot go fails all of it, so it is left out and rests. */
-export async function closeTogether(deps: SweepDeps, all: Closing[]): Promise<void> {
+/**
+ * Sends these in one transaction, which `cosigner` signs too where they name it. One account that cannot go fails all of
+ * it, so it is left out and rests.
+ */
+export async function closeTogether(deps: SweepDeps, all: Closing[], cosigner?: Keypair): Promise<void> {
   let closings = all;
   while (closings.length > 0) {
-    const sent = await deps.sending.send(closings.map(({ instruction }) => instruction));
+    const instructions = closings.map(({ instruction }) => instruction);
+    const sent = await deps.sending.send(instructions, cosigner);
     if (sent.kind === 'confirmed') {
       const gone = await toldGone(deps, closings);
       deps.log.info({ accounts: gone }, 'closed ended accounts');

@@ -2,7 +2,8 @@
  * Sends deposits back whose rows are lost, for example with a disk. Their payers have no SOL and no tools. Nothing can be
  * opened from them any more, and whoever opens or returns a deposit has its row. One that nobody paid is only closed.
  */
-import { PublicKey } from '@solana/web3.js';
+import { AccountLayout } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { decodeAccount, findTokenAccount, refundDeposit } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
 import { type Candidate, lostDeposits } from './candidates.ts';
@@ -25,6 +26,8 @@ async function returnBatch(deps: SweepDeps, batch: Candidate[]): Promise<void> {
   const addresses = batch.map(({ address }) => new PublicKey(address));
   const vaults = addresses.map((address) => findTokenAccount(address, usdcMint));
   const { accounts, now } = await readMany(chain, [...addresses, ...vaults]);
+  // The program keeps the service fee of a paid deposit if a relay authority asks for its return. Now anyone may ask.
+  const asker = Keypair.generate();
   const closings = addresses.flatMap((address, at): Closing[] => {
     const [account, vault] = [accounts[at], accounts[addresses.length + at]];
     const deposit = account && account.data.length > 0 ? decodeAccount('Deposit', account.data) : null;
@@ -35,18 +38,14 @@ async function returnBatch(deps: SweepDeps, batch: Candidate[]): Promise<void> {
     }
     // Our clock was ahead of the chain's, or the deposit was prepared once more.
     if (now < deposit.expiresAt) return [];
-    const { caller, rentSponsor } = deposit;
+    const { caller, rentSponsor, price, serviceFee } = deposit;
+    const held = vault ? AccountLayout.decode(vault.data).amount : 0n;
+    const authority = held >= price + serviceFee ? asker.publicKey : chain.authority;
     const destination = findTokenAccount(caller, usdcMint);
-    const instruction = refundDeposit({
-      authority: chain.authority,
-      deposit: address,
-      destination,
-      rentSponsor,
-      usdcMint,
-    });
+    const instruction = refundDeposit({ authority, deposit: address, destination, rentSponsor, usdcMint });
     return [{ address, lamports: account.lamports + (vault?.lamports ?? 0), instruction }];
   });
   if (closings.length === 0) return;
   log.warn({ accounts: closings.length }, 'found expired deposits without a row; they are sent back to their payers');
-  await closeTogether(deps, closings);
+  await closeTogether(deps, closings, asker);
 }

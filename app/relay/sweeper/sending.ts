@@ -2,7 +2,7 @@
  * Sends the sweeper's transactions, one at a time. Each is simulated, so that no fee is wasted, and stored before it is
  * sent. Its fate is known before the next is signed. It pays no priority fee, because nothing here is urgent.
  */
-import type { TransactionInstruction } from '@solana/web3.js';
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import type { Fate } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
@@ -25,7 +25,7 @@ export function reasonOf(sent: Sent): string | null {
 
 export interface Sending {
   /** Throws Interrupted if this relay may not send now, or if the node does not answer. */
-  send(instructions: TransactionInstruction[]): Promise<Sent>;
+  send(instructions: TransactionInstruction[], cosigner?: Keypair): Promise<Sent>;
   /** Follows the transaction that an earlier round or relay has left. */
   finish(): Promise<void>;
 }
@@ -56,9 +56,9 @@ export function createSending(deps: {
   }
 
   return {
-    async send(instructions) {
+    async send(instructions, cosigner) {
       if (stop.aborted) throw new Interrupted('the relay is stopping');
-      const signed = await chain.sign(instructions, 0n);
+      const signed = await chain.sign(instructions, 0n, 0, cosigner);
       const failure = await chain.simulate(signed.bytes);
       if (failure) return { kind: 'refused', ...failure };
       if (!(await place.store(signed))) throw new Interrupted('another relay is sweeping now');

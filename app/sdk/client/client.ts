@@ -101,10 +101,9 @@ export interface ExecuteOptions extends ReadOptions {
   onDelta?: OnDelta;
 }
 
-/** Also accepts answers of older relays: a pending refund shown as failed, no signatures of the creator, no archive, no deletion. */
+/** Also accepts answers of older relays: no signatures of the creator, no archive, no deletion. */
 const ReadExecution = z.strictObject({
   ...ExecutionFull.shape,
-  refund: z.enum(['pending', 'claimable', 'blocked', 'handed_over', 'done']).nullable(),
   signature: ExecutionFull.shape.signature.default(null),
   execution_signature: ExecutionFull.shape.execution_signature.default(null),
   archive: ExecutionFull.shape.archive.default(null),

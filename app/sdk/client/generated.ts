@@ -440,8 +440,8 @@ export interface components {
                 /** @description For people; the text may change. */
                 message: string;
             } | null;
-            /** @description The refund of a failed execution. `done`: paid back. `claimable`: waits until you create your missing USDC account. `blocked`: waits until your USDC account can receive. `handed_over`: it could not be received for 7 days, and the token account of the escrow became yours, with the whole price in it. Otherwise null. */
-            refund: ("claimable" | "blocked" | "handed_over" | "done") | null;
+            /** @description The refund of an execution. `pending`: the price, or an x402 payment, is on its way back; the execution is `running`. `done`: paid back. `claimable`: waits until you create your missing USDC account. `blocked`: waits until your USDC account can receive. `handed_over`: it could not be received for 7 days, and the token account of the escrow became yours, with the whole price in it. Otherwise null. */
+            refund: ("pending" | "claimable" | "blocked" | "handed_over" | "done") | null;
             /** @description Null unless `disputed`. */
             dispute: {
                 /**

@@ -196,8 +196,8 @@ export const ExecutionFull = z.strictObject({
   steps: z.array(z.unknown()).nullable(),
   /** Why it failed; null unless `failed`. */
   error: z.strictObject({ code: z.enum(ERROR_CODES), message: z.string() }).nullable(),
-  /** State of a failed execution's money: waiting for a missing or frozen account, or returned. */
-  refund: z.enum(['claimable', 'blocked', 'handed_over', 'done']).nullable(),
+  /** State of the money that goes back: on its way, waiting for a missing or frozen account, or returned. */
+  refund: z.enum(['pending', 'claimable', 'blocked', 'handed_over', 'done']).nullable(),
   /** Null unless `disputed`. */
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
   /** Null while the record's account exists, and if it was closed without a leaf. */

@@ -93,6 +93,15 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect(await read(known)).to.include({ deposit });
   });
 
+  it('shows a payment by x402 that is on its way back as running, at no cost', async () => {
+    const deposit = newAddress();
+    const refund = { refund_state: 'pending' as const, error_code: 'agent_paused', error_message: 'Paused' };
+    const journal = { wallet: key.wallet, listing, deposit, opened_at: null, ...refund };
+    const id = await world.addJournal({ ...journal, state: 'returning' });
+    const shown = { initiated_at: at(-1), deposit, refund: 'pending' };
+    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0), ...shown });
+  });
+
   it('does not show a verified result before its settle is confirmed', async () => {
     const id = await world.addJournal({ wallet: key.wallet, listing, state: 'verified', execution_time_ms: 40n });
     const token = await world.addResult(id, 'unpaid');
@@ -143,7 +152,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
     const journal = { wallet: key.wallet, listing, refund_state: 'pending' as const, ...error };
     const id = await world.addJournal({ ...journal, state: 'refunding' });
-    expect(await read(id)).to.deep.equal(common(id, 'running', 0.25));
+    expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0.25), refund: 'pending' });
     const listed = async (status: string) => {
       const { json } = await world.get(`/v1/executions?limit=100&status=${status}`, key.apiKey);
       return json.executions.some((row: { execution_id: string }) => row.execution_id === id);

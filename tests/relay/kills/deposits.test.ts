@@ -39,8 +39,6 @@ const UNPAID = [
   ...sidesOf(['depositConfirmed', 'paySigned']),
   'send-pay:before',
 ];
-/** The open was signed and not sent. If its blockhash expires before a relay goes on, the deposit is returned. */
-const UNOPENED = ['openSigned:after', 'send-open:before'];
 const PAYING = [...UNPAID, 'send-pay:sent', 'send-pay:after', 'paid:before'];
 const POINTS = {
   completed: [...PAYING, 'paid:after', ...sidesOf(['openSigned', 'openConfirmed', 'settled']), ...sendsOf('open')],
@@ -157,18 +155,16 @@ describe('kill -9 of a relay that holds deposits', function () {
         if (answer.status === 200) expect(answer.body.result, point).to.equal(`done: ${one.task}`);
         expect(await market.node.connection.getAccountInfo(one.deposit, 'confirmed'), point).to.equal(null);
       }
-      const [done, never, returned] = [`200, ${TOTAL} paid`, '402, 0 paid', `503, ${SERVICE_FEE} paid`];
-      const countOf = (end: string) => BigInt(POINTS.completed.filter((point) => found[point] === end).length);
+      const [done, never] = [`200, ${TOTAL} paid`, '402, 0 paid'];
       const expected = POINTS.completed.map((point) => {
-        const isLate =
-          (UNPAID.includes(point) && found[point] === never) || (UNOPENED.includes(point) && found[point] === returned);
-        return [point, isLate ? found[point] : done];
+        const isLate = UNPAID.includes(point) && found[point] === never;
+        return [point, isLate ? never : done];
       });
       expect(found).to.deep.equal(Object.fromEntries(expected));
-      expect(paid).to.equal(TOTAL * countOf(done) + SERVICE_FEE * countOf(returned));
-      expect((await market.amountOf(market.creatorUsdc)) - before.creator).to.equal((PRICE - FEE) * countOf(done));
-      const toTreasury = (FEE + SERVICE_FEE) * countOf(done) + SERVICE_FEE * countOf(returned);
-      expect((await market.amountOf(findTreasury())) - before.treasury).to.equal(toTreasury);
+      const sold = BigInt(POINTS.completed.filter((point) => found[point] === done).length);
+      expect(paid).to.equal(TOTAL * sold);
+      expect((await market.amountOf(market.creatorUsdc)) - before.creator).to.equal((PRICE - FEE) * sold);
+      expect((await market.amountOf(findTreasury())) - before.treasury).to.equal((FEE + SERVICE_FEE) * sold);
       await until('the chain can take back none of it', () => areFinal(bought));
       await relay.kill();
     });

@@ -170,14 +170,14 @@ describe('two deployments that lost their ledgers', function () {
     await startIndexer(market.indexPlace);
     relays.push(await startRelayHere(market, silent));
     await until('this one has returned its own', async () => (await isClosed(paid)) && (await isClosed(unpaid)));
-    // Each deployment has paid a fee for each deposit that it made, and one for its return of all.
+    // Each deployment has paid a fee for each deposit that it made, and two for its return of all.
     expect(await balances()).to.deep.equal({
-      paying: before.paying - SERVICE_FEE,
+      paying: before.paying,
       undecided: before.undecided,
-      payingOther: before.payingOther - SERVICE_FEE,
-      treasury: before.treasury + 2n * SERVICE_FEE,
-      relay: before.relay - 3 * FEE_LAMPORTS,
-      other: before.other - 2 * FEE_LAMPORTS,
+      payingOther: before.payingOther,
+      treasury: before.treasury,
+      relay: before.relay - 4 * FEE_LAMPORTS,
+      other: before.other - 3 * FEE_LAMPORTS,
       feePayer: before.feePayer - PAYMENT_LAMPORTS,
     });
     await until('its index shows it', async () => (await unknownBy(EVER, market)).length === 0);

@@ -21,6 +21,10 @@ export const isBeingOpened = (
   record: ShownRecord | null | undefined,
 ): boolean => (status === 'pending' || status === 'running') && cost_usdc === 0 && !record && archive === null;
 
+/** True while what an x402 client paid into the deposit is on its way back, or waits for the payer's account. */
+export const isBeingReturned = ({ deposit, refund, cost_usdc }: Execution): boolean =>
+  deposit !== null && cost_usdc === 0 && refund !== null && !isPaidBack(refund);
+
 interface AmountsProps {
   execution: Execution;
   dispute: DisputeSummary | null | undefined;
@@ -32,15 +36,18 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
   const { creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
   // The record may be known before the service has it.
   const cost_usdc = execution.cost_usdc || (record?.status === 'open' ? Number(record.price_usdc) : 0);
-  const refund = useRefund(execution.execution_id, isPaidBack(execution.refund));
+  const refund = useRefund(execution, isPaidBack(execution.refund));
   const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
   const isSettled = creator_amount_usdc > 0;
   const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc, dispute.owed_usdc) : 0;
-  if (isBeingOpened(execution, record)) {
+  const isReturning = isBeingReturned(execution);
+  if (isReturning || isBeingOpened(execution, record)) {
     return (
       <Card>
-        <h2 className="text-sm text-faint">Being opened</h2>
-        <p className="mt-1 text-sm">The amount is shown here once Solana has confirmed the payment.</p>
+        <h2 className="text-sm text-faint">{isReturning ? 'Being returned' : 'Being opened'}</h2>
+        <p className="mt-1 text-sm">
+          The amount is shown here once Solana has confirmed the {isReturning ? 'return' : 'payment'}.
+        </p>
       </Card>
     );
   }

@@ -18,7 +18,8 @@ export function RefundState({ execution, record }: { execution: Execution; recor
   const left = now === undefined ? null : (Date.parse(record.refund_at) - now) / 1_000;
   const mayRefund = left !== null && left <= 0;
   const price = formatAmount(Number(record.price_usdc));
-  const waits = execution.refund && !isPaidBack(execution.refund) ? REFUND_WAITS[execution.refund] : null;
+  const { status, refund: state } = execution;
+  const waits = status === 'failed' && state && !isPaidBack(state) ? REFUND_WAITS[state] : null;
   return (
     <>
       <Note

@@ -6,9 +6,10 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecutionFull } from '../../../sdk/wire/wire.ts';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import { configQuery, queryClient } from '../../service.ts';
+import { openChain } from '../../wallet/chain.ts';
 
 /** True if the money is the caller's again. */
-export const isPaidBack = (refund: ExecutionFull['refund'] | 'pending'): refund is 'done' | 'handed_over' =>
+export const isPaidBack = (refund: ExecutionFull['refund']): refund is 'done' | 'handed_over' =>
   refund === 'done' || refund === 'handed_over';
 
 export const HANDED_OVER =
@@ -17,10 +18,41 @@ export const HANDED_OVER =
 /** Until the node shows it. */
 const AGAIN_MS = 2_000;
 
-const refundQuery = (executionId: string) =>
+/** `isOfDeposit`: of a payment from which no execution was opened. */
+export type ShownRefund = Refund & { isOfDeposit?: true };
+
+type Refunded = Pick<ExecutionFull, 'execution_id' | 'deposit'>;
+
+/** Others may name the deposit's address too, later. */
+const MOST_TRANSACTIONS = 20;
+
+/** The return of a deposit; null if an execution was opened from it. */
+async function readReturn(deposit: string): Promise<ShownRefund | null> {
+  const { marketplace, program, PublicKey } = await openChain();
+  const { connection } = marketplace;
+  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
+  const last = await connection.getSignaturesForAddress(
+    new PublicKey(deposit),
+    { limit: MOST_TRANSACTIONS },
+    'confirmed',
+  );
+  for (const { signature, err } of last) {
+    const found = err ? null : await connection.getTransaction(signature, options);
+    const { events } = program.readEvents(found?.meta?.logMessages ?? [], program.PROGRAM_ID);
+    for (const { name, data } of events) {
+      if (name !== 'DepositRefunded' || data.deposit.toBase58() !== deposit) continue;
+      return { amount: data.amount, transaction: signature, at: Number(data.refundedAt), isOfDeposit: true };
+    }
+  }
+  return null;
+}
+
+const refundQuery = ({ execution_id: executionId, deposit }: Refunded) =>
   queryOptions({
     queryKey: ['refund', executionId],
-    queryFn: async (): Promise<Refund | null> => {
+    queryFn: async (): Promise<ShownRefund | null> => {
+      const returned = deposit && (await readReturn(deposit));
+      if (returned) return returned;
       const { rpc_url: rpcUrl } = await queryClient.ensureQueryData(configQuery);
       const { verifyExecution } = await import('../../../sdk/receipt/verify.ts');
       const found: ExecutionFacts[] = [];
@@ -32,8 +64,9 @@ const refundQuery = (executionId: string) =>
   });
 
 /** The refund of an execution; undefined while it is read, null while the node does not show it. */
-export function useRefund(executionId: string | null, isRefunded: boolean): Refund | null | undefined {
-  const { data } = useQuery({ ...refundQuery(executionId ?? ''), enabled: isRefunded && executionId !== null });
+export function useRefund(execution: Refunded | null, isRefunded: boolean): ShownRefund | null | undefined {
+  const asked = execution ?? { execution_id: '', deposit: null };
+  const { data } = useQuery({ ...refundQuery(asked), enabled: isRefunded && execution !== null });
   return data;
 }
 

@@ -1,12 +1,11 @@
 /** Timeline of an execution and its money, and what comes next. */
 import type { ReactNode } from 'react';
-import type { Refund } from '../../../sdk/receipt/verify.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
-import { type Execution, isBeingOpened } from './facts.tsx';
+import { type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
 import type { ShownRecord } from './record.ts';
-import { HANDED_OVER, isPaidBack, RefundTransaction, refundedText, useRefund } from './refunded.tsx';
+import { HANDED_OVER, isPaidBack, RefundTransaction, refundedText, type ShownRefund, useRefund } from './refunded.tsx';
 
 interface Moment {
   title: string;
@@ -22,8 +21,7 @@ interface TimelineProps {
 }
 
 export function Timeline(props: TimelineProps) {
-  const { execution_id, refund } = props.execution;
-  const refunded = useRefund(execution_id, isPaidBack(refund));
+  const refunded = useRefund(props.execution, isPaidBack(props.execution.refund));
   return (
     <ol className="grid">
       {momentsOf(props, refunded).map((moment, index, all) => (
@@ -54,8 +52,10 @@ export function Timeline(props: TimelineProps) {
   );
 }
 
-function momentsOf({ execution, dispute, record }: TimelineProps, refunded: Refund | null | undefined): Moment[] {
+function momentsOf({ execution, dispute, record }: TimelineProps, refunded: ShownRefund | null | undefined): Moment[] {
   const { status, archive } = execution;
+  if (isBeingReturned(execution)) return [DEPOSITED, returning(execution)];
+  if (refunded?.isOfDeposit) return [DEPOSITED, paid(execution, refunded)];
   if (isBeingOpened(execution, record)) {
     return [{ title: 'Being opened', about: 'Solana has not confirmed it yet.', state: 'now' }];
   }
@@ -93,7 +93,19 @@ function answered({ status, execution_time_ms: ms, refund }: Execution): Moment 
   return { title: 'Result answered and verified', about: took, state: 'done' };
 }
 
-function paid(execution: Execution, refunded: Refund | null | undefined): Moment {
+/** No execution was opened from it. */
+const DEPOSITED: Moment = {
+  title: 'Paid into a deposit',
+  about: 'No execution was opened from it, so the payment goes back to its wallet.',
+  state: 'done',
+};
+
+function returning({ refund }: Execution): Moment {
+  const waits = refund !== 'pending' && refund !== null && !isPaidBack(refund) ? REFUND_WAITS[refund] : null;
+  return { title: 'Being returned', about: waits ?? 'Solana has not confirmed it yet.', state: waits ? 'bad' : 'now' };
+}
+
+function paid(execution: Execution, refunded: ShownRefund | null | undefined): Moment {
   const { status, completed_at: at, refund, creator_amount_usdc: creator } = execution;
   if (status !== 'failed')
     return { title: 'Settled', at, about: `${formatAmount(creator)} to the creator.`, state: 'done' };

@@ -29,7 +29,7 @@ export function RunProgress({
 }) {
   const { data: config } = useQuery(configQuery);
   const found = run.ended ?? run.answer;
-  const refund = useRefund(run.executionId, isPaidBack(run.ended?.refund ?? null));
+  const refund = useRefund(run.ended, isPaidBack(run.ended?.refund ?? null));
   const links = {
     opened: run.opened && config ? explorerUrl(config, 'tx', run.opened.signature) : null,
     record: run.execution?.on_chain_record ?? null,

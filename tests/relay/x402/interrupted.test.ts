@@ -1,0 +1,267 @@
+/**
+ * Payments of x402 clients that something interrupts: the relay is down until what it signed has expired, or the chain
+ * drops the fork with the payment. Each call is served and paid once, or its payer has everything back.
+ */
+import { createAssociatedTokenAccountInstruction, createTransferInstruction } from '@solana/spl-token';
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import { findExecution, findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
+import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { until } from '../../harness/edge/until.ts';
+import {
+  type Answer,
+  FEE,
+  PRICE,
+  type RelayHandle,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
+import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+
+const SERVICE_FEE = 5_000n;
+const TOTAL = PRICE + SERVICE_FEE;
+const SIGNATURE_LAMPORTS = 5_000;
+/** Of a payment: two signatures, and what its client's priority rounds up to. */
+const PAYMENT_LAMPORTS = 10_001;
+/** Slots that a blockhash lives. */
+const BLOCKHASH_SLOTS = 150;
+/** A deposit lives for this long, seconds. */
+const DEPOSIT_SECONDS = 600;
+
+interface Bought {
+  task: string;
+  payer: Keypair;
+  deposit: PublicKey;
+  /** Sends the same payment again. */
+  ask(relay: RelayHandle): Promise<Answer>;
+}
+
+describe('payments of x402 clients that are interrupted', function () {
+  this.timeout(600_000);
+  let market: TestMarketplace;
+  let relay: RelayHandle;
+  const feePayer = Keypair.generate();
+
+  before(async () => {
+    // A fork is dropped before it is final: 31 slots are twelve seconds.
+    market = await startMarketplace({ slotTimeMs: 400, feePayer });
+    await market.relay.kill();
+  });
+  after(() => market.stop());
+  afterEach(() => relay.kill());
+
+  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
+  const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
+  const lamports = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');
+  /** Lets all that was signed before expire, for good. A leap of the node makes 150 blocks at most. */
+  const outlive = async () => {
+    for (let left = 2; left > 0; left -= 1) {
+      const slot = await market.node.connection.getSlot('processed');
+      await market.node.rpc('surfnet_timeTravel', [{ absoluteSlot: slot + BLOCKHASH_SLOTS }]);
+    }
+  };
+  const balances = async () => ({
+    creator: await market.amountOf(market.creatorUsdc),
+    treasury: await market.amountOf(findTreasury()),
+    relay: await lamports(market.authority.publicKey),
+    feePayer: await lamports(feePayer.publicKey),
+  });
+  const isGone = async ({ deposit }: Bought) => {
+    const addresses = [deposit, findTokenAccount(deposit, market.usdcMint)];
+    const accounts = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    return accounts.every((account) => account === null);
+  };
+  const areFinal = async () => (await market.journal()).every(({ is_final }) => is_final === 1n);
+
+  function payFor(task: string, payer: Keypair, accepted: Accepted): Bought {
+    const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
+    const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
+    return { task, payer, deposit: new PublicKey(accepted.payTo), ask };
+  }
+  async function prepare(task: string): Promise<Bought> {
+    const payer = Keypair.generate();
+    await market.mintTo(payer.publicKey, TOTAL);
+    const quoted = await request(relay.url, path(), { body: { task } });
+    return payFor(task, payer, decodeHeader(quoted, 'payment-required').accepts[0]);
+  }
+  const untilStanding = (bought: Bought[]) =>
+    until('all stand', async () => bought.every(({ task }) => relay.standing.has(task)));
+
+  /** Pays for calls that stop at these points, and kills the relay there. */
+  async function killAt(points: string[]): Promise<Bought[]> {
+    relay = await market.startRelayProcess({ STANDSTILL: '1' });
+    const bought: Bought[] = [];
+    for (const point of points) bought.push(await prepare(stopAt(point, `killed ${market.calls.size}`)));
+    const calls = bought.map(({ ask }) => ask(relay).catch(() => undefined));
+    await untilStanding(bought);
+    await relay.kill();
+    await Promise.all(calls);
+    return bought;
+  }
+  /** How the call of a payment ended, by sending it again as its client would. */
+  async function endOf({ ask }: Bought): Promise<Answer> {
+    let answer: Answer | undefined;
+    await until('it has ended', async () => {
+      answer = await ask(relay);
+      return answer.status !== 202 && answer.status !== 409;
+    });
+    return answer!;
+  }
+
+  it('opens a paid deposit again whose open expired while the relay was down, and serves the call once', async () => {
+    const before = await balances();
+    const bought = await killAt(['openSigned:after', 'send-open:before']);
+    await outlive();
+    relay = await market.startRelayProcess();
+    for (const one of bought) {
+      const answer = await endOf(one);
+      expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${one.task}`]);
+      expect(decodeHeader(answer, 'payment-response')).to.include({ success: true, amount: String(TOTAL) });
+      expect(market.calls.get(answer.body.execution_id)).to.equal(1);
+      expect(await usdcOf(one.payer.publicKey)).to.equal(0n);
+      expect(await isGone(one)).to.equal(true);
+    }
+    const after = await balances();
+    expect(after.creator - before.creator).to.equal(2n * (PRICE - FEE));
+    expect(after.treasury - before.treasury).to.equal(2n * (FEE + SERVICE_FEE));
+    expect(after.feePayer - before.feePayer).to.equal(-2 * PAYMENT_LAMPORTS);
+    await outlive();
+    await until('the chain can take back none of it', areFinal);
+  });
+
+  it('gives price and service fee back where the deposit expired while the relay was down', async () => {
+    const before = await balances();
+    const bought = await killAt(['paid:after', 'openSigned:after']);
+    const ended = (await market.node.now()) + DEPOSIT_SECONDS;
+    await outlive();
+    // It is too late to open, and the deposit has not expired yet: a return now would cost the service fee.
+    await market.node.timeTravel(ended - 30);
+    const owners = async () => {
+      const rows = await market.query('ledger', `SELECT lease_owner FROM executions WHERE state <> 'settled'`);
+      return rows.map(({ lease_owner: owner }) => owner);
+    };
+    const dead = new Set(await owners());
+    relay = await market.startRelayProcess();
+    await until('the relay has them', async () => (await owners()).every((owner) => !dead.has(owner)));
+    await market.node.timeTravel(ended + 1);
+    for (const one of bought) {
+      const answer = await endOf(one);
+      expect([answer.status, answer.body.error?.code], answer.text).to.deep.equal([503, 'service_unavailable']);
+      expect(answer.body.error.message).to.match(/expired before .* The payment was sent back\.$/);
+      const receipt = decodeHeader(answer, 'payment-response');
+      expect(receipt).to.include({ success: false, errorReason: 'refunded', amount: String(TOTAL) });
+      expect(receipt.extensions.execution.refund_transaction).to.be.a('string');
+      expect((await endOf(one)).text).to.equal(answer.text);
+      expect(await usdcOf(one.payer.publicKey)).to.equal(TOTAL);
+      expect(await isGone(one)).to.equal(true);
+    }
+    // The operator has lost the fees of deposit and return, of two signatures, and of the payment.
+    expect(await balances()).to.deep.equal({
+      ...before,
+      relay: before.relay - 2 * (1 + 2) * SIGNATURE_LAMPORTS,
+      feePayer: before.feePayer - 2 * PAYMENT_LAMPORTS,
+    });
+    await outlive();
+    await until('the chain can take back none of it', areFinal);
+  });
+
+  it('opens nothing from a payment that is dropped with its fork, and takes what the payer still pays once', async () => {
+    const { connection } = market.node;
+    relay = await market.startRelayProcess({ STANDSTILL: '1' });
+    const before = await balances();
+    const points = ['paid:after', 'send-open:after', 'paid:after', 'openSigned:after'];
+    const bought: Bought[] = [];
+    for (const [n, point] of points.entries()) bought.push(await prepare(stopAt(point, `dropped ${n}`)));
+    const [honest, opened, ...spenders] = bought as [Bought, Bought, Bought, Bought];
+    for (const { payer } of spenders) await market.node.fundSol(payer.publicKey, 1e9);
+    const fork = await connection.getSlot('confirmed');
+    const calls = bought.map(({ ask }) => ask(relay));
+    await untilStanding(bought);
+    for (const { payer } of bought) expect(await usdcOf(payer.publicKey)).to.equal(0n);
+    await market.node.rpc('surfnet_rollBack', [fork]);
+
+    // On the fork that lasts nobody has paid, and two of the payers spend the money elsewhere.
+    const elsewhere = Keypair.generate().publicKey;
+    const target = findTokenAccount(elsewhere, market.usdcMint);
+    for (const [n, { payer }] of spenders.entries()) {
+      const owner = payer.publicKey;
+      const transfer = createTransferInstruction(findTokenAccount(owner, market.usdcMint), target, owner, TOTAL);
+      const create = createAssociatedTokenAccountInstruction(owner, target, elsewhere, market.usdcMint);
+      await sendTransaction(connection, n === 0 ? [create, transfer] : [transfer], keypairSigner(payer));
+    }
+    for (const one of bought) expect(await isGone(one)).to.equal(true);
+    for (const { task } of bought) relay.process.send({ release: task });
+
+    const served = await Promise.all([calls[0]!, calls[1]!]);
+    for (const [n, one] of [honest, opened].entries()) {
+      expect([served[n]!.status, served[n]!.body.result], served[n]!.text).to.deep.equal([200, `done: ${one.task}`]);
+    }
+    await outlive();
+    const refused = await Promise.all([calls[2]!, calls[3]!]);
+    for (const answer of refused) {
+      const { status, body, headers } = answer;
+      expect([status, body.error.code, body.error.details.reason], answer.text).to.deep.equal([
+        402,
+        'payment_required',
+        'payment_failed',
+      ]);
+      expect(body.error.message).to.equal('The chain rolled back the payment. Nothing was paid.');
+      expect(headers.get('payment-response')).to.equal(null);
+    }
+    // The old payment is refused with a new quote, and that one sells the call.
+    const late = spenders[0]!;
+    expect((await late.ask(relay)).body.error.details.reason).to.be.oneOf(['quote_expired', 'quote_used']);
+    await market.mintTo(late.payer.publicKey, TOTAL);
+    const again = payFor(late.task, late.payer, decodeHeader(refused[0]!, 'payment-required').accepts[0]);
+    const sold = await endOf(again);
+    expect([sold.status, sold.body.result], sold.text).to.deep.equal([200, `done: ${late.task}`]);
+
+    const ids = [...served, sold].map(({ body }) => body.execution_id);
+    for (const id of ids) expect(market.calls.get(id)).to.equal(1);
+    for (const { payer } of bought) expect(await usdcOf(payer.publicKey)).to.equal(0n);
+    expect(await usdcOf(elsewhere)).to.equal(2n * TOTAL);
+    for (const one of [...bought, again]) expect(await isGone(one)).to.equal(true);
+    const after = await balances();
+    expect(after.creator - before.creator).to.equal(3n * (PRICE - FEE));
+    expect(after.treasury - before.treasury).to.equal(3n * (FEE + SERVICE_FEE));
+
+    // All that the operator has spent are fees, and the rent of the three records.
+    const spent = { [`${market.authority.publicKey}`]: 0, [`${feePayer.publicKey}`]: 0 };
+    for (const address of Object.keys(spent)) {
+      for (const { signature, slot } of await connection.getSignaturesForAddress(
+        new PublicKey(address),
+        {},
+        'confirmed',
+      )) {
+        if (slot <= fork) continue;
+        const found = await connection.getTransaction(signature, {
+          commitment: 'confirmed',
+          maxSupportedTransactionVersion: 0,
+        });
+        const payer = found!.transaction.message.staticAccountKeys[0]!.toBase58();
+        if (payer === address) spent[address]! += found!.meta!.fee;
+      }
+    }
+    let rent = 0;
+    for (const id of ids) rent += await lamports(findExecution(parseUuid(id)!));
+    expect(before.relay - after.relay - rent).to.equal(spent[`${market.authority.publicKey}`]);
+    expect(before.feePayer - after.feePayer).to.equal(spent[`${feePayer.publicKey}`]);
+
+    await outlive();
+    await until('the chain can take back none of it', areFinal);
+    const known = (subject: string) => market.query('index', subject);
+    await until('the index shows the fork that lasts', async () => {
+      const kept = await known('SELECT deposit FROM deposits WHERE closed = 0');
+      const rows = await known(`SELECT execution_id FROM executions WHERE status = 'completed'`);
+      return kept.length === 0 && ids.every((id) => rows.some((row) => row.execution_id === id));
+    });
+    const opens = await known('SELECT deposit FROM executions');
+    for (const { deposit } of spenders) {
+      expect(opens.some((row) => row.deposit === deposit.toBase58())).to.equal(false);
+    }
+  });
+});
