@@ -2,10 +2,8 @@
 import anchor from '@coral-xyz/anchor';
 import { PublicKey } from '@solana/web3.js';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import { coder } from '../../harness/vm/anchorCoder.ts';
 import { accountNames, type Scene, type Target } from './targets.ts';
-
-const idl = idlJson as anchor.Idl;
-const coder = new anchor.BorshCoder(idl);
 
 interface Seed {
   kind: 'const' | 'arg' | 'account';
@@ -22,7 +20,7 @@ export function derivedAddress(scene: Scene, target: Target): PublicKey | null {
   const { pda } = accounts[target.index] as { pda?: { seeds: Seed[]; program?: Seed } };
   if (!pda) return null;
   const value = (seed: Seed) => bytesOf(scene, target, seed);
-  const owner = pda.program ? new PublicKey(value(pda.program)) : new PublicKey(idl.address);
+  const owner = pda.program ? new PublicKey(value(pda.program)) : new PublicKey(idlJson.address);
   return PublicKey.findProgramAddressSync(pda.seeds.map(value), owner)[0];
 }
 
