@@ -46,6 +46,6 @@ function fieldOf(value: unknown, path: string[]): unknown {
 function encoded(value: unknown): Uint8Array {
   if (value instanceof PublicKey) return value.toBytes();
   if (typeof value === 'number') return Uint8Array.of(value & 0xff, value >> 8);
-  if (anchor.BN.isBN(value)) return value.toArrayLike(Buffer, 'le', 8);
+  if (anchor.BN.isBN(value)) return (value as anchor.BN).toArrayLike(Buffer, 'le', 8);
   return Uint8Array.from(value as number[]);
 }
