@@ -88,7 +88,7 @@ describe('keys, collateral and delisting', () => {
     await w.vm.setClock(START + SPAN - 1n);
     await w.rejects([giveBack()], [], 'CollateralNotReturnable');
     await w.vm.setClock(START + SPAN);
-    await w.rejects([giveBack({ creator: w.stranger.publicKey })], [], 'WrongDestination');
+    await w.rejects([giveBack({ creator: w.stranger.publicKey })], [], 'ConstraintSeeds');
     await w.rejects([giveBack({ rentSponsor: w.stranger.publicKey })], [], 'WrongRentSponsor');
     const rent = w.vm.rent(165);
     await w.moves([giveBack()], [], {

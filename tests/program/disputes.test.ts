@@ -189,7 +189,7 @@ describe('disputes', () => {
     }
     await w.rejects([resolve({ upheld: false, amount: 1n })], [w.admin], 'InvalidAmount');
     await w.rejects([resolve({ amount: 10n * USDC + 1n })], [w.admin], 'SlashAboveCollateral');
-    await w.rejects([resolve({ caller: w.stranger.publicKey })], [w.admin], 'WrongDestination');
+    await w.rejects([resolve({ caller: w.stranger.publicKey })], [w.admin], 'ConstraintSeeds');
     await w.rejects([resolve({ creator: w.stranger.publicKey })], [w.admin], 'NotCreator');
     await w.rejects([resolve({ rentSponsor: w.stranger.publicKey })], [w.admin], 'WrongRentSponsor');
     await w.must([resolve()], [w.admin]);

@@ -248,7 +248,7 @@ pub mod marketplace {
     /// to take its rent, by the same instruction later.
     ///
     /// Authority: anyone. Emits `CollateralReturned`.
-    /// Errors: CollateralNotReturnable, DisputesOpen, WrongDestination, DestinationUnusable, WrongRentSponsor.
+    /// Errors: CollateralNotReturnable, DisputesOpen, DestinationUnusable, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
     pub fn return_collateral(ctx: Context<ReturnCollateral>) -> Result<()> {
         return_collateral_handler(ctx)
@@ -443,8 +443,8 @@ pub mod marketplace {
     /// listing whose collateral is then below what its price requires is paused.
     ///
     /// Authority: the admin. Emits `DisputeResolved`.
-    /// Errors: NotAdmin, DisputeNotOpen, WrongListing, WrongDestination, InvalidAmount, SlashAboveCollateral,
-    /// SlashAboveMultiple, OtherDisputesStarved, NotCreator, WrongRentSponsor.
+    /// Errors: NotAdmin, DisputeNotOpen, WrongListing, InvalidAmount, SlashAboveCollateral, SlashAboveMultiple,
+    /// OtherDisputesStarved, NotCreator, WrongRentSponsor.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn resolve_dispute(ctx: Context<ResolveDispute>, args: ResolveDisputeArgs) -> Result<()> {
         resolve_dispute_handler(ctx, args)

@@ -1,10 +1,11 @@
 /**
  * Every account of every instruction of the IDL, made wrong in every way: each such transaction must fail with a named
- * error of ours or Anchor's and leave every account as it was to the byte, while the untouched twin succeeds before and
- * after. What may differ by design stands in exceptions.ts.
+ * error of ours or Anchor's and leave every account as it was to the byte, while the untouched twin, whose addresses the
+ * seeds of the IDL make, succeeds before and after. What may differ by design stands in exceptions.ts.
  */
 import { expect } from 'chai';
 import * as program from '../../../app/sdk/program/program.ts';
+import { derivedAddress } from './derived.ts';
 import { type Effect, EXCEPTIONS, type Exception, names } from './exceptions.ts';
 import { MUTATIONS, type Mutation, type Variant } from './mutations.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
@@ -17,6 +18,11 @@ interface Case {
   mutation: Mutation;
   variants: Variant[];
 }
+
+/** Where the program takes more than the IDL says: a caller who signs names any account of its own. */
+const BEYOND_THE_IDL: Record<string, string[]> = {
+  'claim_dispute_award by the caller to another account, the last of a returned collateral': ['destination'],
+};
 
 const suites = SCENARIOS.map((scenario) => ({ scenario, cases: casesOf(scenario) }));
 const cases = suites.flatMap((suite) => suite.cases);
@@ -65,6 +71,14 @@ function attack(scenario: Scenario, cases: Case[]): void {
   before(async () => {
     scene = await prepare(scenario);
     gains = await succeed(scene, scene.mine);
+  });
+
+  it('has the accounts that the seeds of the IDL make', () => {
+    const { keys } = scene.mine.at(-1)!;
+    const others = targetsOf(scenario).filter((target) => {
+      return !(derivedAddress(scene, target) ?? keys[target.index]!.pubkey).equals(keys[target.index]!.pubkey);
+    });
+    expect(others.map(({ name }) => name)).to.deep.equal(BEYOND_THE_IDL[titleOf(scenario)] ?? []);
   });
 
   for (const { target, mutation, variants } of cases) {

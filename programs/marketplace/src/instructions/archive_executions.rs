@@ -6,7 +6,7 @@ use anchor_lang::system_program;
 
 use crate::addresses::{require_address, Located};
 use crate::constants::*;
-use crate::creation::{can_take, read_state};
+use crate::creation::{can_take, read_state, save};
 use crate::errors::MarketplaceError;
 use crate::events::{ArchivedExecution, ExecutionsArchived};
 use crate::guard::fail;
@@ -37,9 +37,24 @@ impl ArchiveExecutions<'_> {
         );
         Ok(())
     }
+
+    /// Make leaves of the chosen, and count them.
+    #[inline(never)]
+    fn append(&mut self, chosen: &Pairs) -> Result<()> {
+        let archive = &mut self.archive;
+        let mut data = self.tree.try_borrow_mut_data()?;
+        let tree = tree_of(&mut data)?;
+        for (record, _) in chosen {
+            tree.append(leaf_of(record)?)
+                .map_err(|_| fail(MarketplaceError::ArchiveUnsound))?;
+            archive.count = archive.count.saturating_add(1);
+        }
+        archive.invariant(tree.rightmost_proof.index)?;
+        save(archive)
+    }
 }
 
-/// Choose, tell, append and close, in this order: the runtime allows no call between programs once lamports have
+/// Choose, append, tell and close, in this order: the runtime allows no call between programs once lamports have
 /// moved.
 pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()> {
     let now = Clock::get()?.unix_timestamp;
@@ -50,26 +65,20 @@ pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()>
         first_index: ctx.accounts.archive.count,
         executions,
     };
+    ctx.accounts.append(&chosen)?;
     call_self(
         &event,
         &ctx.accounts.event_authority,
         ctx.bumps.event_authority,
     )?;
-
-    let archive = &mut ctx.accounts.archive;
-    let mut data = ctx.accounts.tree.try_borrow_mut_data()?;
-    let tree = tree_of(&mut data)?;
     for (record, sponsor) in chosen {
-        tree.append(leaf_of(record)?)
-            .map_err(|_| fail(MarketplaceError::ArchiveUnsound))?;
-        archive.count = archive.count.saturating_add(1);
         let lamports = record.lamports();
         record.sub_lamports(lamports)?;
         sponsor.add_lamports(lamports)?;
         record.assign(&system_program::ID);
         record.resize(0)?;
     }
-    archive.invariant(tree.rightmost_proof.index)
+    Ok(())
 }
 
 type Pairs<'a, 'info> = Vec<(&'a AccountInfo<'info>, &'a AccountInfo<'info>)>;

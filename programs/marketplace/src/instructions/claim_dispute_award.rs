@@ -4,6 +4,7 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
 use crate::constants::*;
+use crate::creation::save;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeAwardClaimed;
 use crate::guard::fail;
@@ -79,7 +80,9 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     let amount = accounts.dispute.take_owed()?;
     accounts.dispute.invariant()?;
+    save(&accounts.dispute)?;
     collateral.pay_owed(amount)?;
+    save(collateral)?;
     let transfer = TokenTransfer {
         authority: accounts.collateral_vault.to_account_info(),
         seeds: &collateral.vault_seeds(),

@@ -7,7 +7,9 @@ use crate::errors::MarketplaceError;
 use crate::events::DisputeLapsed;
 use crate::guard::fail;
 use crate::packing::emit;
-use crate::state::{pay_bond, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord};
+use crate::state::{
+    pay_bond, take_bond, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord,
+};
 
 /// Accounts of `lapse_dispute`.
 #[derive(Accounts)]
@@ -45,9 +47,10 @@ pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     accounts.record.book_invariant()?;
     accounts.collateral.end_dispute(accounts.record.price)?;
     accounts.collateral.book_invariant()?;
-    let bond = pay_bond(&mut accounts.dispute, &accounts.rent_sponsor)?;
+    let bond = take_bond(&mut accounts.dispute, &accounts.rent_sponsor)?;
     accounts.dispute.invariant()?;
     let dispute = &accounts.dispute;
+    pay_bond(dispute, &accounts.rent_sponsor, bond)?;
     emit(&DisputeLapsed {
         dispute: dispute.key(),
         record: dispute.record,

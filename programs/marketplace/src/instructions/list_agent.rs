@@ -154,29 +154,9 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
     })
 }
 
-/// Open the collateral's book and vault and move the deposit in.
+/// Open the collateral's book and vault, and then move the deposit in.
 fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -> Result<()> {
     let listing_key = accounts.listing.key();
-    let vault_seeds: &[&[u8]] = &[
-        COLLATERAL_VAULT_SEED,
-        listing_key.as_ref(),
-        &[bumps.collateral_vault],
-    ];
-    create_token_account(
-        &Funder::wallet(&accounts.payer),
-        &accounts.collateral_vault,
-        vault_seeds,
-        &accounts.usdc_mint,
-        &accounts.collateral_vault,
-        &accounts.token_program,
-    )?;
-    let transfer = TokenTransfer {
-        authority: accounts.creator.to_account_info(),
-        seeds: &[],
-        token_program: &accounts.token_program,
-    };
-    transfer.send(&accounts.source, &accounts.collateral_vault, deposit)?;
-
     let collateral = CreatorCollateral {
         version: ACCOUNT_VERSION,
         returned: false,
@@ -196,5 +176,24 @@ fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -
     };
     let seeds: &[&[u8]] = &[COLLATERAL_SEED, listing_key.as_ref(), &[bumps.collateral]];
     create_state(&accounts.payer, &accounts.collateral, seeds, &collateral)?;
+    let vault_seeds: &[&[u8]] = &[
+        COLLATERAL_VAULT_SEED,
+        listing_key.as_ref(),
+        &[bumps.collateral_vault],
+    ];
+    create_token_account(
+        &Funder::wallet(&accounts.payer),
+        &accounts.collateral_vault,
+        vault_seeds,
+        &accounts.usdc_mint,
+        &accounts.collateral_vault,
+        &accounts.token_program,
+    )?;
+    let transfer = TokenTransfer {
+        authority: accounts.creator.to_account_info(),
+        seeds: &[],
+        token_program: &accounts.token_program,
+    };
+    transfer.send(&accounts.source, &accounts.collateral_vault, deposit)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))
 }

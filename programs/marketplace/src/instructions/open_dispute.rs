@@ -3,7 +3,7 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::creation::{create_state, Funder};
+use crate::creation::{create_state, save, Funder};
 use crate::errors::MarketplaceError;
 use crate::events::DisputeOpened;
 use crate::guard::fail;
@@ -76,8 +76,10 @@ pub fn open_dispute_handler(ctx: Context<OpenDispute>, args: OpenDisputeArgs) ->
     let record = &mut accounts.record;
     record.dispute(now)?;
     record.book_invariant()?;
+    save(record)?;
     accounts.collateral.open_dispute(record.price)?;
     accounts.collateral.book_invariant()?;
+    save(&accounts.collateral)?;
 
     let dispute = Dispute {
         version: ACCOUNT_VERSION,

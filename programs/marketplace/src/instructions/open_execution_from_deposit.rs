@@ -127,7 +127,7 @@ impl OpenExecutionFromDeposit<'_> {
     }
 }
 
-/// Pay the service fee, make record and escrow, move all that is left, and close the deposit.
+/// Make record and escrow, move all but the service fee there, pay that, and close the deposit.
 pub fn open_execution_from_deposit_handler(
     ctx: Context<OpenExecutionFromDeposit>,
     args: OpenExecutionFromDepositArgs,
@@ -145,7 +145,9 @@ pub fn open_execution_from_deposit_handler(
     } else {
         0
     };
-    transfer.send(&accounts.vault, &accounts.treasury, service_fee)?;
+    let amount = tokens::balance(&accounts.vault)
+        .checked_sub(service_fee)
+        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
     let payer = Funder::wallet(&accounts.payer);
     let opening = Opening {
         args: &args.open,
@@ -159,7 +161,7 @@ pub fn open_execution_from_deposit_handler(
         escrow: &accounts.escrow,
         escrow_bump: ctx.bumps.escrow,
         source: &accounts.vault,
-        amount: tokens::balance(&accounts.vault),
+        amount,
         deposit: deposit.key(),
         service_fee,
         usdc_mint: &accounts.usdc_mint,
@@ -171,6 +173,7 @@ pub fn open_execution_from_deposit_handler(
         &mut accounts.collateral,
         &transfer,
     )?;
+    transfer.send(&accounts.vault, &accounts.treasury, service_fee)?;
     let closed = close_deposit(
         deposit,
         &accounts.vault,

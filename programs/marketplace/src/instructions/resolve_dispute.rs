@@ -4,12 +4,14 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
 use crate::constants::*;
+use crate::creation::save;
 use crate::errors::MarketplaceError;
 use crate::events::DisputeResolved;
 use crate::guard::fail;
 use crate::packing::emit;
 use crate::state::{
-    pay_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome, ExecutionRecord,
+    pay_bond, take_bond, AgentListing, Config, CreatorCollateral, Dispute, DisputeOutcome,
+    ExecutionRecord,
 };
 use crate::tokens::{self, TokenTransfer};
 
@@ -65,16 +67,13 @@ pub struct ResolveDispute<'info> {
         bump = collateral.vault_bump
     )]
     pub collateral_vault: UncheckedAccount<'info>,
-    /// CHECK: the caller's associated token account, usable or not; its address is checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [record.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
+    /// CHECK: the caller's associated token account, usable or not, by its seeds.
+    #[account(
+        mut,
+        seeds = [record.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+        seeds::program = anchor_spl::associated_token::ID,
+        bump
     )]
-    #[account(mut)]
     pub destination: UncheckedAccount<'info>,
     /// CHECK: the treasury, by its address.
     #[account(mut, address = TREASURY_ADDRESS)]
@@ -89,16 +88,8 @@ pub struct ResolveDispute<'info> {
 }
 
 impl ResolveDispute<'_> {
-    /// destination is the caller's; a rejection slashes nothing; all else by the constraints.
+    /// A rejection slashes nothing; all else by the constraints.
     pub fn validate(&self, args: &ResolveDisputeArgs) -> Result<()> {
-        ensure!(
-            tokens::is_associated(
-                &self.destination,
-                &self.config.usdc_mint,
-                &self.record.caller
-            ),
-            MarketplaceError::WrongDestination
-        );
         ensure!(
             args.upheld || args.amount == 0,
             MarketplaceError::InvalidAmount
@@ -106,8 +97,8 @@ impl ResolveDispute<'_> {
         Ok(())
     }
 
-    /// Divide the slash between caller and treasury, and move what can be moved.
-    fn slash(&mut self, amount: u64) -> Result<()> {
+    /// Divide the slash between caller and treasury; says what of it can move to each now.
+    fn slash(&mut self, amount: u64) -> Result<(u64, u64)> {
         let mint = self.config.usdc_mint;
         let (to_caller, mut to_treasury) = self.collateral.divide(amount, self.record.price)?;
         let vault_moves = tokens::can_receive(&self.collateral_vault, &mint);
@@ -121,25 +112,29 @@ impl ResolveDispute<'_> {
         if !vault_moves || !tokens::can_receive(&self.treasury, &mint) {
             to_treasury = 0;
         }
-        let transfer = TokenTransfer {
-            authority: self.collateral_vault.to_account_info(),
-            seeds: &self.collateral.vault_seeds(),
-            token_program: &self.token_program,
-        };
-        let now_to_caller = to_caller.saturating_sub(owed);
-        transfer.send(&self.collateral_vault, &self.destination, now_to_caller)?;
-        transfer.send(&self.collateral_vault, &self.treasury, to_treasury)?;
         self.collateral
             .slash(to_caller.saturating_add(to_treasury), owed)?;
         self.dispute.amount_to_caller = to_caller;
         self.dispute.amount_to_treasury = to_treasury;
         self.dispute.owed = owed;
         // Tiers may have risen since: a finding that takes nothing is no reason to pause.
-        if amount == 0 {
-            return Ok(());
+        if amount > 0 {
+            let available = self.collateral.available();
+            self.listing.pause_if_below(available, &self.config)?;
         }
-        let available = self.collateral.available();
-        self.listing.pause_if_below(available, &self.config)
+        Ok((to_caller.saturating_sub(owed), to_treasury))
+    }
+
+    /// Move these amounts out of the vault.
+    fn pay(&self, to_caller: u64, to_treasury: u64) -> Result<()> {
+        let vault = &self.collateral_vault;
+        let transfer = TokenTransfer {
+            authority: vault.to_account_info(),
+            seeds: &self.collateral.vault_seeds(),
+            token_program: &self.token_program,
+        };
+        transfer.send(vault, &self.destination, to_caller)?;
+        transfer.send(vault, &self.treasury, to_treasury)
     }
 }
 
@@ -159,19 +154,23 @@ pub fn resolve_dispute_handler(
     accounts.record.end_dispute(args.upheld)?;
     accounts.record.book_invariant()?;
     accounts.collateral.end_dispute(accounts.record.price)?;
-    if args.upheld {
-        accounts.slash(args.amount)?;
-    }
+    let (bond_to, (to_caller, to_treasury)) = if args.upheld {
+        let moved = accounts.slash(args.amount)?;
+        (&accounts.rent_sponsor, moved)
+    } else {
+        (&accounts.creator, (0, 0))
+    };
+    let bond = take_bond(&mut accounts.dispute, bond_to)?;
+    accounts.dispute.invariant()?;
+    save(&accounts.dispute)?;
+    save(&accounts.record)?;
+    save(&accounts.collateral)?;
+    save(&accounts.listing)?;
+
+    accounts.pay(to_caller, to_treasury)?;
     let vault = tokens::balance(&accounts.collateral_vault);
     accounts.collateral.invariant(vault)?;
-    let bond_to = if args.upheld {
-        &accounts.rent_sponsor
-    } else {
-        &accounts.creator
-    };
-    let bond = pay_bond(&mut accounts.dispute, bond_to)?;
-    accounts.dispute.invariant()?;
-
+    pay_bond(&accounts.dispute, bond_to, bond)?;
     let (dispute, collateral) = (&accounts.dispute, &accounts.collateral);
     emit(&DisputeResolved {
         dispute: dispute.key(),

@@ -4,7 +4,7 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
 use crate::constants::*;
-use crate::creation::first_taker;
+use crate::creation::{first_taker, save};
 use crate::errors::MarketplaceError;
 use crate::events::CollateralReturned;
 use crate::guard::fail;
@@ -36,16 +36,13 @@ pub struct ReturnCollateral<'info> {
         bump = collateral.vault_bump
     )]
     pub collateral_vault: UncheckedAccount<'info>,
-    /// CHECK: the creator's associated token account; checked in `validate`.
-    #[cfg_attr(
-        feature = "idl-build",
-        account(
-            seeds = [listing.creator.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
-            seeds::program = anchor_spl::associated_token::ID,
-            bump
-        )
+    /// CHECK: the creator's associated token account, by its seeds; that it can receive is checked in `validate`.
+    #[account(
+        mut,
+        seeds = [listing.creator.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
+        seeds::program = anchor_spl::associated_token::ID,
+        bump
     )]
-    #[account(mut)]
     pub destination: UncheckedAccount<'info>,
     /// CHECK: who paid the vault's rent, by has_one; only receives lamports.
     #[account(mut)]
@@ -54,13 +51,9 @@ pub struct ReturnCollateral<'info> {
 }
 
 impl ReturnCollateral<'_> {
-    /// destination is the creator's and can receive; the moment has come, which is the transition's business.
+    /// destination can receive for the creator; the moment has come, which is the transition's business.
     pub fn validate(&self) -> Result<()> {
         let (mint, creator) = (&self.config.usdc_mint, &self.listing.creator);
-        ensure!(
-            tokens::is_associated(&self.destination, mint, creator),
-            MarketplaceError::WrongDestination
-        );
         ensure!(
             tokens::can_receive_for(&self.destination, mint, creator),
             MarketplaceError::DestinationUnusable
@@ -78,6 +71,7 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     collateral.invariant(held)?;
     let again = collateral.returned;
     collateral.mark_returned(Clock::get()?.unix_timestamp, vault.is_some())?;
+    save(collateral)?;
     // Whatever a stranger sent to the vault goes along: nobody else could ever claim it.
     let amount = held.saturating_sub(collateral.owed);
     let transfer = TokenTransfer {

@@ -3,7 +3,7 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::creation::{create_state, read_state};
+use crate::creation::{create_state, read_state, save};
 use crate::errors::MarketplaceError;
 use crate::events::SigningKeyRotated;
 use crate::guard::fail;
@@ -86,6 +86,8 @@ pub fn rotate_signing_key_handler(
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let listing = accounts.listing.key();
+    accounts.listing.signing_key = args.signing_key;
+    save(&accounts.listing)?;
     bind_signing_key(
         &accounts.payer,
         &accounts.signing_key.to_account_info(),
@@ -93,7 +95,6 @@ pub fn rotate_signing_key_handler(
         ctx.bumps.signing_key,
         listing,
     )?;
-    accounts.listing.signing_key = args.signing_key;
     emit(&SigningKeyRotated {
         listing,
         signing_key: args.signing_key,

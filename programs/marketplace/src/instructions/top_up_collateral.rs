@@ -4,6 +4,7 @@ use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
 
 use crate::constants::*;
+use crate::creation::save;
 use crate::errors::MarketplaceError;
 use crate::events::CollateralToppedUp;
 use crate::guard::fail;
@@ -77,14 +78,15 @@ pub fn top_up_collateral_handler(
     args: TopUpCollateralArgs,
 ) -> Result<()> {
     let accounts = ctx.accounts;
+    let collateral = &mut accounts.collateral;
+    collateral.top_up(args.amount)?;
+    save(collateral)?;
     let transfer = TokenTransfer {
         authority: accounts.creator.to_account_info(),
         seeds: &[],
         token_program: &accounts.token_program,
     };
     transfer.send(&accounts.source, &accounts.collateral_vault, args.amount)?;
-    let collateral = &mut accounts.collateral;
-    collateral.top_up(args.amount)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     emit(&CollateralToppedUp {
         listing: collateral.listing,

@@ -120,18 +120,23 @@ impl Dispute {
     }
 }
 
-/// Pay the bond out; says how much. What cannot be paid without failing the whole transaction stays in the dispute's
-/// account: that its receiver cannot take, and that it needs for itself since the rent has risen. So neither a
-/// receiver nor the rent can stop an outcome.
-pub fn pay_bond(dispute: &mut Account<Dispute>, to: &AccountInfo) -> Result<u64> {
+/// Take from the bond what can be paid out; says how much. What cannot be paid without failing the whole transaction
+/// stays in the dispute's account: that its receiver cannot take, and that it needs for itself since the rent has
+/// risen. So neither a receiver nor the rent can stop an outcome.
+pub fn take_bond(dispute: &mut Account<Dispute>, to: &AccountInfo) -> Result<u64> {
     let paid = spendable(dispute.as_ref(), dispute.bond)?;
     if !can_take(to, paid)? {
         return Ok(0);
     }
-    dispute.sub_lamports(paid)?;
-    to.add_lamports(paid)?;
     dispute.bond = dispute.bond.saturating_sub(paid);
     Ok(paid)
+}
+
+/// Move what was taken from the bond. Only after the last call to another program.
+pub fn pay_bond(dispute: &Account<Dispute>, to: &AccountInfo, paid: u64) -> Result<()> {
+    dispute.sub_lamports(paid)?;
+    to.add_lamports(paid)?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ export function resolveDispute(ledger: Ledger, input: program.ResolveDisputeInpu
   demand(record.listing === text(input.listing), 'WrongListing');
   demand(dispute.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   demand(listing.creator === text(input.creator), 'NotCreator');
-  demand(record.caller === text(input.caller), 'WrongDestination');
+  demand(record.caller === text(input.caller), 'ConstraintSeeds');
   demand(input.upheld || input.amount === 0n, 'InvalidAmount');
   demand(dispute.outcome === 'open', 'DisputeNotOpen');
   end(ledger, address, input.upheld ? 'upheld' : 'rejected', hex(input.reasonHash));

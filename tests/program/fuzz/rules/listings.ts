@@ -155,7 +155,7 @@ export function returnCollateral(ledger: Ledger, input: program.ReturnCollateral
   const collateral = ledger.state('CreatorCollateral', collateralOf(address));
   demand(collateral.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   const destination = text(program.findTokenAccount(input.creator, input.usdcMint));
-  demand(listing.creator === text(input.creator), 'WrongDestination');
+  demand(listing.creator === text(input.creator), 'ConstraintSeeds');
   demand(receivesFor(ledger, destination, listing.creator), 'DestinationUnusable');
   const { returned, returnableAt, owed } = collateral;
   // Again only for a vault that is left over.

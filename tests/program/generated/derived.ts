@@ -1,0 +1,51 @@
+/** The address that an account has by the IDL alone, for a client that resolves accounts by its seeds. */
+import anchor from '@coral-xyz/anchor';
+import { PublicKey } from '@solana/web3.js';
+import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import { coder } from '../../harness/vm/anchorCoder.ts';
+import { accountNames, type Scene, type Target } from './targets.ts';
+
+interface Seed {
+  kind: 'const' | 'arg' | 'account';
+  value?: number[];
+  /** An argument or an account, or a field of it. */
+  path?: string;
+  /** The account's type, where a field of it is meant. */
+  account?: string;
+}
+
+/** What the seeds make of the other accounts and the arguments of my instruction; null for an account without seeds. */
+export function derivedAddress(scene: Scene, target: Target): PublicKey | null {
+  const { accounts } = idlJson.instructions.find(({ name }) => name === target.instruction)!;
+  const { pda } = accounts[target.index] as { pda?: { seeds: Seed[]; program?: Seed } };
+  if (!pda) return null;
+  const value = (seed: Seed) => bytesOf(scene, target, seed);
+  const owner = pda.program ? new PublicKey(value(pda.program)) : new PublicKey(idlJson.address);
+  return PublicKey.findProgramAddressSync(pda.seeds.map(value), owner)[0];
+}
+
+function bytesOf(
+  { mine, baseline }: Scene,
+  target: Target,
+  { value, path = '', account: type, kind }: Seed,
+): Uint8Array {
+  if (value) return Uint8Array.from(value);
+  const { data, keys } = mine.at(-1)!;
+  const [first, ...fields] = path.split('.');
+  if (kind === 'arg') return encoded(fieldOf(coder.instruction.decode(data)!.data, [first!, ...fields]));
+  const { pubkey } = keys[accountNames(target).indexOf(first!)]!;
+  if (!type) return pubkey.toBytes();
+  return encoded(fieldOf(coder.accounts.decode(type, Buffer.from(baseline.get(pubkey)!.data)), fields));
+}
+
+function fieldOf(value: unknown, path: string[]): unknown {
+  return path.reduce((found, field) => (found as Record<string, unknown>)[field], value);
+}
+
+/** A key, bytes, or one of the two numbers that are seeds: an archive's index (u16) and a change's id (u64). */
+function encoded(value: unknown): Uint8Array {
+  if (value instanceof PublicKey) return value.toBytes();
+  if (typeof value === 'number') return Uint8Array.of(value & 0xff, value >> 8);
+  if (anchor.BN.isBN(value)) return (value as anchor.BN).toArrayLike(Buffer, 'le', 8);
+  return Uint8Array.from(value as number[]);
+}

@@ -1,0 +1,121 @@
+/**
+ * An instruction writes its accounts before it calls another program, and changes none of them after that. Anchor writes
+ * an account that is declared `mut` only when the instruction ends, and no transaction shows when: so this reads the source.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { blank, closing, withoutTests } from '../../scripts/mutate/rust.ts';
+
+const SOURCE = join(import.meta.dirname, '../../programs/marketplace/src');
+
+/** Functions of `creation.rs` that write the account or the value that is their last argument. */
+const WRITERS = ['save', 'write_state', 'create_state'];
+
+interface RustFunction {
+  /** Its file, from the source folder. */
+  file: string;
+  name: string;
+  parameters: string;
+  body: string;
+}
+
+/** Something that a function does with an account, by the account's name; or a call, whatever its name. */
+interface Step {
+  kind: 'change' | 'save' | 'call';
+  name: string;
+}
+
+/** Every account that a handler changes after a call, or has not saved when it calls; and which handlers do both. */
+function inspect(functions: RustFunction[]): { faults: string[]; both: string[] } {
+  const isTransition = ({ file, parameters }: RustFunction) =>
+    file.startsWith('state/') && /^\s*&mut self\b/.test(parameters);
+  const transitions = new Set(functions.filter(isTransition).map(({ name }) => name));
+  const others = functions.filter((candidate) => !isTransition(candidate));
+  const faults: string[] = [];
+  const both: string[] = [];
+  for (const { file, name, body } of others) {
+    if (!file.startsWith('instructions/') || !name.endsWith('_handler')) continue;
+    const steps = stepsOf(body, transitions, others, [name]);
+    const unsaved = new Set<string>();
+    let called = false;
+    for (const step of steps) {
+      if (step.kind === 'save') unsaved.delete(step.name);
+      if (step.kind === 'change') {
+        unsaved.add(step.name);
+        if (called) faults.push(`${name} changes ${step.name} after a call`);
+      }
+      if (step.kind === 'call') {
+        called = true;
+        for (const account of unsaved) faults.push(`${name} calls before it saves ${account}`);
+      }
+    }
+    if (called && steps.some(({ kind }) => kind === 'change')) both.push(name.replace('_handler', ''));
+  }
+  return { faults: [...new Set(faults)], both };
+}
+
+/** What a function does, in the order of its text, and in its place what each function does that it uses. */
+function stepsOf(body: string, transitions: Set<string>, others: RustFunction[], within: string[]): Step[] {
+  const steps: Step[] = [];
+  // A field that is set, or a function or method that is used.
+  for (const match of body.matchAll(/\b(\w+)\.\w+ [-+]?= |(?:\b(\w+)\s*\.\s*)?\b(\w+)\(/g)) {
+    const [whole, owner, receiver, name] = match;
+    if (owner && owner !== 'self') steps.push({ kind: 'change', name: owner });
+    if (!name) continue;
+    if (WRITERS.includes(name)) {
+      const open = match.index + whole.length - 1;
+      const account = /(\w+)\W*$/.exec(body.slice(open, closing(body, open)))![1]!;
+      steps.push({ kind: 'save', name: account });
+    }
+    const own = receiver === 'accounts' || receiver === 'self';
+    if (name === 'invoke_signed') steps.push({ kind: 'call', name });
+    else if (receiver && !own && transitions.has(name)) steps.push({ kind: 'change', name: receiver });
+    else if (!within.includes(name)) {
+      for (const used of others.filter((other) => other.name === name))
+        steps.push(...stepsOf(used.body, transitions, others, [...within, name]));
+    }
+  }
+  return steps;
+}
+
+function functionsOf(file: string, text: string): RustFunction[] {
+  const source = withoutTests(blank(text));
+  return [...source.matchAll(/\bfn (\w+)(?:<[^(]*>)?\(/g)].map((match) => {
+    const open = match.index + match[0].length - 1;
+    const closed = closing(source, open);
+    const start = source.indexOf('{', closed);
+    const body = source.slice(start, closing(source, start) + 1);
+    return { file, name: match[1]!, parameters: source.slice(open + 1, closed), body };
+  });
+}
+
+describe('state is written before any call of another program', () => {
+  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.rs'));
+  const program = files.flatMap((file) => functionsOf(file, readFileSync(join(SOURCE, file), 'utf8')));
+
+  it('by every instruction that changes an account and calls', () => {
+    const { faults, both } = inspect(program);
+    expect(faults).to.deep.equal([]);
+    const late = ['claim_dispute_award', 'resolve_dispute', 'return_collateral', 'top_up_collateral'];
+    expect(both).to.include.members([...late, 'open_execution_with_grant', 'refund_execution', 'settle_execution']);
+  });
+
+  const TRANSFER = functionsOf('tokens.rs', 'fn send(&self) { invoke_signed(&self.instruction) }');
+  const TOP_UP = functionsOf('state/book.rs', 'fn top_up(&mut self, amount: u64) { self.deposited = amount; }');
+  for (const [what, body, fault] of [
+    ['saves first', 'book.top_up(1); save(book)?; transfer.send()?;', []],
+    ['leaves the write to Anchor', 'book.top_up(1); transfer.send()?;', ['pay_handler calls before it saves book']],
+    ['calls first', 'transfer.send()?; accounts.book.top_up(1);', ['pay_handler changes book after a call']],
+    [
+      'sets a field after its call',
+      'save(&accounts.book)?; transfer.send()?; book.owed = 0;',
+      ['pay_handler changes book after a call'],
+    ],
+  ] as const) {
+    it(`finds what is wrong with a handler that ${what}: ${fault.length === 0 ? 'nothing' : fault}`, () => {
+      const handler = functionsOf('instructions/pay.rs', `fn pay_handler<'info>(accounts: &mut Pay) { ${body} }`);
+      expect(inspect([...TRANSFER, ...TOP_UP, ...handler]).faults).to.deep.equal(fault);
+    });
+  }
+});
