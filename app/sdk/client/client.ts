@@ -12,6 +12,7 @@ import {
   type AgentsQuery,
   ArchiveLine,
   ContentDeleted,
+  type CreateWebhookInput,
   DailyStatement,
   ExecuteAccepted,
   ExecuteCompleted,
@@ -26,6 +27,13 @@ import {
   SpendStatement,
   type StartInput,
   type StatementRole,
+  type UpdateWebhookInput,
+  WebhookDeliveries,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpoints,
+  WebhookId,
+  WebhookSecret,
 } from '../wire/wire.ts';
 import { read } from './answer.ts';
 import { createEventStreams } from './events.ts';
@@ -36,7 +44,7 @@ import type { OnDelta } from './streamed.ts';
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:8787`, with or without a trailing slash. */
   baseUrl: string;
-  /** Needed for execute and for reading executions. */
+  /** An API key, or the token of a session where the route takes one. */
   apiKey?: string;
   /** Limits for the retries of reads, `execute` and `startExecution`. */
   patience?: Partial<Patience>;
@@ -74,7 +82,11 @@ export type ExecutionFilters = Partial<{
   to: string;
 }>;
 
+export type PageOfList = Partial<{ limit: number; offset: number }>;
+
 export type StatementFilters = Partial<{ role: StatementRole; from: string; to: string }>;
+
+const webhookPath = (endpointId: string): string => `/v1/webhooks/${encodeURIComponent(endpointId)}`;
 
 /** What a method says of its request; the rest is the client's. */
 type Init = Partial<Omit<HttpRequest, 'url'>>;
@@ -215,6 +227,24 @@ export function createClient(options: ClientOptions) {
     getKey: (options?: ReadOptions) => get(OwnKey, '/v1/key', options),
     listExecutions: (filters: ExecutionFilters = {}, options?: ReadOptions) =>
       get(ExecutionPage, `/v1/executions${toQuery(filters)}`, options),
+    listWebhooks: (options?: ReadOptions) => get(WebhookEndpoints, '/v1/webhooks', options),
+    /** The secret is in this answer only. */
+    createWebhook: (body: CreateWebhookInput) => call(WebhookSecret, '/v1/webhooks', post(JSON.stringify(body))),
+    getWebhook: (endpointId: string, options?: ReadOptions) => get(WebhookEndpoint, webhookPath(endpointId), options),
+    /** Changes what is given. */
+    updateWebhook: (endpointId: string, body: UpdateWebhookInput) =>
+      call(WebhookEndpoint, webhookPath(endpointId), { ...post(JSON.stringify(body)), method: 'PATCH' }),
+    deleteWebhook: (endpointId: string) => call(WebhookId, webhookPath(endpointId), { method: 'DELETE' }),
+    /** The old secret signs too for 24 hours. */
+    rotateWebhookSecret: (endpointId: string) =>
+      call(WebhookSecret, `${webhookPath(endpointId)}/rotate`, { method: 'POST' }),
+    testWebhook: (endpointId: string) => call(WebhookId, `${webhookPath(endpointId)}/test`, { method: 'POST' }),
+    /** What was sent, newest first, with the answers. */
+    listWebhookDeliveries: (endpointId: string, page: PageOfList = {}, options?: ReadOptions) =>
+      get(WebhookDeliveries, `${webhookPath(endpointId)}/deliveries${toQuery(page)}`, options),
+    /** Sends the same event once more, as a new delivery. */
+    redeliverWebhook: (deliveryId: string) =>
+      call(WebhookDelivery, `/v1/webhooks/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { method: 'POST' }),
     /**
      * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before
      * listing.
