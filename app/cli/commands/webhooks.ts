@@ -42,7 +42,11 @@ function addList(group: Command): void {
       const { readWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const wallet = await readWallet(options);
       const { endpoints } = await readWebhooks(serviceOf(options), wallet, (client) => client.listWebhooks());
-      printTable(endpoints, ['endpoint_id', 'url', 'event_types', 'status', 'failing_since', 'created_at'], options.json);
+      printTable(
+        endpoints,
+        ['endpoint_id', 'url', 'event_types', 'status', 'failing_since', 'created_at'],
+        options.json,
+      );
     });
 }
 

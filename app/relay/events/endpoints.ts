@@ -4,12 +4,7 @@ import type { Kysely } from 'kysely';
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import type { EventType } from '../../sdk/wire/events.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
-import type {
-  CreateWebhookBody,
-  UpdateWebhookBody,
-  WebhookDelivery,
-  WebhookEndpoint,
-} from '../../sdk/wire/wire.ts';
+import type { CreateWebhookBody, UpdateWebhookBody, WebhookDelivery, WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { eventOf } from '../ledger/events.ts';
 import type { Limits } from '../ledger/limits.ts';

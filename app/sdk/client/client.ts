@@ -12,7 +12,6 @@ import {
   type AgentsQuery,
   ArchiveLine,
   ContentDeleted,
-  type CreateWebhookInput,
   DailyStatement,
   ExecuteAccepted,
   ExecuteCompleted,
@@ -27,19 +26,13 @@ import {
   SpendStatement,
   type StartInput,
   type StatementRole,
-  type UpdateWebhookInput,
-  WebhookDeliveries,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEndpoints,
-  WebhookId,
-  WebhookSecret,
 } from '../wire/wire.ts';
 import { read } from './answer.ts';
 import { createEventStreams } from './events.ts';
-import { type HttpRequest, jsonOf, send, toQuery } from './http.ts';
+import { type HttpRequest, jsonOf, type ReadOptions, send, toQuery } from './http.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
 import type { OnDelta } from './streamed.ts';
+import { createWebhookMethods } from './webhookRoutes.ts';
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:8787`, with or without a trailing slash. */
@@ -82,11 +75,9 @@ export type ExecutionFilters = Partial<{
   to: string;
 }>;
 
-export type PageOfList = Partial<{ limit: number; offset: number }>;
-
 export type StatementFilters = Partial<{ role: StatementRole; from: string; to: string }>;
 
-const webhookPath = (endpointId: string): string => `/v1/webhooks/${encodeURIComponent(endpointId)}`;
+export type { ReadOptions };
 
 /** What a method says of its request; the rest is the client's. */
 type Init = Partial<Omit<HttpRequest, 'url'>>;
@@ -97,11 +88,6 @@ export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
 export type MarketplaceClient = ReturnType<typeof createClient>;
 
 const readEvent = (data: string) => read<unknown>(EventSchema, JSON.parse(data)) as MarketplaceEvent;
-
-export interface ReadOptions {
-  /** Ends the wait, and all retries. */
-  signal?: AbortSignal;
-}
 
 export interface ExecuteOptions extends ReadOptions {
   /** Idempotency key of this call: 1 to 255 visible ASCII characters. Random by default, so that retries are safe. */
@@ -162,6 +148,9 @@ export function createClient(options: ClientOptions) {
     body,
     signal,
   });
+
+  const change = <T>(schema: z.ZodType<T>, method: string, path: string, body?: object): Promise<T> =>
+    call(schema, path, body === undefined ? { method } : { ...post(JSON.stringify(body)), method });
 
   return {
     listAgents: (filters: AgentFilters = {}, options?: ReadOptions) =>
@@ -227,24 +216,7 @@ export function createClient(options: ClientOptions) {
     getKey: (options?: ReadOptions) => get(OwnKey, '/v1/key', options),
     listExecutions: (filters: ExecutionFilters = {}, options?: ReadOptions) =>
       get(ExecutionPage, `/v1/executions${toQuery(filters)}`, options),
-    listWebhooks: (options?: ReadOptions) => get(WebhookEndpoints, '/v1/webhooks', options),
-    /** The secret is in this answer only. */
-    createWebhook: (body: CreateWebhookInput) => call(WebhookSecret, '/v1/webhooks', post(JSON.stringify(body))),
-    getWebhook: (endpointId: string, options?: ReadOptions) => get(WebhookEndpoint, webhookPath(endpointId), options),
-    /** Changes what is given. */
-    updateWebhook: (endpointId: string, body: UpdateWebhookInput) =>
-      call(WebhookEndpoint, webhookPath(endpointId), { ...post(JSON.stringify(body)), method: 'PATCH' }),
-    deleteWebhook: (endpointId: string) => call(WebhookId, webhookPath(endpointId), { method: 'DELETE' }),
-    /** The old secret signs too for 24 hours. */
-    rotateWebhookSecret: (endpointId: string) =>
-      call(WebhookSecret, `${webhookPath(endpointId)}/rotate`, { method: 'POST' }),
-    testWebhook: (endpointId: string) => call(WebhookId, `${webhookPath(endpointId)}/test`, { method: 'POST' }),
-    /** What was sent, newest first, with the answers. */
-    listWebhookDeliveries: (endpointId: string, page: PageOfList = {}, options?: ReadOptions) =>
-      get(WebhookDeliveries, `${webhookPath(endpointId)}/deliveries${toQuery(page)}`, options),
-    /** Sends the same event once more, as a new delivery. */
-    redeliverWebhook: (deliveryId: string) =>
-      call(WebhookDelivery, `/v1/webhooks/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { method: 'POST' }),
+    ...createWebhookMethods({ get, change }),
     /**
      * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before
      * listing.

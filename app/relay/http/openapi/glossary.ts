@@ -316,7 +316,8 @@ export const GLOSSARY: Record<string, string> = {
   'MarketplaceEvent.url': 'The address of the endpoint.',
   endpoint_id: 'The webhook endpoint.',
   endpoints: 'The webhook endpoints of the wallet.',
-  event_types: 'The types of events that are sent to it. Empty means all, also types that are added later. Default: all.',
+  event_types:
+    'The types of events that are sent to it. Empty means all, also types that are added later. Default: all.',
   enabled: 'False: nothing is sent from now on. True: events from now on are sent again.',
   'CreateWebhookBody.url': 'An https address of your server, without user and password. Redirects are not followed.',
   'UpdateWebhookBody.url': 'Another https address of your server, without user and password.',
@@ -327,6 +328,7 @@ export const GLOSSARY: Record<string, string> = {
   disabled_at: 'When it was switched off; null if it is on.',
   disabled_by: '`wallet`: by you. `failures`: by this service, after three days without a success.',
   old_secret_until: 'Until then each request is signed by the secret before the last rotation too; null without one.',
+  'error_webhook_limit_reached.max': 'How many endpoints the wallet may have.',
   'WebhookSecret.endpoint': 'The webhook endpoint.',
   secret: 'Verifies each request, by the Standard Webhooks specification. It is not shown again.',
   deliveries: 'At most `limit` deliveries, newest first.',
@@ -334,7 +336,8 @@ export const GLOSSARY: Record<string, string> = {
   event_id: 'The event’s id, such as `evt_42`.',
   event_type: 'What happened.',
   'WebhookDelivery.execution_id': 'The execution that the event is about; null for other events.',
-  'WebhookDelivery.status': '`pending`: it is sent, or sent again, at `next_attempt_at`. `failed`: it is not sent again.',
+  'WebhookDelivery.status':
+    '`pending`: it is sent, or sent again, at `next_attempt_at`. `failed`: it is not sent again.',
   attempts: 'How often it was sent.',
   next_attempt_at: 'Null unless `pending`.',
   attempted_at: 'The last attempt; null before the first.',
