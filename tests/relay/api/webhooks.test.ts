@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { createDeliveries, USUAL_DELIVERIES } from '../../../app/relay/events/deliveries.ts';
 import { createWebhookCalls } from '../../../app/relay/outbound/webhook.ts';
+import { AgentMarketplace, NotFoundError } from '../../../app/sdk/client/caller.ts';
 import { createClient, type MarketplaceClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -403,7 +404,6 @@ describe('webhooks', () => {
   });
 
   describe('of an API key', () => {
-    const listing = newAddress();
     /** All routes, with values that they would take. */
     const ROUTES = [
       ['GET', ''],
@@ -441,48 +441,48 @@ describe('webhooks', () => {
       world.state.nowMs = Date.now();
       const { apiKey, keyId } = await addKey();
       await (await people.signIn(keypair)).call('keys.update', { key_id: keyId, scopes: ['webhooks'] });
-      const done = async (method: string, path: string, body?: Sent) => {
-        const { status, json } = await ask(apiKey, method, path, body);
-        expect(status, JSON.stringify(json)).to.equal(200);
-        return json;
-      };
-      const { endpoint, secret } = await done('POST', '', { url: receiver.url, event_types: ['execution.completed'] });
+      const { webhooks } = new AgentMarketplace({ baseUrl: world.url, apiKey });
+      const { endpoint, secret } = await webhooks.create({ url: receiver.url, event_types: ['execution.completed'] });
       expect(endpoint).to.deep.include({ url: receiver.url, event_types: ['execution.completed'], status: 'active' });
-      const one = `/${endpoint.endpoint_id}`;
-      expect(await done('GET', one)).to.deep.equal(endpoint);
-      expect(await done('GET', '')).to.deep.equal({ endpoints: [endpoint] });
+      const one = endpoint.endpoint_id;
+      expect(await webhooks.retrieve(one)).to.deep.equal(endpoint);
+      expect(await webhooks.list()).to.deep.equal([endpoint]);
 
-      expect(await done('POST', `${one}/test`)).to.deep.equal({ endpoint_id: endpoint.endpoint_id });
+      await webhooks.test(one);
       const id = await execute('dispatched', 'settled');
       await send();
       expect(receiver.typesSeen()).to.deep.equal(['webhook.test', 'execution.completed']);
       for (const got of receiver.received) expect(verified(got, secret)).to.deep.equal(got.event);
 
-      const rotated = await done('POST', `${one}/rotate`);
+      const rotated = await webhooks.rotateSecret(one);
       expect(rotated.secret).to.match(SECRET).and.not.to.equal(secret);
-      const { deliveries, ...page } = await done('GET', `${one}/deliveries?limit=1&offset=0`);
-      expect(page).to.deep.equal({ total: 2, limit: 1, offset: 0 });
-      expect(deliveries[0]).to.include({ execution_id: id, status: 'delivered', http_status: 204 });
-      const again = await done('POST', `/deliveries/${deliveries[0].delivery_id}/redeliver`);
-      expect(again).to.include({ event_id: deliveries[0].event_id, status: 'pending', attempts: 0 });
+      const pages = [];
+      for await (const page of webhooks.deliveries(one, { limit: 1 }).pages()) pages.push(page);
+      expect(pages.map(({ items, ...page }) => [items[0]!.event_type, page])).to.deep.equal([
+        ['execution.completed', { total: 2, limit: 1, offset: 0 }],
+        ['webhook.test', { total: 2, limit: 1, offset: 1 }],
+      ]);
+      const sent = pages[0]!.items[0]!;
+      expect(sent).to.include({ execution_id: id, status: 'delivered', http_status: 204 });
+      const again = await webhooks.redeliver(sent.delivery_id);
+      expect(again).to.include({ event_id: sent.event_id, status: 'pending', attempts: 0 });
       await send();
       const last = receiver.received[2]!;
       expect(last.event).to.deep.equal(receiver.received[1]!.event);
       for (const either of [secret, rotated.secret]) expect(verified(last, either)).to.deep.equal(last.event);
 
-      expect(await done('PATCH', one, { url: `${receiver.url}/2`, event_types: [] })).to.deep.include({
+      expect(await webhooks.update(one, { url: `${receiver.url}/2`, event_types: [] })).to.deep.include({
         url: `${receiver.url}/2`,
         event_types: [],
         status: 'active',
       });
-      expect(await done('PATCH', one, { enabled: false })).to.include({ status: 'disabled', disabled_by: 'wallet' });
+      expect(await webhooks.update(one, { enabled: false })).to.include({ status: 'disabled', disabled_by: 'wallet' });
       const unread = await world.get('/v1/executions', apiKey);
-      const unpaid = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { key: apiKey });
+      const unpaid = await world.post(`/v1/agents/${newAddress()}/execute`, { task: 'x' }, { key: apiKey });
       for (const { status, json } of [unread, unpaid])
         expect([status, json.error.code]).to.deep.equal([403, 'insufficient_scope']);
-      expect(await done('DELETE', one)).to.deep.equal({ endpoint_id: endpoint.endpoint_id });
-      const { status, json } = await ask(apiKey, 'GET', one);
-      expect([status, json.error.code]).to.deep.equal([404, 'webhook_not_found']);
+      await webhooks.delete(one);
+      expect(await webhooks.retrieve(one).catch((error: unknown) => error)).to.be.instanceOf(NotFoundError);
     });
 
     it('rejects: bodies and queries that do not fit, and names what is wrong', async () => {
