@@ -1533,6 +1533,7 @@ export interface components {
                 execution_id: string | null;
                 /** @description For programs; null if the code has no details. */
                 details: {
+                    /** @description How many endpoints the wallet may have. */
                     max: number;
                 };
             };
@@ -1826,5 +1827,27 @@ export const FIELDS = {
   "SpendStatement": [
     "wallet",
     "from"
+  ],
+  "WebhookDeliveries": [
+    "deliveries",
+    "total"
+  ],
+  "WebhookDelivery": [
+    "delivery_id",
+    "endpoint_id"
+  ],
+  "WebhookEndpoint": [
+    "endpoint_id",
+    "url"
+  ],
+  "WebhookEndpoints": [
+    "endpoints"
+  ],
+  "WebhookId": [
+    "endpoint_id"
+  ],
+  "WebhookSecret": [
+    "endpoint",
+    "secret"
   ]
 } as const;
