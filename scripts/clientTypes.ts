@@ -16,6 +16,12 @@ const CHECKED = [
   'ExecutionPage',
   'Receipt',
   'SpendStatement',
+  'WebhookDeliveries',
+  'WebhookDelivery',
+  'WebhookEndpoint',
+  'WebhookEndpoints',
+  'WebhookId',
+  'WebhookSecret',
 ];
 
 /** The text of app/sdk/client/generated.ts. */

@@ -4,7 +4,7 @@
 import type { Keypair } from '@solana/web3.js';
 import type { KeyDirectory } from '../sdk/wire/wire.ts';
 import type { AskerDeps } from './access/asker.ts';
-import type { ReaderDeps } from './access/auth.ts';
+import type { WalletDeps } from './access/auth.ts';
 import type { CookieDeps } from './access/cookie.ts';
 import type { KeysDeps } from './access/keys.ts';
 import type { OwnKeyDeps } from './access/ownKey.ts';
@@ -50,7 +50,7 @@ interface HttpDeps {
   readKeyDirectory(): Promise<KeyDirectory>;
 }
 
-type AccessDeps = ReaderDeps & OwnKeyDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
+type AccessDeps = WalletDeps & OwnKeyDeps & KeysDeps & PublicLimitDeps & SessionsDeps & CookieDeps & AskerDeps;
 type AgentsDeps = ListDeps & MetadataDeps & ProberDeps & TrialDeps;
 type EventsDeps = EndpointsDeps;
 type CallsDeps = ExecuteDeps & DoorDeps & RecordsDeps & ResolvingDeps;

@@ -14,8 +14,9 @@ import { ApiError } from '../../app/relay/errors.ts';
 import type { ExecuteOutcome, PaidCall } from '../../app/relay/execution/contract.ts';
 import { ROUTE_IDS, routeOf } from '../../app/relay/http/routes/table.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
+import { KEY_SCOPES } from '../../app/sdk/wire/keyScopes.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
-import { newExecutionId } from '../harness/edge/rows.ts';
+import { newAddress, newExecutionId } from '../harness/edge/rows.ts';
 import type { Finished } from '../harness/edge/tools.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
@@ -199,8 +200,34 @@ describe('schemathesis', function () {
   });
 });
 
+/** Two endpoints of the wallet, and one that is there to be deleted; the document's example of a delivery is of the first. */
+async function addWebhooks(world: World, wallet: string): Promise<string[]> {
+  const { params = {} } = routeOf('deleteWebhook');
+  const ids = ['we_000000000000000000000001', 'we_000000000000000000000002', params.endpoint_id!.example];
+  const created_ms = BigInt(world.state.nowMs);
+  const endpoint = { wallet, url: 'https://example.com/hook', event_types: '', secret: 'c2VjcmV0', created_ms };
+  for (const endpoint_id of ids)
+    await world.ledger
+      .insertInto('webhook_endpoints')
+      .values({ ...endpoint, endpoint_id } as never)
+      .execute();
+  const delivery_id = routeOf('redeliverWebhook').params!.delivery_id!.example;
+  // Of nobody: schemathesis wants each event of a stream to be text, and cannot be told otherwise.
+  const event = { position: 1n, wallet: newAddress(), type: 'gas.low', data: '{}', created_ms };
+  await world.ledger
+    .insertInto('events')
+    .values(event as never)
+    .execute();
+  const delivery = { position: 1n, endpoint_id: ids[0], state: 'failed', due_ms: created_ms, created_ms };
+  await world.ledger
+    .insertInto('webhook_deliveries')
+    .values({ ...delivery, id: BigInt(delivery_id.slice('dlv_'.length)) } as never)
+    .execute();
+  return ids.slice(0, 2);
+}
+
 async function writeConfig(world: World): Promise<string> {
-  const key = await world.addKey();
+  const key = await world.addKey({ scopes: KEY_SCOPES.join(' ') });
   const agents = [await world.addListing(), await world.addListing({ status: 'paused' })];
   const listing = agents[0]!;
   const executions = [
@@ -212,6 +239,7 @@ async function writeConfig(world: World): Promise<string> {
   const settled = { execution_id: executionId, wallet: key.wallet, listing, state: 'settled' as const };
   executions.push(await world.addJournal(settled));
   const token = await world.addResult(executionId, 'a result');
+  const endpoints = await addWebhooks(world, key.wallet);
   const list = (values: string[]) => JSON.stringify(values);
   return `
 seed = ${SEED}
@@ -235,10 +263,17 @@ not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "500", "503"]
 agents = { values = ${list(agents)} }
 executions = { values = ${list(executions)} }
 tokens = { values = ${list([token])} }
+endpoints = { values = ${list(endpoints)} }
 
 [parameters]
 "path.agent_id" = { dictionary = "agents", probability = 0.7 }
 "path.execution_id" = { dictionary = "executions", probability = 0.7 }
 "path.token" = { dictionary = "tokens", probability = 0.7 }
+"path.endpoint_id" = { dictionary = "endpoints", probability = 0.7 }
+
+# What it deletes would be missing for the others.
+[[operations]]
+include-operation-id = "deleteWebhook"
+parameters = { "path.endpoint_id" = { dictionary = "endpoints", probability = 0 } }
 `;
 }

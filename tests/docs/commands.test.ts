@@ -74,7 +74,7 @@ describe('the commands of README.md and docs/', function () {
     await terminal.paste('docs/webhooks.md', { 'https://example.com/hook': url });
     await until('the test arrives', () => ids.length === 1);
     const output = await terminal.paste('docs/webhooks.md');
-    const { event_id } = JSON.parse(output).result.data;
+    const { event_id } = JSON.parse(output);
     await until('the event arrives once more', () => ids.length === 2);
     expect(ids).to.deep.equal([event_id, event_id]);
     receiver.closeAllConnections();

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { KeyRestrictions } from '../../sdk/wallet/apiKeys.ts';
 import { ADDRESS } from '../../sdk/wire/choices.ts';
-import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
+import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
 
 export const DAY_SECONDS = 86_400;
 export const MAX_DAYS = constants.maxGrantSeconds / DAY_SECONDS;
@@ -35,7 +35,7 @@ export function withRestrictions(command: Command): Command {
   return command
     .option(
       '--scope <scopes>',
-      `what the key may be used for: ${KEY_SCOPES.join(', ')}, or both separated by a comma`,
+      `what the key may be used for, separated by commas: ${KEY_SCOPES.join(', ')} (default: ${DEFAULT_SCOPES.join(',')})`,
       toScopes,
     )
     .option('--expires <time>', 'time from which the marketplace refuses the key, such as 2027-01-31T12:00:00Z', toTime)
@@ -100,7 +100,7 @@ export function toPeriod(text: string): number {
 function toScopes(text: string): KeyScope[] {
   const scopes = toList(text);
   if (scopes.every((scope): scope is KeyScope => KEY_SCOPES.some((known) => known === scope))) return scopes;
-  throw new InvalidArgumentError(`It must be ${KEY_SCOPES.join(', ')}, or both separated by a comma.`);
+  throw new InvalidArgumentError(`It must be some of ${KEY_SCOPES.join(', ')}, separated by commas.`);
 }
 
 function toTime(text: string): string {

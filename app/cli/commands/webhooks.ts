@@ -15,14 +15,14 @@ export function webhooksCommands(): Command {
   addList(group);
   addCreate(group);
   addUpdate(group);
-  addOfEndpoint(group, 'delete', 'remove an endpoint and its log of deliveries', 'webhooks.delete');
+  addOfEndpoint(group, 'delete', 'remove an endpoint and its log of deliveries', 'deleteWebhook');
   addOfEndpoint(
     group,
     'rotate',
     'replace the secret of an endpoint; the old one signs too for 24 hours',
-    'webhooks.rotate',
+    'rotateWebhookSecret',
   );
-  addOfEndpoint(group, 'test', 'send the event webhook.test to an endpoint', 'webhooks.test');
+  addOfEndpoint(group, 'test', 'send the event webhook.test to an endpoint', 'testWebhook');
   addDeliveries(group);
   addRedeliver(group);
   return group;
@@ -39,9 +39,14 @@ function addList(group: Command): void {
   withWallet(group.command('list'))
     .description("show the wallet's endpoints")
     .action(async (options: CommonOptions) => {
-      const { listWebhooks } = await import('../../sdk/wallet/webhooks.ts');
-      const rows = await listWebhooks(serviceOf(options), await readWallet(options));
-      printTable(rows, ['endpoint_id', 'url', 'event_types', 'status', 'failing_since', 'created_at'], options.json);
+      const { readWebhooks } = await import('../../sdk/wallet/webhooks.ts');
+      const wallet = await readWallet(options);
+      const { endpoints } = await readWebhooks(serviceOf(options), wallet, (client) => client.listWebhooks());
+      printTable(
+        endpoints,
+        ['endpoint_id', 'url', 'event_types', 'status', 'failing_since', 'created_at'],
+        options.json,
+      );
     });
 }
 
@@ -51,10 +56,12 @@ function addCreate(group: Command): void {
     .argument('<url>', 'https URL of your server; on a local network also http')
     .option('--events <types>', 'only these types, separated by commas (default: all)', toEvents)
     .action(async (url: string, options: CommonOptions & { events?: EventType[] }) => {
-      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
-      const input = { url, ...(options.events && { event_types: options.events }) };
+      const { changeWebhooks } = await import('../../sdk/wallet/webhooks.ts');
+      const body = { url, ...(options.events && { event_types: options.events }) };
       const wallet = await readWallet(options);
-      const { endpoint, secret } = await manageWebhook(serviceOf(options), wallet, 'webhooks.create', input);
+      const { endpoint, secret } = await changeWebhooks(serviceOf(options), wallet, (client) =>
+        client.createWebhook(body),
+      );
       report(SECRET_NOTICE);
       printResult({ ...endpoint, secret }, options.json);
     });
@@ -76,7 +83,7 @@ function addUpdate(group: Command): void {
         options: CommonOptions & { url?: string; events?: EventType[]; off?: true; on?: true },
       ) => {
         const { Refusal } = await import('../../sdk/wallet/refusal.ts');
-        const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
+        const { changeWebhooks } = await import('../../sdk/wallet/webhooks.ts');
         const { url, events, off, on } = options;
         if (off && on) throw new Refusal('Give --on or --off, not both.');
         const changes = {
@@ -85,11 +92,11 @@ function addUpdate(group: Command): void {
           ...((on || off) && { enabled: !!on }),
         };
         if (Object.keys(changes).length === 0) throw new Refusal('Name what to change; --help lists it.');
-        const input = { endpoint_id, ...changes };
-        printResult(
-          await manageWebhook(serviceOf(options), await readWallet(options), 'webhooks.update', input),
-          options.json,
+        const wallet = await readWallet(options);
+        const changed = await changeWebhooks(serviceOf(options), wallet, (client) =>
+          client.updateWebhook(endpoint_id, changes),
         );
+        printResult(changed, options.json);
       },
     );
 }
@@ -98,14 +105,15 @@ function addOfEndpoint(
   group: Command,
   name: string,
   about: string,
-  procedure: 'webhooks.delete' | 'webhooks.rotate' | 'webhooks.test',
+  method: 'deleteWebhook' | 'rotateWebhookSecret' | 'testWebhook',
 ): void {
   withWallet(group.command(name))
     .description(about)
     .argument('<endpoint_id>', SHOWN_BY)
     .action(async (endpoint_id: string, options: CommonOptions) => {
-      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
-      const answer = await manageWebhook(serviceOf(options), await readWallet(options), procedure, { endpoint_id });
+      const { changeWebhooks } = await import('../../sdk/wallet/webhooks.ts');
+      const wallet = await readWallet(options);
+      const answer = await changeWebhooks(serviceOf(options), wallet, async (client) => client[method](endpoint_id));
       if (!('secret' in answer)) return printResult(answer, options.json);
       report(SECRET_NOTICE);
       printResult({ ...answer.endpoint, secret: answer.secret }, options.json);
@@ -118,10 +126,12 @@ function addDeliveries(group: Command): void {
     .argument('<endpoint_id>', SHOWN_BY)
     .option('--limit <n>', 'how many', toCount(100), 20)
     .action(async (endpoint_id: string, options: CommonOptions & { limit: number }) => {
-      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
-      const input = { endpoint_id, limit: options.limit };
+      const { readWebhooks } = await import('../../sdk/wallet/webhooks.ts');
+      const { limit } = options;
       const wallet = await readWallet(options);
-      const { deliveries } = await manageWebhook(serviceOf(options), wallet, 'webhooks.deliveries', input);
+      const { deliveries } = await readWebhooks(serviceOf(options), wallet, (client) =>
+        client.listWebhookDeliveries(endpoint_id, { limit }),
+      );
       const columns = [
         'delivery_id',
         'event_id',
@@ -141,8 +151,9 @@ function addRedeliver(group: Command): void {
     .description('send the event of a delivery once more')
     .argument('<delivery_id>', 'as `webhooks deliveries` shows it')
     .action(async (delivery_id: string, options: CommonOptions) => {
-      const { manageWebhook } = await import('../../sdk/wallet/webhooks.ts');
+      const { changeWebhooks } = await import('../../sdk/wallet/webhooks.ts');
       const wallet = await readWallet(options);
-      printResult(await manageWebhook(serviceOf(options), wallet, 'webhooks.redeliver', { delivery_id }), options.json);
+      const sent = await changeWebhooks(serviceOf(options), wallet, (client) => client.redeliverWebhook(delivery_id));
+      printResult(sent, options.json);
     });
 }

@@ -1,11 +1,11 @@
 /** A wallet's webhooks: where its events are sent, and what became of them. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../sdk/wire/procedures.ts';
+import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
-import { call } from '../service.ts';
+import { rest } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
@@ -14,7 +14,7 @@ import { SecretDialog } from './webhooks/secret.tsx';
 const endpointsQuery = (wallet: string) =>
   queryOptions({
     queryKey: ['webhooks', wallet],
-    queryFn: async () => (await call('webhooks.list')).endpoints,
+    queryFn: async () => (await rest.listWebhooks()).endpoints,
     refetchInterval: 5_000,
   });
 

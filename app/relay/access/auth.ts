@@ -42,7 +42,7 @@ export interface AuthDeps extends KeyLookup {
   keyUse: Pick<KeyUse, 'touch'>;
 }
 
-export type ReaderDeps = AuthDeps & CookieDeps;
+export type WalletDeps = AuthDeps & CookieDeps;
 
 /** Write interval of key uses: after a crash, a list of keys may be this much behind. */
 const FLUSH_MS = 1_000;
@@ -104,22 +104,19 @@ function isGrantLiveByIndex(deps: KeyLookup, row: KeyRow): boolean | null {
 }
 
 /**
- * The wallet whose executions a request may read: by a key with the scope `read`, or by a session, as token or cookie.
- * A wallet that opens escrows itself needs no key. Throws ApiError like `authenticate`.
+ * The wallet that a request acts for: by a session, as token or cookie, or by a key with this `scope`. A wallet that
+ * opens escrows itself needs no key. Throws ApiError like `authenticate`, and 403 `foreign_origin` for a change with a
+ * cookie that does not come from our own page.
  */
-export async function authenticateReader(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
+export async function authenticateWallet(
+  deps: WalletDeps,
+  request: IncomingMessage,
+  scope: KeyScope,
+): Promise<{ wallet: string }> {
+  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  if (!isReading && cookieOf(deps, request) !== null) requireOwnOrigin(deps, request);
   const session = await useSession(deps, request);
-  return session ? { wallet: session.wallet } : authenticate(deps, request, 'read');
-}
-
-/**
- * The wallet whose executions a request may change: by a key with the scope `execute`, or by a session, as token or as
- * cookie of our own page. Throws ApiError like `authenticate`, and 403 `foreign_origin`.
- */
-export async function authenticateOwner(deps: ReaderDeps, request: IncomingMessage): Promise<{ wallet: string }> {
-  if (cookieOf(deps, request) !== null) requireOwnOrigin(deps, request);
-  const session = await useSession(deps, request);
-  return session ? { wallet: session.wallet } : authenticate(deps, request, 'execute');
+  return session ? { wallet: session.wallet } : authenticate(deps, request, scope);
 }
 
 /** The error shows the address that we see, because the list must contain that one. */

@@ -6,7 +6,7 @@ import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { keyIdOfHash } from '../../sdk/receipt/apiKey.ts';
-import { KEY_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
+import { DEFAULT_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -55,8 +55,8 @@ const MAX_HASHES_PER_GRANT = 8;
 const NOT_PAID_FOR =
   'This service refuses the key from now on. The grant on-chain is not revoked, because the daily budget for revocations is used up. The wallet can revoke it itself.';
 
-/** The scopes of a key without restrictions. */
-const ALL_SCOPES = KEY_SCOPES.join(' ');
+/** The scopes of a key that its wallet has not changed, as the column has them. */
+const UNCHANGED_SCOPES = DEFAULT_SCOPES.join(' ');
 
 /** Restrictions by the wallet beyond its grant; an undefined field stays unchanged. */
 interface Restrictions {
@@ -199,7 +199,7 @@ export async function revokeKey(
 
 async function makeRoom(deps: KeysDeps, wallet: string, keyId: string): Promise<void> {
   await deps.keyUse.flush();
-  const unused = await readUnusedHashes(deps.ledger, { wallet, keyId, scopes: ALL_SCOPES });
+  const unused = await readUnusedHashes(deps.ledger, { wallet, keyId, scopes: UNCHANGED_SCOPES });
   const dropped = unused.slice(MAX_HASHES_PER_GRANT - 1);
   if (dropped.length > 0) await dropKeys(deps.ledger, dropped);
 }

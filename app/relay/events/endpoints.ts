@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { RateLimiterRes } from 'rate-limiter-flexible';
 import type { EventType } from '../../sdk/wire/events.ts';
-import type { WebhookDelivery, WebhookEndpoint } from '../../sdk/wire/procedures.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
+import type { CreateWebhookBody, UpdateWebhookBody, WebhookDelivery, WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { ApiError } from '../errors.ts';
 import { eventOf } from '../ledger/events.ts';
 import type { Limits } from '../ledger/limits.ts';
@@ -39,23 +39,20 @@ export interface EndpointsDeps {
   now(): number;
 }
 
-interface Asked {
-  url?: string | undefined;
-  event_types?: EventType[] | undefined;
-}
+export type Webhooks = ReturnType<typeof createEndpoints>;
 
 export function createEndpoints({ ledger, config, payers, limits, now }: EndpointsDeps) {
   const asked = limits.counter('webhooks', ASKED);
   const askedByStrangers = limits.counter('webhooks-strangers', OF_STRANGERS);
 
   async function require(wallet: string, endpointId: string): Promise<table.EndpointRow> {
-    const row = await table.readEndpoint(ledger, wallet, endpointId);
+    const row = ENDPOINT_ID.test(endpointId) ? await table.readEndpoint(ledger, wallet, endpointId) : undefined;
     if (row) return row;
     throw new ApiError('webhook_not_found', 'This wallet has no webhook endpoint with this endpoint_id');
   }
 
-  async function requireDelivery(wallet: string, id: bigint): Promise<table.ListedDelivery> {
-    const row = await table.readDelivery(ledger, wallet, id);
+  async function requireDelivery(wallet: string, id: bigint | null): Promise<table.ListedDelivery> {
+    const row = id === null ? undefined : await table.readDelivery(ledger, wallet, id);
     if (row) return row;
     throw new ApiError('webhook_not_found', 'This wallet has no delivery with this delivery_id');
   }
@@ -86,7 +83,10 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
     async list(wallet: string) {
       return { endpoints: (await table.readEndpoints(ledger, wallet)).map((row) => render(row, now())) };
     },
-    async create(wallet: string, { url, event_types = [] }: Asked & { url: string }) {
+    async retrieve(wallet: string, endpointId: string) {
+      return render(await require(wallet, endpointId), now());
+    },
+    async create(wallet: string, { url, event_types }: CreateWebhookBody) {
       requireUrl(url);
       const most = (await payers.isKnown(wallet)) ? MAX_ENDPOINTS : MAX_OF_STRANGERS;
       const secret = newSecret();
@@ -114,10 +114,9 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
         },
       );
     },
-    async update(wallet: string, input: Asked & { endpoint_id: string; enabled?: boolean | undefined }) {
-      const { endpoint_id, url, event_types, enabled } = input;
+    async update(wallet: string, endpointId: string, { url, event_types, enabled }: UpdateWebhookBody) {
       requireUrl(url);
-      const row = await require(wallet, endpoint_id);
+      const row = await require(wallet, endpointId);
       const on = { disabled_ms: null, disabled_by: null, failing_since_ms: null };
       const off = { disabled_ms: row.disabled_ms ?? BigInt(now()), disabled_by: 'wallet' as const };
       const changes = {
@@ -126,8 +125,8 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
         ...(enabled === true && on),
         ...(enabled === false && off),
       };
-      if (enabled === false) await table.giveUp(ledger, endpoint_id).execute();
-      return Object.keys(changes).length === 0 ? render(row, now()) : change(wallet, endpoint_id, changes);
+      if (enabled === false) await table.giveUp(ledger, endpointId).execute();
+      return Object.keys(changes).length === 0 ? render(row, now()) : change(wallet, endpointId, changes);
     },
     async delete(wallet: string, endpointId: string) {
       await require(wallet, endpointId);
@@ -150,21 +149,28 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
       );
       return { endpoint_id: endpointId };
     },
-    async deliveries(wallet: string, input: { endpoint_id: string; limit: number; offset: number }) {
-      const { endpoint_id, limit, offset } = input;
-      await require(wallet, endpoint_id);
-      const { rows, total } = await table.readDeliveries(ledger, endpoint_id, input);
-      return { deliveries: rows.map(renderDelivery), total, limit, offset };
+    async deliveries(wallet: string, endpointId: string, page: { limit: number; offset: number }) {
+      await require(wallet, endpointId);
+      const { rows, total } = await table.readDeliveries(ledger, endpointId, page);
+      return { deliveries: rows.map(renderDelivery), total, ...page };
     },
     async redeliver(wallet: string, deliveryId: string) {
-      const row = await requireDelivery(wallet, BigInt(deliveryId.slice(DELIVERY.length)));
+      const row = await requireDelivery(wallet, toRowId(deliveryId));
       await consume(wallet);
       return renderDelivery(await requireDelivery(wallet, await table.repeatDelivery(ledger, row, now())));
     },
   };
 }
 
-const DELIVERY = 'dlv_';
+const ENDPOINT_ID = /^we_[0-9a-f]{24}$/;
+const DELIVERY_ID = /^dlv_([1-9][0-9]{0,15})$/;
+
+/** The number of a delivery; null if the text is no id. */
+function toRowId(deliveryId: string): bigint | null {
+  const digits = DELIVERY_ID.exec(deliveryId)?.[1];
+  return digits === undefined ? null : BigInt(digits);
+}
+
 const newSecret = () => randomBytes(SECRET_BYTES).toString('base64');
 const shown = (secret: string) => `whsec_${secret}`;
 const timeOf = (ms: bigint | null) => (ms === null ? null : toTimeOfMs(ms));
@@ -186,7 +192,7 @@ function render(row: table.EndpointRow, nowMs: number): WebhookEndpoint {
 
 function renderDelivery(row: table.ListedDelivery): WebhookDelivery {
   return {
-    delivery_id: `${DELIVERY}${row.id}`,
+    delivery_id: `dlv_${row.id}`,
     endpoint_id: row.endpoint_id,
     event_id: eventIdOf(row.position),
     event_type: row.type as EventType,

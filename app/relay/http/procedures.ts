@@ -26,7 +26,6 @@ import { keepEvidence } from '../disputes/evidence.ts';
 import { listAllDisputes, listOwnDisputes } from '../disputes/lists.ts';
 import { keepReason, keepReply, readCase, readCaseEvidence } from '../disputes/resolving.ts';
 import { chainUnreadable } from '../errors.ts';
-import { createEndpoints } from '../events/endpoints.ts';
 import { dropExample } from '../ledger/examples.ts';
 import { readState, type StateDeps } from '../operation/state.ts';
 
@@ -53,7 +52,6 @@ export type Handlers = {
 
 export function createHandlers({ deps, admin, state, trialLimits }: ProcedureContext): Handlers {
   const { sessions } = deps;
-  const webhooks = createEndpoints(deps);
   const networkOfRequest = (request: IncomingMessage) => clientNetwork(request, deps.config.trustProxy);
   const isAdmin = async (wallet: string) => (await readAuthorities(admin)).admin === wallet;
 
@@ -106,15 +104,6 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'keys.list': ({ session }) => listKeys(deps, session.wallet),
     'keys.update': ({ session }, input) => updateKey(deps, session.wallet, input),
     'keys.revoke': ({ session }, input) => revokeKey(deps, session.wallet, input.key_id),
-
-    'webhooks.list': ({ session }) => webhooks.list(session.wallet),
-    'webhooks.create': ({ session }, input) => webhooks.create(session.wallet, input),
-    'webhooks.update': ({ session }, input) => webhooks.update(session.wallet, input),
-    'webhooks.delete': ({ session }, input) => webhooks.delete(session.wallet, input.endpoint_id),
-    'webhooks.rotate': ({ session }, input) => webhooks.rotate(session.wallet, input.endpoint_id),
-    'webhooks.test': ({ session }, input) => webhooks.test(session.wallet, input.endpoint_id),
-    'webhooks.deliveries': ({ session }, input) => webhooks.deliveries(session.wallet, input),
-    'webhooks.redeliver': ({ session }, input) => webhooks.redeliver(session.wallet, input.delivery_id),
 
     'agents.outcomes': (_call, input) => readOutcomes(deps, input.agent_id),
     'agents.example': (_call, input) => readExample(deps, input.agent_id),

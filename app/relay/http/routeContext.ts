@@ -1,5 +1,6 @@
 /** The context of the routes: their dependencies, and documents made once for many requests. */
 import type { RelayDeps } from '../deps.ts';
+import { createEndpoints } from '../events/endpoints.ts';
 import { createReadiness } from '../operation/health.ts';
 import { createLlmsText } from './docs/llms.ts';
 import { createGuide, createPage } from './docs/page.ts';
@@ -20,6 +21,7 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
   };
   return {
     deps,
+    webhooks: createEndpoints(deps),
     guide: writeGuide,
     readReadiness: createReadiness(deps),
     openapi() {

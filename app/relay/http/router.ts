@@ -3,7 +3,7 @@
  * answers OPTIONS, and 405 with Allow for every other method.
  */
 import type { Application, Request, Response } from 'express';
-import { authenticate, authenticateOwner, authenticateReader } from '../access/auth.ts';
+import { authenticate, authenticateWallet } from '../access/auth.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
@@ -102,11 +102,13 @@ async function findCaller(deps: RelayDeps, { access }: Route, request: Request):
     case 'public':
       return null;
     case 'read':
-      return authenticateReader(deps, request);
+      return authenticateWallet(deps, request, 'read');
     case 'key':
       return authenticate(deps, request, null);
     case 'owner':
-      return authenticateOwner(deps, request);
+      return authenticateWallet(deps, request, 'execute');
+    case 'webhooks':
+      return authenticateWallet(deps, request, 'webhooks');
     case 'execute':
       return authenticate(deps, request, 'execute');
     case 'wallet':

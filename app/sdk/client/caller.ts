@@ -3,6 +3,7 @@
 export type { Check, CheckName, Comparison } from '../receipt/checks.ts';
 export { hashResult, verifyResultSignature } from '../receipt/receipt.ts';
 export type { AgentFilter, Agents } from './agents.ts';
+export type { NewWebhook, WebhookChanges } from './endpoints.ts';
 export * from './error.ts';
 export type { StreamOptions } from './events.ts';
 export type * from './executions.ts';

@@ -29,14 +29,15 @@ import {
 } from '../wire/wire.ts';
 import { read } from './answer.ts';
 import { createEventStreams } from './events.ts';
-import { type HttpRequest, jsonOf, send, toQuery } from './http.ts';
+import { type HttpRequest, jsonOf, type ReadOptions, send, toQuery } from './http.ts';
 import { PATIENCE, type Patience, repeat } from './repeat.ts';
 import type { OnDelta } from './streamed.ts';
+import { createWebhookMethods } from './webhookRoutes.ts';
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:8787`, with or without a trailing slash. */
   baseUrl: string;
-  /** Needed for execute and for reading executions. */
+  /** An API key, or the token of a session where the route takes one. */
   apiKey?: string;
   /** Limits for the retries of reads, `execute` and `startExecution`. */
   patience?: Partial<Patience>;
@@ -76,6 +77,8 @@ export type ExecutionFilters = Partial<{
 
 export type StatementFilters = Partial<{ role: StatementRole; from: string; to: string }>;
 
+export type { ReadOptions };
+
 /** What a method says of its request; the rest is the client's. */
 type Init = Partial<Omit<HttpRequest, 'url'>>;
 
@@ -85,11 +88,6 @@ export type ExecuteAnswer = ExecuteCompleted | ExecuteAccepted;
 export type MarketplaceClient = ReturnType<typeof createClient>;
 
 const readEvent = (data: string) => read<unknown>(EventSchema, JSON.parse(data)) as MarketplaceEvent;
-
-export interface ReadOptions {
-  /** Ends the wait, and all retries. */
-  signal?: AbortSignal;
-}
 
 export interface ExecuteOptions extends ReadOptions {
   /** Idempotency key of this call: 1 to 255 visible ASCII characters. Random by default, so that retries are safe. */
@@ -149,6 +147,9 @@ export function createClient(options: ClientOptions) {
     body,
     signal,
   });
+
+  const change = <T>(schema: z.ZodType<T>, method: string, path: string, body?: object): Promise<T> =>
+    call(schema, path, body === undefined ? { method } : { ...post(JSON.stringify(body)), method });
 
   return {
     listAgents: (filters: AgentFilters = {}, options?: ReadOptions) =>
@@ -214,6 +215,7 @@ export function createClient(options: ClientOptions) {
     getKey: (options?: ReadOptions) => get(OwnKey, '/v1/key', options),
     listExecutions: (filters: ExecutionFilters = {}, options?: ReadOptions) =>
       get(ExecutionPage, `/v1/executions${toQuery(filters)}`, options),
+    ...createWebhookMethods({ get, change }),
     /**
      * `session` is a token of `auth.verify`. It shows who posts the document, so that its endpoint can be tested before
      * listing.

@@ -65,6 +65,15 @@ export interface components {
              */
             endpoint: string;
         };
+        CreateWebhookBody: {
+            /**
+             * Format: uri
+             * @description An https address of your server, without user and password. Redirects are not followed.
+             */
+            url: string;
+            /** @description The types of events that are sent to it. Empty means all, also types that are added later. Default: all. */
+            event_types?: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
+        };
         ExecuteBody: {
             /** @description The instruction for the agent, free text. */
             task: string;
@@ -94,6 +103,17 @@ export interface components {
             stream?: boolean;
             /** @description Replaces an API key: `ed25519:` and the base58 signature of the execution’s wallet over `agent-marketplace:start:v1:`, the record’s address, `:` and the request hash in hex. */
             wallet_signature?: string;
+        };
+        UpdateWebhookBody: {
+            /**
+             * Format: uri
+             * @description Another https address of your server, without user and password.
+             */
+            url?: string;
+            /** @description The types of events that are sent to it. Empty means all, also types that are added later. Default: all. */
+            event_types?: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
+            /** @description False: nothing is sent from now on. True: events from now on are sent again. */
+            enabled?: boolean;
         };
         AgentDay: {
             /**
@@ -551,7 +571,7 @@ export interface components {
             /** @description When this service stops accepting the key: the end of its grant, or an earlier one that its wallet chose. */
             expires_at: string | null;
             /** @description What the key may be used for. */
-            scopes: ("execute" | "read")[];
+            scopes: ("execute" | "read" | "webhooks")[];
             /** @description Addresses and blocks from which this service accepts the key; null: from any. */
             allowed_ips: string[] | null;
             /** @description Agents that this service lets the key call; null: any. The chain does not know of it. */
@@ -717,6 +737,95 @@ export interface components {
             returned_usdc: number;
             /** @description What these disputes took from the creators’ collateral, USDC. */
             slashed_usdc: number;
+        };
+        WebhookDeliveries: {
+            /** @description At most `limit` deliveries, newest first. */
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Number of matches on all pages. */
+            total: number;
+            /** @description Results per page. Default: 20. */
+            limit: number;
+            /** @description Results to skip. Default: 0. */
+            offset: number;
+        };
+        WebhookDelivery: {
+            /** @description The delivery, such as `dlv_42`. */
+            delivery_id: string;
+            /** @description The webhook endpoint. */
+            endpoint_id: string;
+            /** @description The event’s id, such as `evt_42`. */
+            event_id: string;
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            event_type: "execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test";
+            /** @description The execution that the event is about; null for other events. */
+            execution_id: string | null;
+            /**
+             * @description `pending`: it is sent, or sent again, at `next_attempt_at`. `failed`: it is not sent again.
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            /** @description How often it was sent. */
+            attempts: number;
+            /** @description Null unless `pending`. */
+            next_attempt_at: string | null;
+            /** @description The last attempt; null before the first. */
+            attempted_at: string | null;
+            /** @description How long the last attempt took, milliseconds. */
+            duration_ms: number | null;
+            /** @description The status of the answer to the last attempt; null if none came. */
+            http_status: number | null;
+            /** @description The first KiB of the answer to the last attempt, as text; null if none came. */
+            body: string | null;
+            /** @description Why no answer came, or why the answer is no success; null otherwise. */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description When the event was ready to be sent.
+             */
+            created_at: string;
+        };
+        WebhookEndpoint: {
+            /** @description The webhook endpoint. */
+            endpoint_id: string;
+            /** @description The address of your server. */
+            url: string;
+            /** @description The types of events that are sent to it. Empty means all, also types that are added later. Default: all. */
+            event_types: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
+            /**
+             * @description `failing`: the last attempt failed. `disabled`: nothing is sent.
+             * @enum {string}
+             */
+            status: "active" | "failing" | "disabled";
+            /** @description The first failed attempt since the last success; null unless attempts fail. */
+            failing_since: string | null;
+            /** @description When it was switched off; null if it is on. */
+            disabled_at: string | null;
+            /** @description `wallet`: by you. `failures`: by this service, after three days without a success. */
+            disabled_by: ("wallet" | "failures") | null;
+            /** @description Until then each request is signed by the secret before the last rotation too; null without one. */
+            old_secret_until: string | null;
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            created_at: string;
+        };
+        WebhookEndpoints: {
+            /** @description The webhook endpoints of the wallet. */
+            endpoints: components["schemas"]["WebhookEndpoint"][];
+        };
+        WebhookId: {
+            /** @description The webhook endpoint. */
+            endpoint_id: string;
+        };
+        WebhookSecret: {
+            /** @description The webhook endpoint. */
+            endpoint: components["schemas"]["WebhookEndpoint"];
+            /** @description Verifies each request, by the Standard Webhooks specification. It is not shown again. */
+            secret: string;
         };
         Receipt: {
             /**
@@ -1133,9 +1242,9 @@ export interface components {
                      * @description The scope that is missing.
                      * @enum {string}
                      */
-                    needs: "execute" | "read";
+                    needs: "execute" | "read" | "webhooks";
                     /** @description The scopes of the key. */
-                    has: ("execute" | "read")[];
+                    has: ("execute" | "read" | "webhooks")[];
                 };
             };
         };
@@ -1220,6 +1329,22 @@ export interface components {
                  * @constant
                  */
                 code: "execution_not_found";
+                /** @description For people; the text may change. */
+                message: string;
+                /** @description The execution, a UUID; in an error null where there is none. */
+                execution_id: string | null;
+                /** @description For programs; null if the code has no details. */
+                details: null;
+            };
+        };
+        error_webhook_not_found: {
+            /** @description The error. */
+            error: {
+                /**
+                 * @description For programs; the table of errors explains each.
+                 * @constant
+                 */
+                code: "webhook_not_found";
                 /** @description For people; the text may change. */
                 message: string;
                 /** @description The execution, a UUID; in an error null where there is none. */
@@ -1391,6 +1516,25 @@ export interface components {
                     reason: "not_ended" | "dispute_window" | "disputed";
                     /** @description When the execution can no longer be disputed; null for other reasons. */
                     until: string | null;
+                };
+            };
+        };
+        error_webhook_limit_reached: {
+            /** @description The error. */
+            error: {
+                /**
+                 * @description For programs; the table of errors explains each.
+                 * @constant
+                 */
+                code: "webhook_limit_reached";
+                /** @description For people; the text may change. */
+                message: string;
+                /** @description The execution, a UUID; in an error null where there is none. */
+                execution_id: string | null;
+                /** @description For programs; null if the code has no details. */
+                details: {
+                    /** @description How many endpoints the wallet may have. */
+                    max: number;
                 };
             };
         };
@@ -1683,5 +1827,27 @@ export const FIELDS = {
   "SpendStatement": [
     "wallet",
     "from"
+  ],
+  "WebhookDeliveries": [
+    "deliveries",
+    "total"
+  ],
+  "WebhookDelivery": [
+    "delivery_id",
+    "endpoint_id"
+  ],
+  "WebhookEndpoint": [
+    "endpoint_id",
+    "url"
+  ],
+  "WebhookEndpoints": [
+    "endpoints"
+  ],
+  "WebhookId": [
+    "endpoint_id"
+  ],
+  "WebhookSecret": [
+    "endpoint",
+    "secret"
   ]
 } as const;

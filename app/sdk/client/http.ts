@@ -4,6 +4,11 @@ import { type MarketplaceError, statusError, UnexpectedAnswerError } from './err
 import { connected } from './repeat.ts';
 import { type OnDelta, readStreamed } from './streamed.ts';
 
+export interface ReadOptions {
+  /** Ends the wait, and all retries. */
+  signal?: AbortSignal;
+}
+
 /** One request; `repeat` repeats it. */
 export interface HttpRequest {
   method: string;

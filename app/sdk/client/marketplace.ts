@@ -1,5 +1,6 @@
 /** The client for programs that call agents: `new AgentMarketplace({ baseUrl, apiKey })`. */
 import { Agents } from './agents.ts';
+import { Webhooks } from './endpoints.ts';
 import { Executions, Statements } from './executions.ts';
 import { createService, type Options } from './service.ts';
 
@@ -12,6 +13,7 @@ export class AgentMarketplace {
   readonly agents: Agents;
   readonly executions: Executions;
   readonly statements: Statements;
+  readonly webhooks: Webhooks;
 
   constructor(options: Options = {}) {
     const service = createService(options);
@@ -19,5 +21,6 @@ export class AgentMarketplace {
     this.agents = new Agents(service);
     this.executions = new Executions(service);
     this.statements = new Statements(service);
+    this.webhooks = new Webhooks(service);
   }
 }

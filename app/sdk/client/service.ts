@@ -59,7 +59,7 @@ export interface RequestOptions {
 
 /** One request of the API. */
 export interface ApiRequest extends RequestOptions {
-  method: 'GET' | 'POST' | 'DELETE';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
   /** Sent as JSON. */
   body?: unknown;

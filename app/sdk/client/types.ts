@@ -24,6 +24,11 @@ export type StartedExecution = Schemas['ExecuteAccepted'];
 export type ExecutionEvent = Omit<Schemas['MarketplaceEvent'], 'data'> & {
   data: Extract<Schemas['MarketplaceEvent']['data'], { error_code: unknown }>;
 };
+export type EventType = Schemas['MarketplaceEvent']['type'];
+export type WebhookEndpoint = Schemas['WebhookEndpoint'];
+/** A new endpoint or a new secret. */
+export type WebhookSecret = Schemas['WebhookSecret'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type Receipt = Schemas['Receipt'];
 export type ExecutionArchive = Schemas['ExecutionArchive'];
 export type DeletedContent = Schemas['ContentDeleted'];

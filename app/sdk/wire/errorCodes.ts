@@ -156,7 +156,8 @@ export const ERRORS = {
     status: 404,
     details: Nothing,
     meaning: 'The wallet has no webhook endpoint or delivery with this id.',
-    remedy: 'List the endpoints with `webhooks.list`, and the deliveries of one with `webhooks.deliveries`.',
+    remedy:
+      'List the endpoints with `GET /v1/webhooks`, and the deliveries of one with `GET /v1/webhooks/{endpoint_id}/deliveries`.',
   },
   not_found: {
     status: 404,

@@ -1,5 +1,8 @@
 /** Scopes of an API key. Separate from procedures.ts, so that a command line can list them without loading schemas. */
 
-/** `execute` spends and starts executions, `read` reads them. */
-export const KEY_SCOPES = ['execute', 'read'] as const;
+/** `execute` spends and starts executions, `read` reads them, `webhooks` manages where the wallet's events are sent. */
+export const KEY_SCOPES = ['execute', 'read', 'webhooks'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** A key whose wallet chose none. `webhooks` is not among them: an endpoint outlives the key that made it. */
+export const DEFAULT_SCOPES: readonly KeyScope[] = ['execute', 'read'];

@@ -1,13 +1,12 @@
 /**
- * The contract of /trpc, shared by CLI and dashboard: sessions, keys, listings, disputes, webhooks, operation. The relay builds
- * its router from these schemas, and client/management.ts reads answers with them.
+ * The contract of /trpc, shared by CLI and dashboard: sessions, keys, listings, disputes, operation. The relay builds its
+ * router from these schemas, and client/management.ts reads answers with them.
  */
 import type { z } from 'zod';
 import { accessProcedures } from './accessProcedures.ts';
 import { disputeProcedures } from './disputeProcedures.ts';
 import { listingProcedures } from './listingProcedures.ts';
 import { operationProcedures } from './operationProcedures.ts';
-import { webhookProcedures } from './webhookProcedures.ts';
 
 export { KeySummary, SignInInput } from './accessProcedures.ts';
 export * from './disputeProcedures.ts';
@@ -23,15 +22,12 @@ export {
   PendingChanges,
 } from './operationProcedures.ts';
 
-export { WebhookDelivery, WebhookEndpoint } from './webhookProcedures.ts';
-
 /** Every procedure by its name. */
 export const PROCEDURES = {
   ...operationProcedures,
   ...accessProcedures,
   ...listingProcedures,
   ...disputeProcedures,
-  ...webhookProcedures,
 } as const;
 
 export type ProcedureName = keyof typeof PROCEDURES;

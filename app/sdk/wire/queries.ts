@@ -99,6 +99,9 @@ export const ExecutionsQuery = z.strictObject({
 });
 export type ExecutionsQuery = z.output<typeof ExecutionsQuery>;
 
+/** GET /v1/webhooks/{endpoint_id}/deliveries */
+export const DeliveriesQuery = z.strictObject(Page);
+
 const DAY_RULE = 'must be a day in UTC, such as 2026-01-31';
 
 /** GET /v1/statements/spend */

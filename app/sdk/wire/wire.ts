@@ -223,6 +223,7 @@ export { ERRORS, ErrorBody, type ErrorCode, type ErrorDetails, errorBodyOf } fro
 export * from './ownKey.ts';
 export * from './queries.ts';
 export * from './statement.ts';
+export * from './webhooks.ts';
 export { AgentMetadata };
 
 /** GET /.well-known/http-message-signatures-directory: the keys that sign calls to creators, as in RFC 8037. */

@@ -86,7 +86,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
 
   /** A key that works: its row, and its grant in the index. */
   async function addKey(
-    changes: { wallet?: string; revoked?: 0n | 1n; expiresAt?: number; indexed?: boolean } = {},
+    changes: { wallet?: string; revoked?: 0n | 1n; expiresAt?: number; indexed?: boolean; scopes?: string } = {},
   ): Promise<TestKey> {
     const apiKey = createApiKey('test');
     const keyHash = hashApiKey(apiKey);
@@ -101,6 +101,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         created_ms: BigInt(EPOCH * 1000),
         last_used_ms: null,
         revoked_ms: null,
+        ...(changes.scopes && { scopes: changes.scopes }),
       })
       .execute();
     if (changes.indexed === false) return key;

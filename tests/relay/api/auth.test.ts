@@ -6,6 +6,7 @@ import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { type ExecutionRecord, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashResult, requestHash, signMessage, signResult } from '../../../app/sdk/receipt/receipt.ts';
+import { KEY_SCOPES } from '../../../app/sdk/wire/keyScopes.ts';
 import type { StartBody } from '../../../app/sdk/wire/wire.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -50,9 +51,8 @@ const CLOSED = ROUTE_IDS.map(routeOf).filter(({ access }) => access !== 'public'
 function ask(world: World, { method, path, params = {}, body }: Route, key?: string, ids: Record<string, string> = {}) {
   const unknown: Record<string, string> = { execution_id: newExecutionId(), agent_id: newAddress() };
   const url = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? unknown[name] ?? params[name]!.example);
-  const init = key === undefined ? {} : { key };
-  if (method === 'delete') return world.call(url, { method: 'DELETE', ...init });
-  return method === 'post' ? world.post(url, body?.example ?? {}, init) : world.get(url, key);
+  const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body.example) };
+  return world.call(url, { method: method.toUpperCase(), ...sent, ...(key !== undefined && { key }) });
 }
 
 describe('routes that need a key', () => {
@@ -64,6 +64,9 @@ describe('routes that need a key', () => {
     const chain = { id: 1n, genesis_hash: newAddress(), program_id: PROGRAM_ID.toBase58() };
     await world.index.insertInto('chain_meta').values(chain).execute();
   });
+  /** A key that its wallet allowed everything. */
+  const addKey = (changes: Parameters<World['addKey']>[0] = {}) =>
+    world.addKey({ scopes: KEY_SCOPES.join(' '), ...changes });
   afterEach(() => {
     world.state.chainAnswers = true;
     world.state.nowMs = EPOCH * 1000;
@@ -119,7 +122,7 @@ describe('routes that need a key', () => {
       }
 
       it('accepts a valid key', async () => {
-        expect((await call(world, (await world.addKey()).apiKey)).status).to.be.oneOf([200, 404]);
+        expect((await call(world, (await addKey()).apiKey)).status).to.be.oneOf([200, 404]);
       });
 
       it('rejects: no key', async () => {
@@ -127,22 +130,22 @@ describe('routes that need a key', () => {
       });
 
       it('rejects: malformed, unknown, revoked and expired keys with the same message', async () => {
-        const revokedHere = await world.addKey();
+        const revokedHere = await addKey();
         await world.ledger
           .updateTable('api_keys')
           .set({ revoked_ms: 1n })
           .where('key_hash', '=', revokedHere.keyHash)
           .execute();
-        const good = (await world.addKey()).apiKey;
+        const good = (await addKey()).apiKey;
         const keys = [
           'x',
           'crtx_test_',
           `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`,
           createApiKey('test'),
           revokedHere.apiKey,
-          (await world.addKey({ revoked: 1n })).apiKey,
-          (await world.addKey({ expiresAt: EPOCH })).apiKey,
-          (await world.addKey({ indexed: false })).apiKey,
+          (await addKey({ revoked: 1n })).apiKey,
+          (await addKey({ expiresAt: EPOCH })).apiKey,
+          (await addKey({ indexed: false })).apiKey,
         ];
         for (const key of keys)
           expect(await refuses(key)).to.equal(
@@ -157,7 +160,7 @@ describe('routes that need a key', () => {
       });
 
       it('rejects: a key from the moment its grant expires', async () => {
-        const { apiKey } = await world.addKey({ expiresAt: EPOCH + 10 });
+        const { apiKey } = await addKey({ expiresAt: EPOCH + 10 });
         world.state.nowMs = (EPOCH + 10) * 1000 - 1;
         expect((await call(world, apiKey)).status).to.be.oneOf([200, 404]);
         world.state.nowMs += 1;
@@ -165,7 +168,7 @@ describe('routes that need a key', () => {
       });
 
       it('reads the chain when the index does not have the grant yet, and returns 503 when it cannot', async () => {
-        const key = await world.addKey({ indexed: false });
+        const key = await addKey({ indexed: false });
         world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key));
         expect((await call(world, key.apiKey)).status).to.be.oneOf([200, 404]);
         world.state.chainAnswers = false;
@@ -180,17 +183,16 @@ describe('routes that need a key', () => {
       it('rejects: a key without the required scope, and names the scope', async () => {
         // A key of any scope may ask for its own budget.
         if (route.access === 'key') return;
-        const needs = route.access === 'read' ? 'read' : 'execute';
-        const has = needs === 'read' ? 'execute' : 'read';
-        const { apiKey, keyHash } = await world.addKey();
-        await world.ledger.updateTable('api_keys').set({ scopes: has }).where('key_hash', '=', keyHash).execute();
+        const needs = route.access === 'read' || route.access === 'webhooks' ? route.access : 'execute';
+        const has = needs === 'execute' ? 'read' : 'execute';
+        const { apiKey } = await addKey({ scopes: has });
         const message = await refuses(apiKey, 'insufficient_scope', 403);
         expect(message).to.equal(`This API key does not have the scope "${needs}"`);
         expect((await call(world, apiKey)).json.error.details).to.deep.equal({ needs, has: [has] });
       });
 
       it('rejects: a key from an address that its wallet does not allow, and names the address', async () => {
-        const { apiKey, keyHash } = await world.addKey();
+        const { apiKey, keyHash } = await addKey();
         const allowed_ips = '203.0.113.0/24';
         await world.ledger.updateTable('api_keys').set({ allowed_ips }).where('key_hash', '=', keyHash).execute();
         const message = await refuses(apiKey, 'address_not_allowed', 403);
@@ -198,9 +200,9 @@ describe('routes that need a key', () => {
       });
 
       it('rejects: the record of another wallet with the message for a missing record', async () => {
-        const owner = await world.addKey();
+        const owner = await addKey();
         const executionId = await addExecution(owner.wallet);
-        const { apiKey } = await world.addKey();
+        const { apiKey } = await addKey();
         const ids = { execution_id: executionId };
         const answer = await call(world, apiKey, ids);
         expect(answer.text).to.not.include(executionId);
@@ -211,8 +213,8 @@ describe('routes that need a key', () => {
       });
 
       it("accepts a key's row and a grant only when both belong to one wallet", async () => {
-        const key = await world.addKey({ indexed: false });
-        const other = await world.addKey();
+        const key = await addKey({ indexed: false });
+        const other = await addKey();
         // A stranger's live grant under the same key id gives this wallet nothing.
         await world.index.updateTable('grants').set({ key_id: key.keyId }).where('wallet', '=', other.wallet).execute();
         await refuses(key.apiKey);

@@ -8,7 +8,8 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { createDeliveries, USUAL_DELIVERIES } from '../../../app/relay/events/deliveries.ts';
 import { createWebhookCalls } from '../../../app/relay/outbound/webhook.ts';
-import type { createManagementClient } from '../../../app/sdk/client/management.ts';
+import { AgentMarketplace, NotFoundError } from '../../../app/sdk/client/caller.ts';
+import { createClient, type MarketplaceClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
@@ -49,7 +50,6 @@ async function startReceiver() {
   return receiver;
 }
 
-type Management = ReturnType<typeof createManagementClient>;
 const HOUR_MS = 3_600_000;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32}$/;
 
@@ -58,9 +58,12 @@ describe('webhooks', () => {
   let receiver: Awaited<ReturnType<typeof startReceiver>>;
   let keypair: Keypair;
   let wallet: string;
-  let management: Management;
+  /** The wallet by a session, which ends where a test moves the clock. */
+  let mine: () => Promise<MarketplaceClient>;
   const calls = createWebhookCalls({ allowPrivate: true });
   const people = sessionsOf(() => world);
+  const clientBy = (apiKey: string) => createClient({ baseUrl: world.url, apiKey });
+  const clientOf = async (person: Keypair) => clientBy((await people.signIn(person)).token);
 
   before(async () => {
     world = await startWorld();
@@ -75,14 +78,12 @@ describe('webhooks', () => {
     keypair = Keypair.generate();
     wallet = keypair.publicKey.toBase58();
     await world.addRecord({ caller: wallet, listing: await world.addListing() });
-    // A session ends where a test moves the clock.
-    let session = { at: 0, management: null as Management | null };
-    const call = async (...asked: Parameters<Management['call']>) => {
+    let session = { at: 0, client: null as MarketplaceClient | null };
+    mine = async () => {
       const at = world.state.nowMs;
-      if (!session.management || session.at !== at) session = { at, management: await people.signIn(keypair) };
-      return session.management!.call(...asked);
+      if (!session.client || session.at !== at) session = { at, client: await clientOf(keypair) };
+      return session.client!;
     };
-    management = { call: call as Management['call'] };
   });
   afterEach(async () => {
     receiver.stop();
@@ -110,10 +111,10 @@ describe('webhooks', () => {
       await deliveries.idle();
     }
   }
-  const create = (event_types?: MarketplaceEvent['type'][], url = receiver.url) =>
-    management.call('webhooks.create', { url, ...(event_types && { event_types }) });
+  const create = async (event_types?: MarketplaceEvent['type'][], url = receiver.url) =>
+    (await mine()).createWebhook({ url, ...(event_types && { event_types }) });
   const log = async (endpoint_id: string) =>
-    (await management.call('webhooks.deliveries', { endpoint_id, limit: 100, offset: 0 })).deliveries;
+    (await (await mine()).listWebhookDeliveries(endpoint_id, { limit: 100, offset: 0 })).deliveries;
   /** An execution that goes through these states. */
   async function execute(...states: ('dispatched' | 'settled')[]): Promise<string> {
     const id = await world.addJournal({ wallet, listing: newAddress(), state: 'open_confirmed' });
@@ -126,7 +127,7 @@ describe('webhooks', () => {
   it('sends each event once, in its order, signed by the Standard Webhooks specification', async () => {
     const { endpoint, secret } = await create();
     expect(secret).to.match(SECRET);
-    expect(JSON.stringify(await management.call('webhooks.list'))).not.to.include(secret.slice(6));
+    expect(JSON.stringify(await (await mine()).listWebhooks())).not.to.include(secret.slice(6));
     // The library of the specification refuses a signature of another time.
     world.state.nowMs = Date.now();
     const id = await execute('dispatched', 'settled');
@@ -157,15 +158,13 @@ describe('webhooks', () => {
     await world.addJournal({ wallet: newAddress(), listing: newAddress(), state: 'open_confirmed' });
     await send();
     expect(receiver.typesSeen()).to.deep.equal(['execution.completed']);
-    await refusal(
-      management.call('webhooks.create', { url: receiver.url, event_types: ['execution.over' as never] }),
-    ).then(({ code }) => expect(code).to.equal('invalid_request'));
+    expect((await refusal(create(['execution.over' as never]))).code).to.equal('invalid_request');
   });
 
   it('signs with both secrets for 24 hours after a rotation, and then with the new one alone', async () => {
     world.state.nowMs = Date.now() - 24 * HOUR_MS;
     const { endpoint, secret } = await create();
-    const rotated = await management.call('webhooks.rotate', { endpoint_id: endpoint.endpoint_id });
+    const rotated = await (await mine()).rotateWebhookSecret(endpoint.endpoint_id);
     expect(rotated.secret).to.match(SECRET).and.not.to.equal(secret);
     expect(rotated.endpoint.old_secret_until).to.equal(new Date(world.state.nowMs + 24 * HOUR_MS).toISOString());
     await execute();
@@ -177,7 +176,7 @@ describe('webhooks', () => {
     await send();
     expect(verified(receiver.received[1]!, rotated.secret)).to.be.an('object');
     expect(() => verified(receiver.received[1]!, secret)).to.throw('No matching signature found');
-    expect((await management.call('webhooks.list')).endpoints[0]!.old_secret_until).to.equal(null);
+    expect((await (await mine()).listWebhooks()).endpoints[0]!.old_secret_until).to.equal(null);
   });
 
   it('tries a failed delivery again with longer and longer pauses for about 24 hours, in the order of the execution', async () => {
@@ -209,7 +208,7 @@ describe('webhooks', () => {
     expect(world.state.nowMs - begun).to.be.within(23 * HOUR_MS, 27 * HOUR_MS);
     expect(receiver.typesSeen().slice(-2)).to.deep.equal(['execution.pending', 'execution.running']);
     expect(new Set(receiver.received.slice(0, 9).map(({ headers }) => headers['webhook-id'])).size).to.equal(1);
-    expect((await management.call('webhooks.list')).endpoints[0]).to.include({ status: 'active', failing_since: null });
+    expect((await (await mine()).listWebhooks()).endpoints[0]).to.include({ status: 'active', failing_since: null });
   });
 
   it('gives up after the last attempt, and sends the event once more when it is asked to', async () => {
@@ -224,7 +223,7 @@ describe('webhooks', () => {
     expect(failed).to.include({ status: 'failed', attempts: 2, http_status: 302, next_attempt_at: null });
     expect(receiver.received.length).to.equal(2);
     receiver.answer = () => ({ status: 200 });
-    const again = await management.call('webhooks.redeliver', { delivery_id: failed!.delivery_id });
+    const again = await (await mine()).redeliverWebhook(failed!.delivery_id);
     expect(again).to.include({ status: 'pending', attempts: 0, event_id: failed!.event_id });
     await send(deliveries);
     expect(receiver.received.map(({ event }) => event.id)).to.deep.equal(Array(3).fill(failed!.event_id));
@@ -254,7 +253,7 @@ describe('webhooks', () => {
     const { endpoint_id } = endpoint;
     await execute();
     await world.feed.turn();
-    expect(await management.call('webhooks.update', { endpoint_id, enabled: false })).to.include({
+    expect(await (await mine()).updateWebhook(endpoint_id, { enabled: false })).to.include({
       status: 'disabled',
       disabled_by: 'wallet',
     });
@@ -262,12 +261,12 @@ describe('webhooks', () => {
       ['failed', 'the endpoint was switched off'],
     ]);
     await execute('dispatched');
-    await management.call('webhooks.test', { endpoint_id });
+    await (await mine()).testWebhook(endpoint_id);
     await send();
     expect(receiver.received.map(({ event }) => [event.type, event.data])).to.deep.equal([
       ['webhook.test', { endpoint_id }],
     ]);
-    expect(await management.call('webhooks.update', { endpoint_id, enabled: true, event_types: [] })).to.include({
+    expect(await (await mine()).updateWebhook(endpoint_id, { enabled: true, event_types: [] })).to.include({
       status: 'active',
       disabled_by: null,
       disabled_at: null,
@@ -285,7 +284,7 @@ describe('webhooks', () => {
     await execute();
     await send();
     const shown = async () => {
-      const { endpoints } = await management.call('webhooks.list');
+      const { endpoints } = await (await mine()).listWebhooks();
       return endpoints.find(({ endpoint_id }) => endpoint_id === endpoint.endpoint_id);
     };
     expect(await shown()).to.include({ status: 'failing' });
@@ -362,39 +361,165 @@ describe('webhooks', () => {
     for (let count = 1; count < 10; count += 1) await create();
     const full = await refusal(create());
     expect([full.status, full.code, full.details]).to.deep.equal([409, 'webhook_limit_reached', { max: 10 }]);
-    const stranger = await people.signIn(Keypair.generate());
-    await stranger.call('webhooks.create', { url: receiver.url });
-    expect((await refusal(stranger.call('webhooks.create', { url: receiver.url }))).details).to.deep.equal({ max: 1 });
-    for (const name of ['webhooks.delete', 'webhooks.rotate', 'webhooks.test', 'webhooks.update'] as const)
-      expect(await codeOf(stranger.call(name, { endpoint_id })), name).to.equal('webhook_not_found');
-    expect(await codeOf(stranger.call('webhooks.deliveries', { endpoint_id }))).to.equal('webhook_not_found');
-    await management.call('webhooks.test', { endpoint_id });
+    const stranger = await clientOf(Keypair.generate());
+    await stranger.createWebhook({ url: receiver.url });
+    expect((await refusal(stranger.createWebhook({ url: receiver.url }))).details).to.deep.equal({ max: 1 });
+    for (const ask of [
+      stranger.getWebhook,
+      stranger.deleteWebhook,
+      stranger.rotateWebhookSecret,
+      stranger.testWebhook,
+      stranger.listWebhookDeliveries,
+      (id: string) => stranger.updateWebhook(id, { enabled: false }),
+    ])
+      for (const id of [endpoint_id, 'we_0', 'we_\u0000'])
+        expect(await codeOf(ask(id)), String(ask)).to.equal('webhook_not_found');
+    await (await mine()).testWebhook(endpoint_id);
     await send();
     const [{ delivery_id } = { delivery_id: '' }] = await log(endpoint_id);
-    expect(await codeOf(stranger.call('webhooks.redeliver', { delivery_id }))).to.equal('webhook_not_found');
+    for (const id of [delivery_id, 'dlv_0', 'dlv_99999999999999999999', 'x'])
+      expect(await codeOf(stranger.redeliverWebhook(id)), id).to.equal('webhook_not_found');
     for (const url of ['ftp://a.example/', 'https://user:word@a.example/', 'no url'])
       expect(await codeOf(create([], url)), url).to.equal('invalid_request');
     world.deps.config.allowPrivateEndpoints = false;
     for (const url of ['http://a.example/', 'https://127.0.0.1/', 'https://a.example:80/'])
       expect(await codeOf(create([], url)), url).to.equal('invalid_request');
     world.deps.config.allowPrivateEndpoints = true;
-    for (let count = 1; count < 30; count += 1) await management.call('webhooks.test', { endpoint_id });
-    const tired = await refusal(management.call('webhooks.test', { endpoint_id }));
+    for (let count = 1; count < 30; count += 1) await (await mine()).testWebhook(endpoint_id);
+    const tired = await refusal((await mine()).testWebhook(endpoint_id));
     expect([tired.status, tired.code]).to.deep.equal([429, 'rate_limited']);
     // Ten minutes from the first of them.
     expect(tired.retryAfterSeconds).to.be.within(1, 600);
   });
 
   it('counts the tests of all wallets that have not paid together, and not those of a wallet that has', async () => {
-    const testOf = async (session: Pick<Management, 'call'>) => {
-      const { endpoint } = await session.call('webhooks.create', { url: receiver.url });
-      const { endpoint_id } = endpoint;
-      return () => session.call('webhooks.test', { endpoint_id });
+    const testOf = async (client: MarketplaceClient) => {
+      const { endpoint } = await client.createWebhook({ url: receiver.url });
+      return () => client.testWebhook(endpoint.endpoint_id);
     };
-    const strangers = await Promise.all([1, 2, 3].map(async () => testOf(await people.signIn(Keypair.generate()))));
+    const strangers = await Promise.all([1, 2, 3].map(async () => testOf(await clientOf(Keypair.generate()))));
     for (let count = 0; count < 20; count += 1) for (const test of strangers) await test();
     expect((await refusal(strangers[0]!())).code).to.equal('rate_limited');
-    await (await testOf(management))();
+    await (await testOf(await mine()))();
+  });
+
+  describe('of an API key', () => {
+    /** All routes, with values that they would take. */
+    const ROUTES = [
+      ['GET', ''],
+      ['POST', '', { url: 'https://example.com/hook' }],
+      ['GET', '/we_1f2e3d4c5b6a79880f1e2d3c'],
+      ['PATCH', '/we_1f2e3d4c5b6a79880f1e2d3c', { enabled: false }],
+      ['DELETE', '/we_1f2e3d4c5b6a79880f1e2d3c'],
+      ['POST', '/we_1f2e3d4c5b6a79880f1e2d3c/rotate'],
+      ['POST', '/we_1f2e3d4c5b6a79880f1e2d3c/test'],
+      ['GET', '/we_1f2e3d4c5b6a79880f1e2d3c/deliveries'],
+      ['POST', '/deliveries/dlv_1/redeliver'],
+    ] as const;
+    type Sent = Record<string, unknown>;
+    const ask = (key: string, method: string, path: string, body?: Sent) => {
+      const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      return world.call(`/v1/webhooks${path}`, { method, key, ...sent });
+    };
+    const addKey = () => world.addKey({ wallet, expiresAt: Math.floor(Date.now() / 1_000) + 3_600 });
+
+    it('rejects: every route with a key whose wallet did not give it the scope, and changes nothing', async () => {
+      const { apiKey } = await addKey();
+      for (const [method, path, body] of ROUTES) {
+        const { status, json } = await ask(apiKey, method, path, body);
+        expect([status, json.error.code, json.error.details], `${method} ${path}`).to.deep.equal([
+          403,
+          'insufficient_scope',
+          { needs: 'webhooks', has: ['execute', 'read'] },
+        ]);
+      }
+      expect((await (await mine()).listWebhooks()).endpoints).to.deep.equal([]);
+    });
+
+    it('are created, tested, rotated, changed, sent again and deleted with the scope alone, which neither pays nor reads', async () => {
+      // The library of the specification refuses a signature of another time.
+      world.state.nowMs = Date.now();
+      const { apiKey, keyId } = await addKey();
+      await (await people.signIn(keypair)).call('keys.update', { key_id: keyId, scopes: ['webhooks'] });
+      const { webhooks } = new AgentMarketplace({ baseUrl: world.url, apiKey });
+      const { endpoint, secret } = await webhooks.create({ url: receiver.url, event_types: ['execution.completed'] });
+      expect(endpoint).to.deep.include({ url: receiver.url, event_types: ['execution.completed'], status: 'active' });
+      const one = endpoint.endpoint_id;
+      expect(await webhooks.retrieve(one)).to.deep.equal(endpoint);
+      expect(await webhooks.list()).to.deep.equal([endpoint]);
+
+      await webhooks.test(one);
+      const id = await execute('dispatched', 'settled');
+      await send();
+      expect(receiver.typesSeen()).to.deep.equal(['webhook.test', 'execution.completed']);
+      for (const got of receiver.received) expect(verified(got, secret)).to.deep.equal(got.event);
+
+      const rotated = await webhooks.rotateSecret(one);
+      expect(rotated.secret).to.match(SECRET).and.not.to.equal(secret);
+      const pages = [];
+      for await (const page of webhooks.deliveries(one, { limit: 1 }).pages()) pages.push(page);
+      expect(pages.map(({ items, ...page }) => [items[0]!.event_type, page])).to.deep.equal([
+        ['execution.completed', { total: 2, limit: 1, offset: 0 }],
+        ['webhook.test', { total: 2, limit: 1, offset: 1 }],
+      ]);
+      const sent = pages[0]!.items[0]!;
+      expect(sent).to.include({ execution_id: id, status: 'delivered', http_status: 204 });
+      const again = await webhooks.redeliver(sent.delivery_id);
+      expect(again).to.include({ event_id: sent.event_id, status: 'pending', attempts: 0 });
+      await send();
+      const last = receiver.received[2]!;
+      expect(last.event).to.deep.equal(receiver.received[1]!.event);
+      for (const either of [secret, rotated.secret]) expect(verified(last, either)).to.deep.equal(last.event);
+
+      expect(await webhooks.update(one, { url: `${receiver.url}/2`, event_types: [] })).to.deep.include({
+        url: `${receiver.url}/2`,
+        event_types: [],
+        status: 'active',
+      });
+      expect(await webhooks.update(one, { enabled: false })).to.include({ status: 'disabled', disabled_by: 'wallet' });
+      const unread = await world.get('/v1/executions', apiKey);
+      const unpaid = await world.post(`/v1/agents/${newAddress()}/execute`, { task: 'x' }, { key: apiKey });
+      for (const { status, json } of [unread, unpaid])
+        expect([status, json.error.code]).to.deep.equal([403, 'insufficient_scope']);
+      await webhooks.delete(one);
+      expect(await webhooks.retrieve(one).catch((error: unknown) => error)).to.be.instanceOf(NotFoundError);
+    });
+
+    it('rejects: bodies and queries that do not fit, and names what is wrong', async () => {
+      const { apiKey, keyId } = await addKey();
+      await (await people.signIn(keypair)).call('keys.update', { key_id: keyId, scopes: ['webhooks'] });
+      const { endpoint } = await create();
+      const one = `/${endpoint.endpoint_id}`;
+      const wrong: [string, string, Sent | undefined, string][] = [
+        ['POST', '', {}, 'The field "url" is missing'],
+        ['POST', '', { url: receiver.url, secret: 'mine' }, 'Unknown field "secret"'],
+        ['POST', '', { url: receiver.url, event_types: 'all' }, 'The field "event_types"'],
+        ['PATCH', one, { enabled: 'yes' }, 'The field "enabled"'],
+        ['PATCH', one, { endpoint_id: 'x' }, 'Unknown field "endpoint_id"'],
+        ['GET', `${one}/deliveries?limit=0`, undefined, 'must be an integer from 1 to 100'],
+        ['POST', `${one}/test?now=1`, undefined, 'no query parameter "now"'],
+      ];
+      for (const [method, path, body, message] of wrong) {
+        const { status, json } = await ask(apiKey, method, path, body);
+        expect([status, json.error.code], `${method} ${path}`).to.deep.equal([400, 'invalid_request']);
+        expect(json.error.message).to.include(message);
+      }
+      expect((await (await mine()).listWebhooks()).endpoints).to.deep.equal([endpoint]);
+    });
+  });
+
+  it('are read and changed by the cookie of our own page, and changed from no other', async () => {
+    const { endpoint } = await create();
+    const { cookie } = await people.signInByCookie(keypair);
+    const ask = (method: string, headers: Record<string, string>) =>
+      world.call(`/v1/webhooks/${endpoint.endpoint_id}`, { method, headers: { cookie, ...headers } });
+    // A browser sends no Origin with a GET to its own.
+    expect((await ask('GET', {})).json).to.deep.equal(endpoint);
+    for (const headers of [{}, { origin: 'https://evil.example' }] as Record<string, string>[]) {
+      const { status, json } = await ask('DELETE', headers);
+      expect([status, json.error.code]).to.deep.equal([403, 'foreign_origin']);
+    }
+    expect((await ask('DELETE', { origin: world.url })).status).to.equal(200);
   });
 
   it('deletes an endpoint with its log', async () => {
@@ -402,7 +527,7 @@ describe('webhooks', () => {
     const { endpoint_id } = endpoint;
     await execute();
     await send();
-    expect(await management.call('webhooks.delete', { endpoint_id })).to.deep.equal({ endpoint_id });
+    expect(await (await mine()).deleteWebhook(endpoint_id)).to.deep.equal({ endpoint_id });
     await execute();
     await send();
     expect(receiver.received.length).to.equal(1);

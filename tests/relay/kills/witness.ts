@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { manageWebhook } from '../../../app/sdk/wallet/webhooks.ts';
+import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import type { TestMarketplace } from '../../harness/node/marketplace.ts';
 
@@ -37,7 +37,7 @@ export async function startWitness(market: TestMarketplace) {
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const wallet = keypairSigner(market.callers[0]!.wallet);
-  const made = await manageWebhook({ baseUrl: market.relay.url }, wallet, 'webhooks.create', { url });
+  const made = await changeWebhooks({ baseUrl: market.relay.url }, wallet, (client) => client.createWebhook({ url }));
   secret = made.secret;
   return {
     faults,

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { answerMetrics } from '../../../app/relay/http/metricsRoute.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { manageWebhook } from '../../../app/sdk/wallet/webhooks.ts';
+import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -253,10 +253,12 @@ describe('the figures of /metrics', function () {
       ['webhooks_waiting', 'oldest_waiting_webhook_seconds'].map((name) => samples.get(`marketplace_${name}`)!);
     expect(figures(await scrape())).to.deep.equal([0, 0]);
     // The calls before may be reported late; there are no disputes.
-    const { endpoint } = await manageWebhook(...as, 'webhooks.create', { url, event_types: ['dispute.opened'] });
+    const { endpoint } = await changeWebhooks(...as, (client) =>
+      client.createWebhook({ url, event_types: ['dispute.opened'] }),
+    );
     // Four are under way at a time.
     for (let sent = 0; sent < 6; sent += 1)
-      await manageWebhook(...as, 'webhooks.test', { endpoint_id: endpoint.endpoint_id });
+      await changeWebhooks(...as, (client) => client.testWebhook(endpoint.endpoint_id));
     const late = await until('two webhooks that wait for a second', (samples) => {
       const [waiting, seconds] = figures(samples);
       return held.length === 4 && waiting === 2 && seconds! > 1;

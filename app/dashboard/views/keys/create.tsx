@@ -1,7 +1,7 @@
 /** Creates a key: limits, allowance and first gas with one signature; then the marketplace learns the key's hash. */
 import { useState } from 'react';
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
-import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
@@ -53,7 +53,7 @@ interface CreateDialogProps {
 
 export function CreateDialog({ open, money, onClose, onMade }: CreateDialogProps) {
   const [name, setName] = useState('');
-  const [scopes, setScopes] = useState<KeyScope[]>([...KEY_SCOPES]);
+  const [scopes, setScopes] = useState<KeyScope[]>([...DEFAULT_SCOPES]);
   const [limits, setLimits] = useState({ ...USUAL_LIMITS, maxGas: String(money.limits.usualGasPerCall) });
   const [addresses, setAddresses] = useState('');
   const [agents, setAgents] = useState('');

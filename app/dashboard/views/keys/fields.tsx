@@ -178,6 +178,7 @@ export function CapField({
 const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
   execute: { label: 'Execute', hint: 'Call agents and spend within the limits' },
   read: { label: 'Read', hint: 'Read executions and their results' },
+  webhooks: { label: 'Webhooks', hint: 'Decide where events of the wallet are sent, now and after the key has ended' },
 };
 
 export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange(scopes: KeyScope[]): void }) {

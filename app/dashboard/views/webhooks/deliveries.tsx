@@ -2,13 +2,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { WebhookDelivery } from '../../../sdk/wire/procedures.ts';
+import type { WebhookDelivery } from '../../../sdk/wire/wire.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Skeleton, Table, type Tone } from '../../parts/ui.tsx';
 import { formatDuration, Time } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { explain, rest } from '../../service.ts';
 
 const SIZE = 10;
 const TONES: Record<WebhookDelivery['status'], Tone> = { delivered: 'good', pending: 'warn', failed: 'bad' };
@@ -17,7 +17,7 @@ export function Deliveries({ endpointId }: { endpointId: string }) {
   const [page, setPage] = useState(1);
   const { data, error, refetch } = useQuery({
     queryKey: ['webhooks', 'deliveries', endpointId, page],
-    queryFn: () => call('webhooks.deliveries', { endpoint_id: endpointId, limit: SIZE, offset: (page - 1) * SIZE }),
+    queryFn: () => rest.listWebhookDeliveries(endpointId, { limit: SIZE, offset: (page - 1) * SIZE }),
     refetchInterval: 3_000,
     placeholderData: (before) => before,
   });
@@ -51,7 +51,7 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
   const queries = useQueryClient();
   const notify = useNotify();
   const again = useMutation({
-    mutationFn: () => call('webhooks.redeliver', { delivery_id: delivery.delivery_id }),
+    mutationFn: () => rest.redeliverWebhook(delivery.delivery_id),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
     onError: (error) => notify('It was not sent again', explain(error)),
   });

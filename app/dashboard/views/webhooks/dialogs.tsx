@@ -2,11 +2,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../sdk/wire/events.ts';
-import type { WebhookEndpoint } from '../../../sdk/wire/procedures.ts';
+import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Checkbox, Input, Note } from '../../parts/ui.tsx';
-import { call, explain } from '../../service.ts';
+import { explain, rest } from '../../service.ts';
 
 /** A test is always sent. */
 const CHOICES = EVENT_TYPES.filter((type) => type !== 'webhook.test');
@@ -27,8 +27,8 @@ export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endp
   const save = useMutation({
     mutationFn: async () => {
       const wanted = { url, event_types: isAll ? [] : types };
-      if (!endpoint) return (await call('webhooks.create', wanted)).secret;
-      await call('webhooks.update', { endpoint_id: endpoint.endpoint_id, ...wanted });
+      if (!endpoint) return (await rest.createWebhook(wanted)).secret;
+      await rest.updateWebhook(endpoint.endpoint_id, wanted);
       return null;
     },
     onSuccess: async (secret) => {
@@ -96,7 +96,7 @@ export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endp
 export function RotateDialog({ endpoint, onClose, onMade }: MadeProps & { endpoint: WebhookEndpoint }) {
   const queries = useQueryClient();
   const rotate = useMutation({
-    mutationFn: () => call('webhooks.rotate', { endpoint_id: endpoint.endpoint_id }),
+    mutationFn: () => rest.rotateWebhookSecret(endpoint.endpoint_id),
     onSuccess: async ({ secret }) => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       onMade(secret);
@@ -126,7 +126,7 @@ export function DeleteDialog({ endpoint, onClose }: { endpoint: WebhookEndpoint;
   const queries = useQueryClient();
   const notify = useNotify();
   const remove = useMutation({
-    mutationFn: () => call('webhooks.delete', { endpoint_id: endpoint.endpoint_id }),
+    mutationFn: () => rest.deleteWebhook(endpoint.endpoint_id),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['webhooks'] });
       notify('The endpoint is deleted', 'Nothing is sent there any more.');

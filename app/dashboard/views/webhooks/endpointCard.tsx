@@ -1,11 +1,11 @@
 /** One endpoint: its state, what can be done with it, and its log of deliveries. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../sdk/wire/procedures.ts';
+import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Badge, Button, Card, Note, type Tone } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { explain, rest } from '../../service.ts';
 import { Deliveries } from './deliveries.tsx';
 
 export type EndpointAction = 'edit' | 'rotate' | 'delete';
@@ -19,7 +19,7 @@ export function EndpointCard({ endpoint, onAct }: { endpoint: WebhookEndpoint; o
   const notify = useNotify();
   const refresh = () => queries.invalidateQueries({ queryKey: ['webhooks'] });
   const test = useMutation({
-    mutationFn: () => call('webhooks.test', { endpoint_id }),
+    mutationFn: () => rest.testWebhook(endpoint_id),
     onSuccess: async () => {
       setOpen(true);
       notify('The test is sent', 'Its answer appears in the log within a few seconds.');
@@ -27,7 +27,7 @@ export function EndpointCard({ endpoint, onAct }: { endpoint: WebhookEndpoint; o
     },
   });
   const enable = useMutation({
-    mutationFn: (enabled: boolean) => call('webhooks.update', { endpoint_id, enabled }),
+    mutationFn: (enabled: boolean) => rest.updateWebhook(endpoint_id, { enabled }),
     onSuccess: refresh,
   });
   const error = test.error ?? enable.error;

@@ -51,6 +51,7 @@ const SECURITY: Record<Route['access'], Json[]> = {
   read: [{ apiKey: [] }],
   key: [{ apiKey: [] }],
   owner: [{ apiKey: [] }],
+  webhooks: [{ apiKey: [] }],
   execute: [{ apiKey: [] }],
   wallet: [{ apiKey: [] }, {}],
 };
@@ -79,6 +80,7 @@ const TAGS: OpenApi['tags'] = [
   { name: 'Agents', description: 'The agents that you can call, with their prices.' },
   { name: 'Executions', description: 'Paid calls and their records.' },
   { name: 'Events', description: 'What happens to executions, disputes, listings and keys, as it happens.' },
+  { name: 'Webhooks', description: 'Where events are sent, and what was sent.' },
   { name: 'Creators', description: 'For creators, who list agents.' },
   { name: 'Service', description: 'The service itself.' },
 ];

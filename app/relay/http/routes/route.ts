@@ -6,6 +6,7 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
 import type { RelayDeps } from '../../deps.ts';
+import type { Webhooks } from '../../events/endpoints.ts';
 import type { OpenStream } from '../../events/streams.ts';
 import type { Principal } from '../../execution/contract.ts';
 import type { Parts } from '../../json.ts';
@@ -43,10 +44,11 @@ export interface RequestHeader {
 }
 
 /**
- * The required credentials, which the router checks. `read` and `execute`: a key with that scope; for `read` also a
- * session of the wallet. `key`: a key of any scope. `owner`: a key with the scope `execute`, or a session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
+ * The required credentials, which the router checks. `read`, `execute` and `webhooks`: a key with that scope; for `read`
+ * and `webhooks` also a session of the wallet. `key`: a key of any scope. `owner`: a key with the scope `execute`, or a
+ * session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
  */
-export type Access = 'public' | 'read' | 'key' | 'owner' | 'execute' | 'wallet';
+export type Access = 'public' | 'read' | 'key' | 'owner' | 'webhooks' | 'execute' | 'wallet';
 
 /** The router's knowledge of the caller, by access. */
 export type Caller<By extends Access = Access> = {
@@ -54,14 +56,15 @@ export type Caller<By extends Access = Access> = {
   read: { wallet: string };
   key: Principal;
   owner: { wallet: string };
+  webhooks: { wallet: string };
   execute: Principal;
   wallet: Principal | null;
 }[By];
 
 export interface Route {
-  method: 'get' | 'post' | 'delete';
+  method: 'get' | 'post' | 'patch' | 'delete';
   path: `/${string}`;
-  tag: 'Agents' | 'Executions' | 'Events' | 'Creators' | 'Service';
+  tag: 'Agents' | 'Executions' | 'Events' | 'Webhooks' | 'Creators' | 'Service';
   summary: string;
   about: string;
   access: Access;
@@ -84,6 +87,7 @@ export interface Route {
 /** The context of the routes. */
 export interface RouteContext {
   deps: RelayDeps;
+  webhooks: Webhooks;
   /** The readiness for executions, at most 2 s old. */
   readReadiness(): Promise<Ready>;
   /** The text of the guide, for the web page. */

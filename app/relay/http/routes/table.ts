@@ -11,12 +11,14 @@ import { keyRoutes } from './keys.ts';
 import type { Route } from './route.ts';
 import { serviceRoutes } from './service.ts';
 import { statementRoutes } from './statements.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 const ROUTES = {
   ...agentRoutes,
   ...executionRoutes,
   ...keyRoutes,
   ...eventRoutes,
+  ...webhookRoutes,
   ...statementRoutes,
   ...creatorRoutes,
   ...serviceRoutes,

@@ -128,13 +128,20 @@ class PriceChangedError(APIStatusError):
 class NotFoundError(APIStatusError):
     """No such agent, execution or route, or it belongs to another wallet."""
 
-    codes = ("agent_not_found", "execution_not_found", "not_found")
+    codes = ("agent_not_found", "execution_not_found", "webhook_not_found", "not_found")
 
 
 class ConflictError(APIStatusError):
     """The state of the execution does not allow this now."""
 
-    codes = ("request_in_progress", "not_startable", "not_settled", "content_needed", "payment_id_reused")
+    codes = (
+        "request_in_progress",
+        "not_startable",
+        "not_settled",
+        "content_needed",
+        "payment_id_reused",
+        "webhook_limit_reached",
+    )
     details: models.NotSettledDetails | models.ContentNeededDetails | dict[str, Any] | None
 
 

@@ -1,0 +1,48 @@
+/** The methods of the REST client for /v1/webhooks, by a session's token or a key with the scope `webhooks`. */
+import type * as z from 'zod';
+import {
+  type CreateWebhookInput,
+  type UpdateWebhookInput,
+  WebhookDeliveries,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpoints,
+  WebhookId,
+  WebhookSecret,
+} from '../wire/wire.ts';
+import { type ReadOptions, toQuery } from './http.ts';
+
+/** How the client asks. A change is not retried: it could be made twice. */
+interface Asking {
+  get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T>;
+  change<T>(schema: z.ZodType<T>, method: string, path: string, body?: object): Promise<T>;
+}
+
+const pathOf = (endpointId: string): string => `/v1/webhooks/${encodeURIComponent(endpointId)}`;
+
+export function createWebhookMethods({ get, change }: Asking) {
+  return {
+    listWebhooks: (options?: ReadOptions) => get(WebhookEndpoints, '/v1/webhooks', options),
+    /** The secret is in this answer only. */
+    createWebhook: (body: CreateWebhookInput) => change(WebhookSecret, 'POST', '/v1/webhooks', body),
+    getWebhook: (endpointId: string, options?: ReadOptions) => get(WebhookEndpoint, pathOf(endpointId), options),
+    /** Changes what is given. */
+    updateWebhook: (endpointId: string, body: UpdateWebhookInput) =>
+      change(WebhookEndpoint, 'PATCH', pathOf(endpointId), body),
+    /** Deletes its log too. */
+    deleteWebhook: (endpointId: string) => change(WebhookId, 'DELETE', pathOf(endpointId)),
+    /** The old secret signs too for 24 hours. */
+    rotateWebhookSecret: (endpointId: string) => change(WebhookSecret, 'POST', `${pathOf(endpointId)}/rotate`),
+    /** Sends `webhook.test`, also while the endpoint is disabled. */
+    testWebhook: (endpointId: string) => change(WebhookId, 'POST', `${pathOf(endpointId)}/test`),
+    /** What was sent, newest first, with the answers. */
+    listWebhookDeliveries: (
+      endpointId: string,
+      page: { limit?: number; offset?: number } = {},
+      options?: ReadOptions,
+    ) => get(WebhookDeliveries, `${pathOf(endpointId)}/deliveries${toQuery(page)}`, options),
+    /** Sends the same event once more, as a new delivery. */
+    redeliverWebhook: (deliveryId: string) =>
+      change(WebhookDelivery, 'POST', `/v1/webhooks/deliveries/${encodeURIComponent(deliveryId)}/redeliver`),
+  };
+}
