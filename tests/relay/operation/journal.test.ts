@@ -184,7 +184,7 @@ describe('the journal', () => {
     await mine.openConfirmed(row, TIMES, 1);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     expect(await burntOf(0)).to.equal(15_000n);
-    expect(await burntOf(DAY_MS + 1)).to.equal(0n);
+    expect(await burntOf(Date.now() + DAY_MS)).to.equal(0n);
   });
 
   it('counts the fee of a refused open whatever the caller was told, and nothing for an expired open', async () => {
@@ -231,6 +231,75 @@ describe('the journal', () => {
       unproven: [15_000n, 15_000n, 15_000n, 15_000n, 10_000n, 10_000n, 0n],
       proven: [10_000n, 0n, 0n, 10_000n, 0n, 10_000n, 0n],
     });
+  });
+
+  /** A call whose refund waits for its caller's account. */
+  async function wait(id: string, journal = mine) {
+    const row = await journal.claim(execution(id), Date.now(), free());
+    await journal.openSigned(row, SIGNED, 60n);
+    await journal.openConfirmed(row, TIMES, 1);
+    const why = { reason: 1, code: 'execution_failed', message: '', rebuilds: 0n, waits: 'blocked' as const };
+    await journal.refunding(row, SIGNED, why);
+    return row;
+  }
+
+  it("counts waiting refunds, and the fees that callers' own accounts cost, for their wallets alone", async () => {
+    const burdens = async () => {
+      const sums = await mine.sumsOf('wallet', 'listing', Date.now());
+      return [
+        [sums.burnt_wallet, sums.risk_wallet],
+        [sums.burnt_listing, sums.risk_listing],
+        [sums.burnt_total, sums.risk_total],
+      ];
+    };
+    const NONE = [0n, 0n];
+    const row = await wait('one');
+    expect(await burdens()).to.deep.equal([[0n, 10_000n], NONE, NONE]);
+    // While its next transaction is signed, it counts for all.
+    expect(await mine.reserveRefund(row, free().budgets)).to.equal(true);
+    expect(await burdens()).to.deep.equal(Array(3).fill([0n, 10_000n]));
+    await mine.burnt(row, 5_000n);
+    await mine.refundWaits('one', 'blocked');
+    expect(await burdens()).to.deep.equal([[5_000n, 10_000n], NONE, NONE]);
+    // Its caller sends the refund.
+    await mine.refunded((await mine.get('one'))!, 2n, 10_000n);
+    expect(await burdens()).to.deep.equal([[15_000n, 0n], NONE, NONE]);
+    // A fee that no caller's account has cost counts for all.
+    await refuse('refused', 'service_unavailable');
+    expect(await burdens()).to.deep.equal([[20_000n, 0n], ...Array(2).fill([5_000n, 0n])]);
+  });
+
+  it("signs waiting refunds anew within half of the day's budget, however many relays do it at once", async () => {
+    const budgets = { burnt: { wallet: FAR_MS, listing: FAR_MS, total: 140_000n } };
+    const journals = [mine, others];
+    const rows: Awaited<ReturnType<typeof wait>>[] = [];
+    for (let n = 0; n < 12; n += 1) rows.push(await wait(`waits ${n}`, journals[n % 2]));
+    const reserve = async () => {
+      const reserved = await Promise.all(rows.map((row, n) => journals[n % 2]!.reserveRefund(row, budgets)));
+      return rows.filter((_row, n) => reserved[n]);
+    };
+    /** They fail, because their caller closes its account again. */
+    async function fail(sent: typeof rows) {
+      for (const row of sent) {
+        await mine.burnt(row, 5_000n);
+        await mine.refundWaits(row.execution_id, 'blocked');
+        row.is_waiting = 1n;
+      }
+    }
+    const first = await reserve();
+    expect(first).to.have.length(7);
+    await fail(first);
+    // 70,000 lamports less the 35,000 that are lost have room for three of 10,000.
+    const second = await reserve();
+    expect(second).to.have.length(3);
+    await fail(second);
+    // The day of a call does not matter, but that of a loss.
+    await opened.run(`UPDATE executions SET created_ms = created_ms - ${2 * DAY_MS}`);
+    const third = await reserve();
+    expect(third).to.have.length(2);
+    await fail(third);
+    await opened.run(`UPDATE executions SET lost_ms = lost_ms - ${DAY_MS}`);
+    expect(await reserve()).to.have.length(7);
   });
 
   it('counts a wallet as proven by ended calls whose gas was paid, not by running calls or calls before a loss', async () => {
