@@ -123,6 +123,7 @@ export const SUITES: Suite[] = [
       'sharedAuthority',
       'sharedKeys',
       'storageAway',
+      'waitingRefunds',
     ],
     env: POSTGRES,
     long: true,

@@ -94,9 +94,10 @@ const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over') AND state
  * The amount that such a row may burn. A row to be refunded may burn that refund, and its open if a stranger gives the
  * gas away.
  */
-const RISK = `sum(CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
+const AMOUNT = `CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
   WHEN may_burn_lamports > gas_lamports + house_lamports THEN may_burn_lamports
-  ELSE gas_lamports + house_lamports END)`;
+  ELSE gas_lamports + house_lamports END`;
+const RISK = `sum(${AMOUNT})`;
 const LAST_LOSS = `(SELECT coalesce(max(created_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
 const IS_PAID = `gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> ''`;
 
@@ -268,6 +269,11 @@ export function resentBy(budgets: Pick<Budgets, 'burnt'>, isProven: boolean): Bu
   const { wallet, listing, total } = burnableBy(budgets, isProven);
   return { wallet, listing: listing / 2n, total: total / 2n };
 }
+
+/** True if `spent` has room for the row's amount. The statement takes the values in the order of `Budget`. */
+export const hasRoom = ({ wallet, listing, total }: Budget) => sql<boolean>`EXISTS (SELECT 1 FROM spent
+  WHERE by_wallet + ${sql.raw(AMOUNT)} <= ${at(wallet)} AND by_listing + ${sql.raw(AMOUNT)} <= ${at(listing)}
+    AND in_total + ${sql.raw(AMOUNT)} <= ${at(total)})`;
 
 /** The limits of a claim, as its statement takes them. */
 export function limitsOf(budgets: Budgets, isOpen: boolean, firstOpens = FIRST_OPENS) {

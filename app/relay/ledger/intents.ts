@@ -3,7 +3,7 @@
  * therefore forgets a transaction that may have been sent.
  */
 import { sql } from 'kysely';
-import { type Budgets, meRow, meValues, resentBy, SPENT } from './funding.ts';
+import { type Budgets, hasRoom, meRow, meValues, resentBy, SPENT } from './funding.ts';
 import type { Mover, Moving } from './moves.ts';
 import { isWaiting, type JournalRow } from './tables.ts';
 import type { NewTransaction, Writing } from './writing.ts';
@@ -140,10 +140,7 @@ async function reserveRefund(writing: Writing, row: Waiting, budgets: Pick<Budge
   const build = () => sql`
     WITH ${meRow(me)}, ${SPENT}
     UPDATE executions SET is_waiting = 0
-    WHERE execution_id = ${id} AND lease_owner = ${owner} AND is_waiting = 1 AND EXISTS (SELECT 1 FROM spent
-      WHERE by_wallet + gas_lamports + house_lamports <= CAST(${limits.wallet} AS BIGINT)
-        AND by_listing + gas_lamports + house_lamports <= CAST(${limits.listing} AS BIGINT)
-        AND in_total + gas_lamports + house_lamports <= CAST(${limits.total} AS BIGINT))`;
+    WHERE execution_id = ${id} AND lease_owner = ${owner} AND is_waiting = 1 AND ${hasRoom(limits)}`;
   const query = compile('reserve a refund', values, () => ({ compile: () => build().compile(db) }));
   const [reserved] = await writes.alone([`wallet ${wallet}`, 'totals'], [query]);
   if (reserved?.changes !== 1) return false;
