@@ -98,7 +98,7 @@ const AMOUNT = `CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + h
   WHEN may_burn_lamports > gas_lamports + house_lamports THEN may_burn_lamports
   ELSE gas_lamports + house_lamports END`;
 const RISK = `sum(${AMOUNT})`;
-const LAST_LOSS = `(SELECT coalesce(max(created_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
+const LAST_LOSS = `(SELECT coalesce(max(lost_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
 const IS_PAID = `gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> ''`;
 
 /** The subject of sums. `slot` is the slot of the accounts that the sums are checked against. */
