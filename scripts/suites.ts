@@ -128,6 +128,7 @@ export const SUITES: Suite[] = [
       'sharedAuthority',
       'sharedKeys',
       'storageAway',
+      'waitingRefunds',
     ],
     env: POSTGRES,
     long: true,

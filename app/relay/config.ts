@@ -178,7 +178,7 @@ const settings = z.object({
     'unpaid network fees, such as those of failed opens, of one wallet’s calls in 24 hours, lamports',
   ),
   BURNT_LAMPORTS_PER_LISTING_DAY: lamports(20_000_000n).describe(
-    'the same for one agent’s calls, lamports; half is reserved for wallets that have paid for calls',
+    'the same for one agent’s calls, without fees that callers’ own accounts cost, lamports; half is reserved for wallets that have paid for calls',
   ),
   BURNT_LAMPORTS_PER_DAY: lamports(50_000_000n).describe(
     'the same for all calls, lamports; half is reserved in the same way',

@@ -52,6 +52,8 @@ CREATE TABLE executions (
   reopens BIGINT NOT NULL DEFAULT 0,
   is_final BIGINT NOT NULL DEFAULT 0 CHECK (is_final IN (0, 1)),
   lost_fees BIGINT NOT NULL DEFAULT 0,
+  account_fees BIGINT NOT NULL DEFAULT 0,
+  lost_ms BIGINT NOT NULL DEFAULT 0,
   rest_until_ms BIGINT NOT NULL DEFAULT 0,
   listing_timeout_seconds BIGINT,
   gas_lamports BIGINT NOT NULL DEFAULT 0,
@@ -91,9 +93,9 @@ CREATE INDEX executions_ended_by_listing
   WHERE state IN ('settled', 'refunding', 'refunded');
 CREATE INDEX executions_failed_by_listing ON executions (listing, created_ms, execution_id)
   WHERE state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL;
-CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt_by_wallet ON executions (wallet, lost_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt_by_listing ON executions (listing, lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt ON executions (lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
 CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
 CREATE INDEX executions_at_risk
@@ -102,7 +104,7 @@ CREATE INDEX executions_at_risk
     AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
       'returning', 'open_signed', 'verified', 'refunding'))
     AND is_waiting = 0;
-CREATE INDEX executions_waiting_by_day ON executions (created_ms, wallet, listing, gas_lamports, house_lamports)
+CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
 -- Refunds that wait for the caller's account, and escrow accounts that were handed over and still exist.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)

@@ -62,6 +62,10 @@ CREATE TABLE executions (
   -- Network fees that nobody paid for, lamports. They are of opens that the chain refused: of this row, and of earlier calls
   -- with its id, which it replaced because they never paid. Expired opens cost nothing.
   lost_fees INTEGER NOT NULL DEFAULT 0,
+  -- The part of it that the caller's own account cost: it could not receive a refund that was sent, or its caller sent a
+  -- waiting refund, which takes the gas back. And when the last fee was lost.
+  account_fees INTEGER NOT NULL DEFAULT 0,
+  lost_ms INTEGER NOT NULL DEFAULT 0,
   -- Until then the row needs no work: only a person, or the end of its time, can change anything.
   rest_until_ms INTEGER NOT NULL DEFAULT 0,
   -- The listing's timeout at that time; the caller may have asked for less.
@@ -124,9 +128,9 @@ CREATE INDEX executions_ended_by_listing
 -- The failed calls that a creator's server received, newest first.
 CREATE INDEX executions_failed_by_listing ON executions (listing, created_ms, execution_id)
   WHERE state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL;
-CREATE INDEX executions_burnt_by_wallet ON executions (wallet, created_ms, lost_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt_by_listing ON executions (listing, created_ms, lost_fees) WHERE lost_fees > 0;
-CREATE INDEX executions_burnt ON executions (created_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt_by_wallet ON executions (wallet, lost_ms, lost_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt_by_listing ON executions (listing, lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
+CREATE INDEX executions_burnt ON executions (lost_ms, lost_fees, account_fees) WHERE lost_fees > 0;
 CREATE INDEX executions_given_by_wallet ON executions (wallet, trials) WHERE trials > 0;
 CREATE INDEX executions_given ON executions (created_ms, given_lamports) WHERE given_lamports > 0;
 CREATE INDEX executions_at_risk
@@ -135,7 +139,7 @@ CREATE INDEX executions_at_risk
     AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
       'returning', 'open_signed', 'verified', 'refunding'))
     AND is_waiting = 0;
-CREATE INDEX executions_waiting_by_day ON executions (created_ms, wallet, listing, gas_lamports, house_lamports)
+CREATE INDEX executions_waiting_by_wallet ON executions (wallet, created_ms, gas_lamports, house_lamports)
   WHERE is_waiting = 1;
 -- Refunds that wait for the caller's account, and escrow accounts that were handed over and still exist.
 CREATE INDEX executions_waiting ON executions (wallet, execution_id)

@@ -5,8 +5,8 @@
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import type { Fate } from '../chain/confirmations.ts';
 import { feeOf } from '../chain/networkFee.ts';
-import { burnableBy, DAY_MS } from '../ledger/funding.ts';
-import type { JournalRow } from '../ledger/tables.ts';
+import { burnableBy } from '../ledger/funding.ts';
+import { isWaiting, type JournalRow } from '../ledger/tables.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 import { isHandedOver, readSnapshot, readSnapshotPast, type Snapshot, splitOf } from './snapshot.ts';
 import type { EngineDeps, Step } from './step.ts';
@@ -65,18 +65,16 @@ export function createEnding(
   }
 
   /**
-   * True if the daily budgets allow one more failed transaction of this row. The row's amount at risk stays reserved,
-   * besides the amount that it has burnt; a waiting refund has none reserved after the day of its call.
+   * True if the daily budgets allow one more failed transaction of this row. Its amount at risk stays reserved, besides
+   * the amount that it has burnt.
    */
   async function mayBurn(row: JournalRow): Promise<boolean> {
     const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());
-    const isReserved = row.is_waiting === 0n || row.created_ms > BigInt(Date.now()) - DAY_MS;
-    const own = isReserved ? 0n : row.gas_lamports + row.house_lamports;
     const { wallet, listing, total } = burnableBy(budgets, row.may_burn_lamports === 0n);
     return (
-      sums.burnt_wallet + sums.risk_wallet + own <= wallet &&
-      sums.burnt_listing + sums.risk_listing + own <= listing &&
-      sums.burnt_total + sums.risk_total + own <= total
+      sums.burnt_wallet + sums.risk_wallet <= wallet &&
+      sums.burnt_listing + sums.risk_listing <= listing &&
+      sums.burnt_total + sums.risk_total <= total
     );
   }
 
@@ -103,6 +101,11 @@ export function createEnding(
       if (isDead(signed)) return 'wait';
     }
     if (fate.kind === 'failed') await journal.burnt(row, feeOf(signed.bytes).lamports);
+    if (isWaiting(row)) {
+      // The next transaction of a refund that waits for its caller's account needs a new reservation.
+      await journal.refundWaits(row.execution_id, row.refund_state);
+      return 'rest';
+    }
     if (row.rebuilds >= MAX_REBUILDS || !(await mayBurn(row))) {
       log.error(
         { execution_id: row.execution_id, fate: fate.kind },

@@ -23,8 +23,8 @@ const CODES: Partial<Record<RefundReason, string>> = {
 };
 
 /** Creates the steps that refund. */
-export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, mayBurn }: Ending) {
-  const { chain, journal, usdcMint } = deps;
+export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }: Ending) {
+  const { chain, journal, budgets, usdcMint } = deps;
 
   /**
    * Signs and stores a refund. From then on nothing settles. `message` is for the caller, `answer` for the creator: it
@@ -40,16 +40,20 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
     if (!snapshot.record) return 'wait';
     const signed = await signRefund(chain, row, snapshot.record, usdcMint, reason);
     const problem = await chain.simulate(signed.bytes).catch(() => null);
+    // Sending it would only cost a fee.
+    const isUnusable = problem?.error === 'RefundDestinationUnusable';
+    const waits = isUnusable ? await refundObstacle(chain, snapshot.record, usdcMint).catch(() => null) : null;
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
     const refunding = journal.refunding(row, signed, {
       reason: REFUND_REASONS.indexOf(reason),
       code: CODES[reason] ?? 'execution_failed',
       message,
       rebuilds: row.rebuilds,
+      waits,
     });
     await Promise.all([kept, refunding]);
-    // Sending it would only cost a fee.
-    return problem?.error === 'RefundDestinationUnusable' ? waitForAccount(row) : 'next';
+    if (waits) return 'rest';
+    return isUnusable ? waitForAccount(row) : 'next';
   }
 
   async function refund(row: JournalRow): Promise<Step> {
@@ -57,7 +61,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
     if (isDead(signed)) return resignRefund(row, await readSnapshot(chain, row), row.rebuilds);
     const fate = await submit(row, signed);
     if (fate.kind === 'failed' && fate.error === 'RefundDestinationUnusable') {
-      await journal.burnt(row, feeOf(signed.bytes).lamports);
+      await journal.burnt(row, feeOf(signed.bytes).lamports, true);
       return waitForAccount(row);
     }
     return followFate(row, fate, signed, (fresh) => resignRefund(row, fresh, row.rebuilds + 1n));
@@ -86,31 +90,35 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead, 
     });
   }
 
-  /** Signs and stores the hand-over of a refund that has waited long enough. False if it is not due, or would fail. */
+  /**
+   * Signs and stores the hand-over of a refund that has waited long enough. False if it is not due, would fail, or the
+   * budgets have no room.
+   */
   async function handOver(row: JournalRow, { record, now }: Snapshot): Promise<boolean> {
     if (!record || now < handOverFrom(record.refundAt)) return false;
     const signed = await signHandOver(chain, row, record, usdcMint);
     const problem = await chain.simulate(signed.bytes);
-    if (problem) return false;
+    if (problem || !(await journal.reserveRefund(row, budgets))) return false;
     await storeRefund(row, signed, row.rebuilds);
     return true;
   }
 
   /**
    * Retries a refund with an unusable account only once that account is usable. Until the money is back, its displayed
-   * status does not change.
+   * status does not change. An account that repeatedly becomes unusable burns a fee each time: if the budgets have no
+   * room for it, the refund waits on. Its caller can still send it.
    */
   async function retryRefund(row: JournalRow, snapshot: Snapshot): Promise<Step> {
-    // An account that repeatedly becomes unusable burns a fee each time. The wallet can still take its money
-    // itself.
-    if (isWaiting(row) && row.lost_fees > 0n && !(await mayBurn(row))) return 'rest';
     if (isWaiting(row) || row.rebuilds > 0n) {
       const signed = await signRefund(chain, row, snapshot.record!, usdcMint, 'unserved');
       const problem = await chain.simulate(signed.bytes);
       if (problem?.error === 'RefundDestinationUnusable') {
         return (await handOver(row, snapshot)) ? refund(row) : waitForAccount(row);
       }
-      if (isWaiting(row)) await resignRefund(row, snapshot, row.rebuilds);
+      if (isWaiting(row)) {
+        if (!(await journal.reserveRefund(row, budgets))) return 'rest';
+        await resignRefund(row, snapshot, row.rebuilds);
+      }
     }
     return refund(row);
   }

@@ -50,6 +50,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (isWaiting(row)) {
       const again = await sign(row, at);
       if (await chain.simulate(again.bytes)) return waitForAccount(row);
+      if (!(await journal.reserveRefund(row, deps.budgets))) return 'rest';
       await journal.returning(row, again, { ...why, rebuilds: row.rebuilds });
       return 'next';
     }
@@ -62,8 +63,9 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     if (!fresh.deposit) return 'next';
     if (fate.kind === 'confirmed') return 'wait';
     if (fate.kind === 'failed') {
-      await journal.burnt(row, feeOf(signed.bytes).lamports);
-      if (fate.error === 'RefundDestinationUnusable') return waitForAccount(row);
+      const byAccount = isWaiting(row) || fate.error === 'RefundDestinationUnusable';
+      await journal.burnt(row, feeOf(signed.bytes).lamports, byAccount);
+      if (byAccount) return waitForAccount(row);
     }
     if (row.rebuilds < MAX_REBUILDS) return giveBack(row, fresh, why, row.rebuilds + 1n);
     log.error({ execution_id: row.execution_id, fate: fate.kind }, 'a deposit cannot be returned; trying again later');

@@ -126,13 +126,15 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
   ];
   const build = () => sql<JournalRow>`
     WITH ${meRow(me)}, ${isDeposit ? SUMS : CLAIM_SUMS},
-    before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(given_lamports), 0) AS given_before,
+    before AS (SELECT coalesce(max(lost_fees), 0) AS lost, coalesce(max(account_fees), 0) AS account_before,
+      coalesce(max(lost_ms), 0) AS lost_before, coalesce(max(given_lamports), 0) AS given_before,
       coalesce(max(trials), 0) AS trials_before FROM executions WHERE execution_id = ${row.execution_id})
     INSERT INTO executions (${sql.join(columns.map((column) => sql.ref(column)))}, lost_fees,
-      given_lamports, trials, gas_lamports, house_lamports, record_lent, escrow_lent, tank_lamports, may_burn_lamports)
+      account_fees, lost_ms, given_lamports, trials, gas_lamports, house_lamports, record_lent, escrow_lent,
+      tank_lamports, may_burn_lamports)
     SELECT ${sql.join(columns.map((column) => sql`${row[column]}`))}, lost,
-      given_before + house, trials_before + CASE WHEN house > 0 THEN 1 ELSE 0 END, gas, house, record_rent, escrow_rent,
-      tank, CASE WHEN is_proven = 1 THEN 0 ELSE may_burn END
+      account_before, lost_before, given_before + house, trials_before + CASE WHEN house > 0 THEN 1 ELSE 0 END, gas,
+      house, record_rent, escrow_rent, tank, CASE WHEN is_proven = 1 THEN 0 ELSE may_burn END
     FROM sums, before, ${waysRows(ways)}
     WHERE NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND execution_id IN (${sql.join(ids)}))
     ${isDeposit ? isUnused(row) : sql``}

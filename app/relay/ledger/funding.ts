@@ -79,14 +79,14 @@ const ANY = 2n ** 53n;
 /**
  * Must match the partial index. For a proven wallet only transactions on their way to the chain count: they burn their
  * fee if the wallet withdraws its money or the creator's account becomes unusable. New wallets cost nothing, so every
- * unfinished call of an unproven wallet counts. A refund that waits for its caller's account counts like a loss, on the
- * day of its call alone (WAITING), and again once it is signed anew.
+ * unfinished call of an unproven wallet counts. A refund that waits for its caller's account counts for its wallet alone
+ * (WAITING), until it is signed anew.
  */
 const AT_RISK = `state NOT IN ('settled', 'refunded', 'returned', 'void')
   AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
     'returning', 'open_signed', 'verified', 'refunding'))
   AND is_waiting = 0`;
-/** What callers burn who let many refunds wait, and then claim them all. Must match the partial index. */
+/** What the caller of waiting refunds burns by sending them itself. Must match the partial index. */
 const WAITING = 'is_waiting = 1 AND created_ms > since_ms';
 /** Must match the partial index and the triggers: what of a wallet waits for its own account. */
 const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over') AND state IN ('refunding', 'refunded')`;
@@ -94,10 +94,11 @@ const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over') AND state
  * The amount that such a row may burn. A row to be refunded may burn that refund, and its open if a stranger gives the
  * gas away.
  */
-const RISK = `sum(CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
+const AMOUNT = `CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
   WHEN may_burn_lamports > gas_lamports + house_lamports THEN may_burn_lamports
-  ELSE gas_lamports + house_lamports END)`;
-const LAST_LOSS = `(SELECT coalesce(max(created_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
+  ELSE gas_lamports + house_lamports END`;
+const RISK = `sum(${AMOUNT})`;
+const LAST_LOSS = `(SELECT coalesce(max(lost_ms), 0) FROM executions AS e WHERE e.wallet = me.wallet AND lost_fees > 0)`;
 const IS_PAID = `gas_lamports > 0 AND opened_at IS NOT NULL AND nonce <> ''`;
 
 /** The subject of sums. `slot` is the slot of the accounts that the sums are checked against. */
@@ -125,6 +126,14 @@ export const meValues = ({ id, wallet, listing, keyId, slot, nowMs }: Asking) =>
 ];
 
 const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM executions AS e WHERE ${where})`;
+
+/** Fees that were lost within the day. */
+const LOST = 'lost_fees > 0 AND lost_ms > since_ms';
+/**
+ * Of them, those that count for other callers too. Otherwise one caller with a closed account could use up the budgets
+ * of all.
+ */
+const SHARED = 'sum(lost_fees - account_fees)';
 
 const lentOf = (scope: string, name: string) =>
   `(SELECT coalesce(sum(lamports), 0) FROM lent_sums AS l WHERE l.scope = '${scope}' AND l.name = ${name})`;
@@ -170,15 +179,13 @@ sums AS MATERIALIZED (SELECT
     AND state IN ('settled', 'refunded') AND created_ms > ${LAST_LOSS} LIMIT ${PROVEN_BY}) AS ended) = ${PROVEN_BY}
     THEN 1 ELSE 0 END AS is_proven,
   ${one('count(*)', `e.wallet = me.wallet AND state NOT IN ('settled', 'refunded', 'returned', 'void')`)} AS open_now,
-  ${one('sum(lost_fees)', 'e.wallet = me.wallet AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_wallet,
-  ${one('sum(lost_fees)', 'e.listing = me.listing AND lost_fees > 0 AND created_ms > since_ms')} AS burnt_listing,
-  ${one('sum(lost_fees)', 'lost_fees > 0 AND created_ms > since_ms')} AS burnt_total,
+  ${one('sum(lost_fees)', `e.wallet = me.wallet AND ${LOST}`)} AS burnt_wallet,
+  ${one(SHARED, `e.listing = me.listing AND ${LOST}`)} AS burnt_listing,
+  ${one(SHARED, LOST)} AS burnt_total,
   ${one(RISK, `e.wallet = me.wallet AND ${AT_RISK}`)}
     + ${one('sum(gas_lamports + house_lamports)', `e.wallet = me.wallet AND ${WAITING}`)} AS risk_wallet,
-  ${one(RISK, `e.listing = me.listing AND ${AT_RISK}`)}
-    + ${one('sum(gas_lamports + house_lamports)', `e.listing = me.listing AND ${WAITING}`)} AS risk_listing,
-  ${one(RISK, AT_RISK)}
-    + ${one('sum(gas_lamports + house_lamports)', WAITING)} AS risk_total,
+  ${one(RISK, `e.listing = me.listing AND ${AT_RISK}`)} AS risk_listing,
+  ${one(RISK, AT_RISK)} AS risk_total,
   ${lentOf('wallet', 'me.wallet')} AS lent_wallet,
   ${lentOf('listing', 'me.listing')} AS lent_listing,
   ${lentOf('total', "''")} AS lent_total,
@@ -195,6 +202,11 @@ export const SUMS = sumsWith(PAID);
  */
 export const CLAIM_SUMS = sumsWith(`CASE WHEN opening.in_flight < ${FIRST_OPENS} THEN 0 ELSE ${PAID} END`);
 
+const spentBy = (whose: string) => `${one('sum(lost_fees)', `${whose} ${LOST}`)} + ${one(RISK, `${whose} ${AT_RISK}`)}`;
+/** One row `spent` about `me`: all fees that were lost within the day, and all amounts at risk. */
+export const SPENT = sql.raw(`spent AS MATERIALIZED (SELECT ${spentBy('e.wallet = me.wallet AND')} AS by_wallet,
+  ${spentBy('e.listing = me.listing AND')} AS by_listing, ${spentBy('')} AS in_total FROM me)`);
+
 /** The sums of a wallet and a listing; lamports, except for the counts. */
 export interface Sums {
   in_flight: bigint;
@@ -203,8 +215,10 @@ export interface Sums {
   is_proven: bigint;
   open_now: bigint;
   burnt_wallet: bigint;
+  /** Without the fees that callers' own accounts cost, which count for their wallets alone. */
   burnt_listing: bigint;
   burnt_total: bigint;
+  /** With the wallet's waiting refunds. */
   risk_wallet: bigint;
   risk_listing: bigint;
   risk_total: bigint;
@@ -246,6 +260,20 @@ export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, isProven: boolean)
   if (isProven) return burnt;
   return { wallet: burnt.wallet, listing: burnt.listing / 2n, total: burnt.total / 2n };
 }
+
+/**
+ * The limits on signing a waiting refund anew. It can fail again, as often as its caller closes the account in time. It
+ * gets half of what calls get, so that it never takes the place of a call.
+ */
+export function resentBy(budgets: Pick<Budgets, 'burnt'>, isProven: boolean): Budget {
+  const { wallet, listing, total } = burnableBy(budgets, isProven);
+  return { wallet, listing: listing / 2n, total: total / 2n };
+}
+
+/** True if `spent` has room for the row's amount. The statement takes the values in the order of `Budget`. */
+export const hasRoom = ({ wallet, listing, total }: Budget) => sql<boolean>`EXISTS (SELECT 1 FROM spent
+  WHERE by_wallet + ${sql.raw(AMOUNT)} <= ${at(wallet)} AND by_listing + ${sql.raw(AMOUNT)} <= ${at(listing)}
+    AND in_total + ${sql.raw(AMOUNT)} <= ${at(total)})`;
 
 /** The limits of a claim, as its statement takes them. */
 export function limitsOf(budgets: Budgets, isOpen: boolean, firstOpens = FIRST_OPENS) {

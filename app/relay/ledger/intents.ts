@@ -2,12 +2,14 @@
  * Moves before money moves. Each is on the disk before the relay acts. Neither a killed process nor a power cut
  * therefore forgets a transaction that may have been sent.
  */
+import { sql } from 'kysely';
+import { type Budgets, hasRoom, meRow, meValues, resentBy, SPENT } from './funding.ts';
 import type { Mover, Moving } from './moves.ts';
 import { isWaiting, type JournalRow } from './tables.ts';
-import type { NewTransaction } from './writing.ts';
+import type { NewTransaction, Writing } from './writing.ts';
 
 /** The intents of one journal. All throw JournalConflict if the row may not move there. */
-export function createIntents({ intend }: Mover) {
+export function createIntents({ intend }: Mover, writing: Writing) {
   return {
     /** These bytes will be sent to make the deposit's accounts. */
     depositSigned(row: Moving, signed: NewTransaction): Promise<void> {
@@ -90,12 +92,12 @@ export function createIntents({ intend }: Mover) {
     },
     /**
      * The caller gets its money back; from here on nothing settles. A refund that waits for an account keeps that
-     * state.
+     * state. `waits`: these bytes would fail, and are not sent.
      */
     refunding(
       row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
-      why: { reason: number; code: string; message: string; rebuilds: bigint },
+      why: { reason: number; code: string; message: string; rebuilds: bigint; waits?: 'claimable' | 'blocked' | null },
     ): Promise<void> {
       return intend(
         row,
@@ -105,8 +107,8 @@ export function createIntents({ intend }: Mover) {
           refund_signature: signed.signature,
           refund_last_valid_height: signed.lastValidHeight,
           refund_reason: BigInt(why.reason),
-          refund_state: isWaiting(row) ? row.refund_state : 'pending',
-          is_waiting: 0n,
+          refund_state: why.waits ?? (isWaiting(row) ? row.refund_state : 'pending'),
+          is_waiting: why.waits ? 1n : 0n,
           error_code: why.code,
           error_message: why.message,
           rebuilds: why.rebuilds,
@@ -114,9 +116,34 @@ export function createIntents({ intend }: Mover) {
         signed,
       );
     },
+    reserveRefund: (row: Waiting, budgets: Pick<Budgets, 'burnt'>) => reserveRefund(writing, row, budgets),
     /** Too many rebuilds: a person has to check it. The chain still lets anyone refund after refund_at. */
     parked(row: Moving): Promise<void> {
       return intend(row, 'parked', {});
     },
   };
+}
+
+type Waiting = Pick<JournalRow, 'execution_id' | 'wallet' | 'listing' | 'may_burn_lamports' | 'is_waiting'>;
+
+/**
+ * Reserves the fees of a waiting refund that is to be signed anew. One statement adds up and reserves, so refunds and
+ * relays that do it at once never pass the limits together. False if the budgets have no room.
+ */
+async function reserveRefund(writing: Writing, row: Waiting, budgets: Pick<Budgets, 'burnt'>): Promise<boolean> {
+  if (row.is_waiting === 0n) return true;
+  const { execution_id: id, wallet, listing } = row;
+  const { writes, db, owner, compile } = writing;
+  const me = { id, wallet, listing, keyId: '', slot: 0n, nowMs: BigInt(Date.now()) };
+  const limits = resentBy(budgets, row.may_burn_lamports === 0n);
+  const values = [...meValues(me), id, owner, limits.wallet, limits.listing, limits.total];
+  const build = () => sql`
+    WITH ${meRow(me)}, ${SPENT}
+    UPDATE executions SET is_waiting = 0
+    WHERE execution_id = ${id} AND lease_owner = ${owner} AND is_waiting = 1 AND ${hasRoom(limits)}`;
+  const query = compile('reserve a refund', values, () => ({ compile: () => build().compile(db) }));
+  const [reserved] = await writes.alone([`wallet ${wallet}`, 'totals'], [query]);
+  if (reserved?.changes !== 1) return false;
+  row.is_waiting = 0n;
+  return true;
 }

@@ -38,7 +38,7 @@ export function createJournal(writes: GroupCommit, db: Kysely<LedgerTables>, own
     owner,
     get: (id: string): Promise<JournalRow | undefined> => readExecutionRow(writing, id),
     ...createClaims(writing),
-    ...createIntents(mover),
+    ...createIntents(mover, writing),
     ...createNotes(mover, writing),
     ...createResults(writing, pieces),
     ...createLateAnswers(writing, pieces),

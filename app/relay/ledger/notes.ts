@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
 import type { Mover, Moving } from './moves.ts';
-import type { JournalRow } from './tables.ts';
+import { isWaiting, type JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** The escrow by its record from the open on; times are unix seconds. */
@@ -18,6 +18,16 @@ export interface FailedOpen {
   slot: number;
   burnt: bigint;
 }
+
+type Losses = Pick<JournalRow, 'lost_fees' | 'account_fees'>;
+type Losing = Losses & Pick<JournalRow, 'refund_state'>;
+
+/** The losses with another fee, lamports. */
+const losses = (row: Losses, lamports: bigint, byAccount: boolean) => ({
+  lost_fees: row.lost_fees + lamports,
+  account_fees: row.account_fees + (byAccount ? lamports : 0n),
+  lost_ms: BigInt(Date.now()),
+});
 
 /** The notes of one journal. Its moves throw JournalConflict if the row may not move there. */
 export function createNotes({ note }: Mover, { db }: Writing) {
@@ -71,22 +81,35 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     },
     /** `burnt`: fees left unpaid because a stranger's refund gave the gas back to the wallet, lamports. */
     refunded(
-      row: Moving & Pick<JournalRow, 'error_code' | 'lost_fees' | 'gas_lamports' | 'deposit'>,
+      row: Moving & Losing & Pick<JournalRow, 'error_code' | 'gas_lamports' | 'deposit'>,
       settledAt: bigint,
       burnt = 0n,
       refund_state: 'handed_over' | 'done' = 'done',
     ): Promise<void> {
-      const lost_fees = row.lost_fees + burnt;
-      return note(row, 'refunded', { settled_at: settledAt, refund_state, lost_fees, is_waiting: 0n });
+      const lost = burnt > 0n ? losses(row, burnt, isWaiting(row)) : {};
+      return note(row, 'refunded', { settled_at: settledAt, refund_state, is_waiting: 0n, ...lost });
     },
-    /** The chain took the fee of a transaction that it refused. The fee stays unpaid; lamports. */
-    async burnt(row: Pick<JournalRow, 'execution_id' | 'lost_fees'>, lamports: bigint): Promise<void> {
+    /**
+     * The chain took the fee of a transaction that it refused. The fee stays unpaid; lamports. `byAccount`: the caller's
+     * own account cost it.
+     */
+    async burnt(
+      row: Losing & Pick<JournalRow, 'execution_id'>,
+      lamports: bigint,
+      byAccount = isWaiting(row),
+    ): Promise<void> {
+      const { lost_ms, ...lost } = losses({ lost_fees: 0n, account_fees: 0n }, lamports, byAccount);
       await db
         .updateTable('executions')
-        .set((columns) => ({ lost_fees: columns('lost_fees', '+', lamports) }))
+        .set((own) => ({
+          lost_fees: own('lost_fees', '+', lost.lost_fees),
+          account_fees: own('account_fees', '+', lost.account_fees),
+          lost_ms,
+        }))
         .where('execution_id', '=', row.execution_id)
         .execute();
-      row.lost_fees += lamports;
+      row.lost_fees += lost.lost_fees;
+      row.account_fees += lost.account_fees;
     },
     /** Notes that a certain refund waits for the caller's account; none of its transactions can land any more. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
@@ -102,7 +125,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
      * the accounts are outdated. A signed open is proven once more at finality.
      */
     void(
-      row: Moving & Pick<JournalRow, 'open_transaction' | 'deposit_transaction' | 'lost_fees' | 'accepted_at'>,
+      row: Moving & Losing & Pick<JournalRow, 'open_transaction' | 'deposit_transaction' | 'accepted_at'>,
       code: string,
       message: string,
       failed?: FailedOpen,
@@ -113,8 +136,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         settled_at: now > row.accepted_at ? now : row.accepted_at,
         error_code: code,
         error_message: message,
-        lost_fees: row.lost_fees + (failed?.burnt ?? 0n),
-        ...(failed && { opened_slot: BigInt(failed.slot) }),
+        ...(failed && { opened_slot: BigInt(failed.slot), ...losses(row, failed.burnt, false) }),
         is_final: row.open_transaction || row.deposit_transaction ? 0n : 1n,
       });
     },

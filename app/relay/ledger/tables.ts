@@ -35,8 +35,10 @@ export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', '
 export type RefundState = 'pending' | 'claimable' | 'blocked' | 'handed_over' | 'done';
 
 /** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
-export function isWaiting({ refund_state }: { refund_state: RefundState | null }): boolean {
-  return refund_state === 'claimable' || refund_state === 'blocked';
+export function isWaiting<Row extends { refund_state: RefundState | null }>(
+  row: Row,
+): row is Row & { refund_state: 'claimable' | 'blocked' } {
+  return row.refund_state === 'claimable' || row.refund_state === 'blocked';
 }
 
 export interface ExecutionsTable {
@@ -97,6 +99,10 @@ export interface ExecutionsTable {
   is_final: Generated<bigint>;
   /** Unpaid network fees, including those of calls that this one replaced, lamports. */
   lost_fees: Generated<bigint>;
+  /** The part of it that the caller's own account cost: by refused refunds, or by a waiting refund that its caller sent. */
+  account_fees: Generated<bigint>;
+  /** When the last of these fees was lost, unix ms; 0 if none was. */
+  lost_ms: Generated<bigint>;
   /** Unix milliseconds before which recovery leaves the row alone. */
   rest_until_ms: Generated<bigint>;
   /** Lamports stored in the record for the relay that ends the execution. */
@@ -190,6 +196,8 @@ const COLUMNS: Record<keyof ExecutionsTable, true> = {
   reopens: true,
   is_final: true,
   lost_fees: true,
+  account_fees: true,
+  lost_ms: true,
   rest_until_ms: true,
   gas_lamports: true,
   house_lamports: true,

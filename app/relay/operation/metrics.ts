@@ -142,8 +142,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
         ended.inc({ outcome: 'void' });
         count('burnt', failed?.burnt ?? 0n);
       },
-      async burnt(row, lamports) {
-        await journal.burnt(row, lamports);
+      async burnt(row, lamports, byAccount) {
+        await journal.burnt(row, lamports, byAccount);
         count('burnt', lamports);
       },
     }),

@@ -53,9 +53,9 @@ describe('operation.state', () => {
     await world.addJournal({ ...row, state: 'paid', deposit: newAddress() });
     await world.addJournal({ ...row, state: 'returned', deposit: newAddress() });
     world.state.x402 = { feePayer: address, lamports: 90_000_000 };
-    await world.addJournal({ ...row, state: 'void', lost_fees: 5_000n });
+    await world.addJournal({ ...row, state: 'void', lost_fees: 5_000n, lost_ms: BigInt(EPOCH * 1000) });
     const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
-    await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, created_ms: yesterday });
+    await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, lost_ms: yesterday });
     const execution = { caller: newAddress(), listing };
     for (const outcome of ['open', 'open', 'lapsed'] as const) {
       const execution_id = await world.addRecord({ ...execution, status: 'disputed' });

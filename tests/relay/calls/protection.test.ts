@@ -177,7 +177,7 @@ describe('protection of the fee payer', function () {
     // The rent of the one that was served, and its record.
     expect((await market.balances()).callers[0]).to.equal(balances.callers[0]! - 250_000n);
     expect(before).to.be.greaterThan(await lamports());
-    await market.query('ledger', `UPDATE executions SET created_ms = created_ms - ${24 * 3_600_000}`);
+    await market.query('ledger', `UPDATE executions SET lost_ms = lost_ms - ${24 * 3_600_000}`);
     expect((await start()).status).to.equal(200);
   });
 

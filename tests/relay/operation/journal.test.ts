@@ -184,7 +184,7 @@ describe('the journal', () => {
     await mine.openConfirmed(row, TIMES, 1);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     expect(await burntOf(0)).to.equal(15_000n);
-    expect(await burntOf(DAY_MS + 1)).to.equal(0n);
+    expect(await burntOf(Date.now() + DAY_MS)).to.equal(0n);
   });
 
   it('counts the fee of a refused open whatever the caller was told, and nothing for an expired open', async () => {

@@ -174,6 +174,8 @@ describe('query plans', function () {
       await journal.restUntil('an id', 1);
       await journal.claim(EXECUTION, 1, free({ openExecutions: 1_000 }));
       await journal.sumsOf(WALLET, 'a listing', 1);
+      const waiting = { execution_id: 'an id', wallet: WALLET, listing: 'a listing', is_waiting: 1n };
+      await journal.reserveRefund({ ...waiting, may_burn_lamports: 0n }, free().budgets);
       await journal.lent(1n, 99, '');
       await journal.rentReturned(['an id']);
       await journal.handOver();
