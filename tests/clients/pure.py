@@ -15,7 +15,15 @@ from typing import Any
 import base58
 import httpx
 
-from agent_marketplace import AsyncClient, Client, NotFoundError, from_base_units, to_base_units, x402
+from agent_marketplace import (
+    AsyncClient,
+    Client,
+    NotFoundError,
+    ServiceUnavailableError,
+    from_base_units,
+    to_base_units,
+    x402,
+)
 from agent_marketplace.creator import signatures
 from agent_marketplace.money import json_usdc
 from agent_marketplace.receipts import (
@@ -220,7 +228,7 @@ for value in (None, [], "exact", 7):
 
 # Both clients: the same methods with the same arguments and docs
 clients = (Client("http://127.0.0.1"), AsyncClient("http://127.0.0.1"))
-for group in ("agents", "executions", "statements"):
+for group in ("agents", "executions", "statements", "webhooks"):
     ours, theirs = (getattr(client, group) for client in clients)
     names = [name for name in dir(ours) if not name.startswith("_")]
     assert names == [name for name in dir(theirs) if not name.startswith("_")]
@@ -228,7 +236,7 @@ for group in ("agents", "executions", "statements"):
         one, other = getattr(ours, name), getattr(theirs, name)
         assert inspect.signature(one).parameters == inspect.signature(other).parameters, name
         assert one.__doc__ == other.__doc__, name
-        assert inspect.iscoroutinefunction(other) or name in ("list", "events"), name
+        assert inspect.iscoroutinefunction(other) or name in ("list", "events", "deliveries"), name
 assert "secret" not in repr(Client("http://127.0.0.1", "secret"))
 for address in ("", "ftp://a", "http://", "https://user:pass@host"):
     assert raises(lambda address=address: Client(address)), address
@@ -285,6 +293,44 @@ with Client("http://m.example", transport=streaming(opened)) as client:
     events.close()
     assert opened.is_closed
 asyncio.run(leave_async(Events()))
+
+# Changes of webhooks are sent once: after a fault nobody knows whether the first one was made
+sent: list[tuple[str, str, Any]] = []
+
+
+def busy(request: httpx.Request) -> httpx.Response:
+    body = json.loads(request.content) if request.content else None
+    sent.append((request.method, request.url.path.removeprefix("/v1/webhooks"), body))
+    return httpx.Response(503, json={"error": {"code": "service_unavailable", "message": "m"}})
+
+
+with Client("http://m.example", transport=httpx.MockTransport(busy)) as client:
+    hooks = client.webhooks
+    for change in (
+        lambda: hooks.create("https://a.example"),
+        lambda: hooks.create("https://a.example", event_types=("gas.low",)),
+        lambda: hooks.update("we_1", enabled=False),
+        lambda: hooks.update("we_1", url="https://b.example", event_types=[]),
+        lambda: hooks.delete("we_1"),
+        lambda: hooks.rotate_secret("we_1"),
+        lambda: hooks.test("we_1"),
+        lambda: hooks.redeliver("dlv_1"),
+    ):
+        try:
+            change()
+            raise AssertionError("it must raise")
+        except ServiceUnavailableError:
+            pass
+assert sent == [
+    ("POST", "", {"url": "https://a.example", "event_types": []}),
+    ("POST", "", {"url": "https://a.example", "event_types": ["gas.low"]}),
+    ("PATCH", "/we_1", {"enabled": False}),
+    ("PATCH", "/we_1", {"url": "https://b.example", "event_types": []}),
+    ("DELETE", "/we_1", None),
+    ("POST", "/we_1/rotate", None),
+    ("POST", "/we_1/test", None),
+    ("POST", "/deliveries/dlv_1/redeliver", None),
+], sent
 
 # A transport of one's own, the User-Agent, and a log that says what happened without saying any secret
 asked: list[httpx.Request] = []

@@ -20,11 +20,14 @@ import {
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { constants, findTokenAccount, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type Check, verifyExecution, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 import { createTerminal } from '../cli/run.ts';
 import { run } from '../harness/edge/tools.ts';
-import { untilFound } from '../harness/edge/until.ts';
-import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { until, untilFound } from '../harness/edge/until.ts';
+import { freePort } from '../harness/freePort.ts';
+import { FEE, PRICE, type TestCaller, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
 import { paysFromAWallet, SERVICE_FEE } from './purchases.ts';
@@ -63,6 +66,12 @@ describe('clients/python', function () {
       answersOf('behaviours.py', [kind], entries) as Promise<Outcome[]>;
   const asUser = () => ({ MARKETPLACE_URL: market.relay.url, MARKETPLACE_API_KEY: market.callers[0]!.apiKey });
 
+  /** A key that can do nothing but manage the webhooks of the caller's wallet. */
+  const webhookKey = async ({ wallet }: TestCaller): Promise<string> => {
+    const options = { name: 'webhooks', limits: market.limits, restrictions: { scopes: ['webhooks' as const] } };
+    return (await createKey(market.marketplace, { wallet: keypairSigner(wallet), ...options })).api_key;
+  };
+
   describe('the package', () => {
     const tool = (name: string, ...args: string[]) => toolIn(SOURCE, name, ...args);
     const toolIn = async (cwd: string, name: string, ...args: string[]) => {
@@ -82,6 +91,7 @@ describe('clients/python', function () {
         'caller_async.py',
         'follow.py',
         'verify.py',
+        'endpoint.py',
         'receiver.py',
         'creator.py',
         'service.py',
@@ -103,7 +113,10 @@ describe('clients/python', function () {
 
     it('is formatted and linted by ruff, as are its programs for tests', async () => {
       const settings = ['--config', join(SOURCE, 'pyproject.toml')];
-      const ours = [SOURCE, ...['behaviours', 'checks', 'kit', 'pure'].map((name) => join(HERE, `${name}.py`))];
+      const ours = [
+        SOURCE,
+        ...['behaviours', 'checks', 'endpoints', 'kit', 'pure'].map((name) => join(HERE, `${name}.py`)),
+      ];
       await tool('ruff', 'format', '--check', ...settings, ...ours);
       await tool('ruff', 'check', ...settings, ...ours);
     });
@@ -237,9 +250,21 @@ describe('clients/python', function () {
       expect([bad.code, bad.output]).to.deep.equal([1, 'not paid: payTo is wrong\n']);
     });
 
-    it('receives webhooks, and refuses those that nobody signed', async () => {
-      const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-      const { lines } = await serve('receiver:app', { WEBHOOK_SECRET: secret });
+    it('adds a webhook endpoint, receives what happens, and refuses webhooks that nobody signed', async () => {
+      const port = await freePort();
+      const address = `http://127.0.0.1:${port}/webhooks`;
+      const env = { MARKETPLACE_URL: market.relay.url, MARKETPLACE_API_KEY: await webhookKey(market.callers[0]!) };
+      const added = await python.finish(['endpoint.py', address], env);
+      expect(added.code, added.output).to.equal(0);
+      const [, endpointId, secret] = /^(we_\w+) (whsec_\S+)\n$/.exec(added.stdout)!;
+      const { lines } = await serve('receiver:app', { WEBHOOK_SECRET: secret }, port);
+      const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
+      const { execution_id } = await client.execute(market.agentId, { task: 'reported' });
+      const reported = () => lines.filter((line) => line.includes(execution_id)).map((line) => line.split(' ')[0]);
+      await until('the end is reported', () => reported().length > 0);
+      expect(reported()).to.deep.equal(['execution.completed']);
+      await createClient({ baseUrl: market.relay.url, apiKey: env.MARKETPLACE_API_KEY }).deleteWebhook(endpointId!);
+
       const send =
         'import sys, datetime, json, httpx, standardwebhooks\n' +
         'url, secret, body = sys.argv[1:]\n' +
@@ -250,13 +275,13 @@ describe('clients/python', function () {
         '    print(httpx.post(url, content=body, headers={**headers, **extra}).status_code)\n' +
         'print(httpx.post(url, content=body).status_code)\n';
       const body = JSON.stringify({ type: 'execution.completed', timestamp: '2026-01-01T00:00:00Z', data: { a: 'ü' } });
-      const sent = await python.finish(['-c', send, `${url(lines)}/webhooks`, secret, body]);
+      const sent = await python.finish(['-c', send, address, secret!, body]);
       expect(sent.stdout.trim().split('\n'), sent.output).to.deep.equal(['200', '200', '400', '400', '400', '400']);
       expect(lines.filter((line) => line === "execution.completed {'a': 'ü'}")).to.have.length(1);
     });
 
-    const serve = (app: string, env: NodeJS.ProcessEnv = {}) =>
-      python.start(['-m', 'uvicorn', app, '--port', '0'], /Uvicorn running on (\S+)/, { ...asUser(), ...env });
+    const serve = (app: string, env: NodeJS.ProcessEnv = {}, port = 0) =>
+      python.start(['-m', 'uvicorn', app, '--port', String(port)], /Uvicorn running on (\S+)/, { ...asUser(), ...env });
     const url = (lines: string[]): string => /Uvicorn running on (\S+)/.exec(lines.join('\n'))![1]!;
     const key = (): Uint8Array => loadSigningKey(join(python.folder, 'signing.json'));
     const entry = (agent: string, call: object) => ({
@@ -265,6 +290,19 @@ describe('clients/python', function () {
       call: { method: 'agents.run', agent, ...call },
     });
   });
+
+  for (const kind of ['sync', 'async']) {
+    it(`manages webhook endpoints with the scope for it alone, ${kind}`, async () => {
+      const caller = market.callers[1]!;
+      const env = {
+        MARKETPLACE_URL: market.relay.url,
+        MARKETPLACE_API_KEY: await webhookKey(caller),
+        ANOTHER_API_KEY: caller.apiKey,
+      };
+      const { code, output } = await python.finish([join(HERE, 'endpoints.py'), kind], env);
+      expect(code, output).to.equal(0);
+    });
+  }
 
   describe('its checks of receipts', () => {
     it('say the same as those in TypeScript, of good receipts, of changed ones, and of a refund', async () => {

@@ -1,12 +1,12 @@
 """Each method of the clients as a flow or a call: both clients share everything but how they wait."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from . import models
-from ._calls import Call, Payment, Service, ask, checked_url, get, path_of, read
+from . import models, webhooks
+from ._calls import Call, M, Payment, Service, ask, checked_url, get, path_of, read
 from ._flow import Flow
 from ._lists import FetchPage
 from ._version import USER_AGENT, __version__
@@ -70,9 +70,7 @@ def archive(service: Service, execution_id: str) -> Flow[models.ArchiveAnswer]:
 
 
 def delete_content(service: Service, execution_id: str) -> Flow[models.DeletedContent]:
-    call = Call("DELETE", path_of("v1", "executions", execution_id, "content"), repeatable=False)
-    answer = yield from ask(service, call)
-    return read(models.DeletedContent, answer, service.base_url)
+    return _change(service, models.DeletedContent, "DELETE", path_of("v1", "executions", execution_id, "content"))
 
 
 def daily(service: Service, role: str | None, start: date | None, end: date | None) -> Flow[models.DailyStatement]:
@@ -82,6 +80,60 @@ def daily(service: Service, role: str | None, start: date | None, end: date | No
 
 def spend(service: Service, start: date | None, end: date | None) -> Flow[models.SpendStatement]:
     return get(service, models.SpendStatement, path_of("v1", "statements", "spend", query={"from": start, "to": end}))
+
+
+def webhook_endpoints(service: Service) -> Flow[list[webhooks.WebhookEndpoint]]:
+    answer = yield from get(service, webhooks.WebhookEndpoints, path_of("v1", "webhooks"))
+    return answer.endpoints
+
+
+def create_webhook(service: Service, url: str, event_types: Sequence[str]) -> Flow[webhooks.WebhookSecret]:
+    body = {"url": url, "event_types": list(event_types)}
+    return _change(service, webhooks.WebhookSecret, "POST", path_of("v1", "webhooks"), body)
+
+
+def webhook_endpoint(service: Service, endpoint_id: str) -> Flow[webhooks.WebhookEndpoint]:
+    return get(service, webhooks.WebhookEndpoint, path_of("v1", "webhooks", endpoint_id))
+
+
+def update_webhook(
+    service: Service, endpoint_id: str, url: str | None, event_types: Sequence[str] | None, enabled: bool | None
+) -> Flow[webhooks.WebhookEndpoint]:
+    changes = {"url": url, "event_types": None if event_types is None else list(event_types), "enabled": enabled}
+    body = {name: value for name, value in changes.items() if value is not None}
+    return _change(service, webhooks.WebhookEndpoint, "PATCH", path_of("v1", "webhooks", endpoint_id), body)
+
+
+def delete_webhook(service: Service, endpoint_id: str) -> Flow[None]:
+    yield from _change(service, webhooks.WebhookId, "DELETE", path_of("v1", "webhooks", endpoint_id))
+
+
+def rotate_webhook_secret(service: Service, endpoint_id: str) -> Flow[webhooks.WebhookSecret]:
+    return _change(service, webhooks.WebhookSecret, "POST", path_of("v1", "webhooks", endpoint_id, "rotate"))
+
+
+def test_webhook(service: Service, endpoint_id: str) -> Flow[None]:
+    yield from _change(service, webhooks.WebhookId, "POST", path_of("v1", "webhooks", endpoint_id, "test"))
+
+
+def delivery_pages(service: Service, endpoint_id: str, limit: int) -> FetchPage[webhooks.WebhookDelivery]:
+    def fetch(offset: int) -> Flow[tuple[list[webhooks.WebhookDelivery], int]]:
+        path = path_of("v1", "webhooks", endpoint_id, "deliveries", query={"limit": limit, "offset": offset})
+        page = yield from get(service, webhooks.WebhookDeliveryPage, path)
+        return page.deliveries, page.total
+
+    return fetch
+
+
+def redeliver_webhook(service: Service, delivery_id: str) -> Flow[webhooks.WebhookDelivery]:
+    path = path_of("v1", "webhooks", "deliveries", delivery_id, "redeliver")
+    return _change(service, webhooks.WebhookDelivery, "POST", path)
+
+
+def _change(service: Service, model: type[M], method: str, path: str, body: Mapping[str, Any] | None = None) -> Flow[M]:
+    """A request that is sent once: a second one could make, send or delete something more."""
+    answer = yield from ask(service, Call(method, path, body, repeatable=False))
+    return read(model, answer, service.base_url)
 
 
 def instant(time: datetime | None) -> datetime | None:

@@ -1,5 +1,6 @@
 """The client for asyncio. The same methods as `Client`, with `await`; see there."""
 
+import builtins
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,7 +9,7 @@ from typing import Any, Literal
 
 import httpx
 
-from . import _paid, _routes, models
+from . import _paid, _routes, models, webhooks
 from ._calls import Payment, Service
 from ._drive import AsyncTransport
 from ._events import Following
@@ -41,6 +42,7 @@ class AsyncClient:
         self.agents = AsyncAgents(service, self._transport)
         self.executions = AsyncExecutions(service, self._transport)
         self.statements = AsyncStatements(service, self._transport)
+        self.webhooks = AsyncWebhooks(service, self._transport)
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -246,3 +248,60 @@ class AsyncStatements:
     async def spend(self, *, from_: date | None = None, to: date | None = None) -> models.SpendStatement:
         """What the wallet paid by the UTC day, API key and agent."""
         return await self._transport.run(_routes.spend(self._service, from_, to))
+
+
+class AsyncWebhooks:
+    """Where the wallet's events are sent. Needs a key with the scope `webhooks`; changes are not repeated."""
+
+    def __init__(self, service: Service, transport: AsyncTransport) -> None:
+        self._service = service
+        self._transport = transport
+
+    async def list(self) -> builtins.list[webhooks.WebhookEndpoint]:
+        """The wallet's endpoints, the oldest first."""
+        return await self._transport.run(_routes.webhook_endpoints(self._service))
+
+    async def create(self, url: str, *, event_types: Sequence[str] = ()) -> webhooks.WebhookSecret:
+        """Adds an endpoint. Its secret, for `verify_webhook`, is in this answer only.
+
+        `event_types`: such as `execution.completed`; none: all.
+        """
+        return await self._transport.run(_routes.create_webhook(self._service, url, event_types))
+
+    async def retrieve(self, endpoint_id: str) -> webhooks.WebhookEndpoint:
+        """One endpoint."""
+        return await self._transport.run(_routes.webhook_endpoint(self._service, endpoint_id))
+
+    async def update(
+        self,
+        endpoint_id: str,
+        *,
+        url: str | None = None,
+        event_types: Sequence[str] | None = None,
+        enabled: bool | None = None,
+    ) -> webhooks.WebhookEndpoint:
+        """Changes what is given. With `enabled=False` nothing is sent from now on."""
+        flow = _routes.update_webhook(self._service, endpoint_id, url, event_types, enabled)
+        return await self._transport.run(flow)
+
+    async def delete(self, endpoint_id: str) -> None:
+        """Deletes an endpoint with its log."""
+        await self._transport.run(_routes.delete_webhook(self._service, endpoint_id))
+
+    async def rotate_secret(self, endpoint_id: str) -> webhooks.WebhookSecret:
+        """Replaces the secret. The old one signs too for 24 hours."""
+        return await self._transport.run(_routes.rotate_webhook_secret(self._service, endpoint_id))
+
+    async def test(self, endpoint_id: str) -> None:
+        """Sends `webhook.test`; its outcome is in the deliveries."""
+        await self._transport.run(_routes.test_webhook(self._service, endpoint_id))
+
+    def deliveries(
+        self, endpoint_id: str, *, limit: int = _routes.PAGE, offset: int = 0
+    ) -> AsyncListing[webhooks.WebhookDelivery]:
+        """What was sent to an endpoint, newest first, with the answers; `limit` is the size of a page, 1 to 100."""
+        return AsyncListing(self._transport, _routes.delivery_pages(self._service, endpoint_id, limit), offset)
+
+    async def redeliver(self, delivery_id: str) -> webhooks.WebhookDelivery:
+        """Sends the event of a delivery once more, as a new delivery."""
+        return await self._transport.run(_routes.redeliver_webhook(self._service, delivery_id))

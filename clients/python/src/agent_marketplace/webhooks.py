@@ -1,15 +1,89 @@
-"""Webhooks of the marketplace, by the Standard Webhooks specification."""
+"""Webhooks of the marketplace, by the Standard Webhooks specification: the check of a message, and what
+`client.webhooks` answers."""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import standardwebhooks
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ._calls import read_json
+from .models import Model
 
-__all__ = ["WebhookEvent", "WebhookVerificationError", "verify_webhook"]
+__all__ = [
+    "WebhookDelivery",
+    "WebhookEndpoint",
+    "WebhookEvent",
+    "WebhookSecret",
+    "WebhookVerificationError",
+    "verify_webhook",
+]
+
+
+class WebhookEndpoint(Model):
+    """Where events of the wallet are sent."""
+
+    endpoint_id: str
+    url: str
+    event_types: list[str]
+    """Empty: all types."""
+    status: Literal["active", "failing", "disabled"]
+    """`failing`: the last attempt failed. `disabled`: nothing is sent."""
+    failing_since: datetime | None
+    """The first failed attempt since the last success."""
+    disabled_at: datetime | None
+    disabled_by: Literal["wallet", "failures"] | None
+    """The wallet itself, or the marketplace after days of failures."""
+    old_secret_until: datetime | None
+    """Until then messages are signed with the secret before the last rotation too."""
+    created_at: datetime
+
+
+class WebhookSecret(Model):
+    """A new endpoint, or one with a new secret."""
+
+    endpoint: WebhookEndpoint
+    secret: str = Field(repr=False)
+    """`whsec_...` for `verify_webhook`. It is not shown again."""
+
+
+class WebhookDelivery(Model):
+    """One event that was sent to an endpoint, or will be, with the last attempt."""
+
+    delivery_id: str
+    endpoint_id: str
+    event_id: str
+    """The `id` of the event."""
+    event_type: str
+    execution_id: str | None
+    status: Literal["pending", "delivered", "failed"]
+    attempts: int
+    next_attempt_at: datetime | None
+    """None once it is delivered or has failed."""
+    attempted_at: datetime | None
+    duration_ms: int | None
+    http_status: int | None
+    body: str | None
+    """The first KiB of the answer, as text."""
+    error: str | None
+    """Why no answer came, or why the answer does not count."""
+    created_at: datetime
+
+
+class WebhookEndpoints(Model):
+    endpoints: list[WebhookEndpoint]
+
+
+class WebhookId(Model):
+    endpoint_id: str
+
+
+class WebhookDeliveryPage(Model):
+    deliveries: list[WebhookDelivery]
+    total: int
+    limit: int
+    offset: int
 
 
 class WebhookVerificationError(Exception):
