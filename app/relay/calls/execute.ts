@@ -41,7 +41,11 @@ export interface CallOutput extends OutputStream {
 }
 
 /** A request to start an execution, as received. */
-export type StartRequest = Pick<ExecuteRequest, 'url' | 'bytes' | 'ask' | 'output'> & { executionId: string };
+export interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'ask' | 'output'> {
+  executionId: string;
+  /** For whom the threads work once this wallet is proven. */
+  askFor(wallet: string): Ask;
+}
 
 /**
  * POST /v1/agents/{agent_id}/execute. A key must be allowed to call the agent. Then a repeat is looked up: it gets its
@@ -101,7 +105,7 @@ export async function startExecution(
   if (known) return known;
   const agent = await requireAgent(deps, repeatable.listing);
   const timeoutSeconds = requireStartable(opened, agent);
-  await requireParameters(deps, agent, body.parameters, request.ask);
+  await requireParameters(deps, agent, body.parameters, request.askFor(record.caller.toBase58()));
   const { task, parameters } = body;
   const call = { record, task, parameters, async: body.async, timeoutSeconds, ...outputOf(body, request) };
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));

@@ -1,7 +1,11 @@
 /** Large requests of those who have paid, while the thread for strangers is busy. */
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
+import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
+import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import * as work from '../operation/threadWork.ts';
 
@@ -39,5 +43,44 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
     work.release(cell);
     await busy;
     expect((await execute(fresh.apiKey)).status).to.equal(200);
+  });
+
+  it('by the signature of a wallet that has paid is checked at once', async () => {
+    const wallet = Keypair.generate();
+    const caller = wallet.publicKey.toBase58();
+    // Longer than what is compiled outside of threads.
+    const text = { type: 'string', pattern: '^[a-z]+$', description: 'words '.repeat(50) };
+    const listing = await world.addListing({}, { input_schema: { type: 'object', properties: { text } } });
+    await world.addRecord({ caller, listing });
+    const start = async () => {
+      const executionId = newExecutionId();
+      Object.assign(world.deps.engine, { start: async () => ({ kind: 'pending', executionId }) });
+      const id = parseUuid(executionId)!;
+      const hash = requestHash('count', { text: 'words' });
+      world.state.records.set(executionId, {
+        status: 'open',
+        executionId: id,
+        listing: new PublicKey(listing),
+        caller: wallet.publicKey,
+        keyId: new Uint8Array(16),
+        requestHash: hash,
+        price: 250_000n,
+        openedAt: BigInt(EPOCH),
+        deadline: BigInt(EPOCH + 60),
+      } as unknown as ExecutionRecord);
+      const message = startMessage(findExecution(id).toBase58(), Buffer.from(hash).toString('hex'));
+      const wallet_signature = signMessage(wallet.secretKey, message);
+      const body = { task: 'count', parameters: { text: 'words' }, async: true, wallet_signature };
+      return world.post(`/v1/executions/${executionId}/start`, body);
+    };
+    const cell = new SharedArrayBuffer(4);
+    let isBusy = true;
+    const busy = inThread(WORK, work.hold)(ownWork, cell).finally(() => {
+      isBusy = false;
+    });
+    const answer = await start();
+    expect([answer.status, isBusy], answer.text).to.deep.equal([200, true]);
+    work.release(cell);
+    await busy;
   });
 });

@@ -47,7 +47,8 @@ export interface DoorRequest {
   payment: string | string[] | undefined;
   url: string;
   bytes: Buffer;
-  ask: Ask;
+  /** For whom the threads work: a wallet that is proven, or null. */
+  askFor(wallet: string | null): Ask;
   /** The unit of the client's address. */
   network: string;
 }
@@ -60,7 +61,7 @@ export const DoorQuery = z.strictObject({
 });
 
 /** A request with all that does not need the agent. */
-interface Asked extends Pick<DoorRequest, 'agentId' | 'url' | 'ask'> {
+interface Asked extends Pick<DoorRequest, 'agentId' | 'url'> {
   payer: string | null;
   key: string | null;
   identity: BodyIdentity;
@@ -93,7 +94,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
   }
   const agent = await requireAgent(deps, asked.agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The creator has paused the agent');
-  const call = await readCall(deps, agent, asked.body, asked.ask);
+  const call = await readCall(deps, agent, asked.body, request.askFor(paid?.payment.payer ?? null));
   const total = agent.price + door.serviceFee;
   if (total > (asked.body.max_cost_usdc ?? total)) throw priceAbove(total, asked.body.max_cost_usdc!);
   try {
@@ -123,16 +124,16 @@ function orRefusal(error: unknown): ApiError {
   throw error;
 }
 
-async function readAsked({ agentId, idempotencyKey, url, bytes, ask }: DoorRequest): Promise<Asked> {
+async function readAsked({ agentId, idempotencyKey, url, bytes, askFor }: DoorRequest): Promise<Asked> {
   const { payer = null } = parse(DoorQuery, readQuery(url), 'query');
   const key = readIdempotencyKey(idempotencyKey);
-  const { body: reading, identity } = await readExecuteBody(ask, { bytes, agentId });
+  const { body: reading, identity } = await readExecuteBody(askFor(null), { bytes, agentId });
   const body = requireValue(reading);
   if (body.stream) {
     const expected = 'must be false: the answer carries the receipt of the payment in its header';
     throw invalid(`The field "stream" ${expected}`, { in: 'body', path: 'stream', expected, got: 'true' });
   }
-  return { agentId, payer, key, identity: identity!, body, ask, url };
+  return { agentId, payer, key, identity: identity!, body, url };
 }
 
 /** The payment in the header, checked as far as that needs nothing but the bytes. Throws ApiError 402. */

@@ -187,9 +187,9 @@ export const executionRoutes = {
     cache: CACHING.never,
     async handle({ deps }, { request, param, bytes }) {
       const { 'idempotency-key': idempotencyKey, 'payment-signature': payment } = request.headers;
-      const ask = () => askerOf(deps, request, null);
+      const askFor = (wallet: string | null) => () => askerOf(deps, request, wallet);
       const network = clientNetwork(request, deps.config.trustProxy);
-      const asked = { agentId: param('agent_id'), idempotencyKey, payment, url: request.url, bytes, ask, network };
+      const asked = { agentId: param('agent_id'), idempotencyKey, payment, url: request.url, bytes, askFor, network };
       return enterDoor(deps, asked);
     },
   }),
@@ -218,10 +218,11 @@ export const executionRoutes = {
     ],
     cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes }) {
-      const ask = () => askerOf(deps, request, caller?.wallet ?? null);
+      const askFor = (wallet: string | null) => () => askerOf(deps, request, wallet);
+      const ask = askFor(caller?.wallet ?? null);
       const { url } = request;
       const output = createOutput(request.res!);
-      return startExecution(deps, caller, { executionId: param('execution_id'), url, bytes, ask, output });
+      return startExecution(deps, caller, { executionId: param('execution_id'), url, bytes, ask, askFor, output });
     },
   }),
 
