@@ -130,7 +130,11 @@ export class Executions {
         throw error;
       }
     };
-    const checks = await verifyReceipt(receipt, { rpcUrl, fetch: endingWith(signal, this.#service.fetch), findArchive });
+    const checks = await verifyReceipt(receipt, {
+      rpcUrl,
+      fetch: endingWith(signal, this.#service.fetch),
+      findArchive,
+    });
     // For the checks it is a node that did not answer.
     signal?.throwIfAborted();
     return { ok: isProven(checks), checks, receipt };
