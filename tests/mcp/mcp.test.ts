@@ -245,7 +245,8 @@ describe('the MCP server', function () {
   it('offers two chosen agents, also if their names make one name of a tool, and each tool pays its own agent', async () => {
     const names = ['Second, agent!', 'second agent'];
     const ids: string[] = [];
-    for (const name of names) ids.push(await market.list({ name, endpoint: market.endpoint, signingKey: market.signingKey }));
+    for (const name of names)
+      ids.push(await market.list({ name, endpoint: market.endpoint, signingKey: market.signingKey }));
     const tools = ['run_second_agent', `run_second_agent_${ids[1]!.slice(0, 8)}`];
     for (const host of [await stdio(['--agents', ids.join(', ')]), await http(`?agents=${ids}`)]) {
       const listed = (await host.client.listTools()).tools.filter(({ name }) => name.startsWith('run_'));
