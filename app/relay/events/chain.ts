@@ -142,6 +142,9 @@ function reportsOf(
     if (isPaused || isLow) low(left);
     if (isPaused) tell(creator, 'agent.paused', { agent_id });
   }
-  if (name === OPENED && isLowAfterOpen(collateral, fields, limits)) low(collateral);
+  if (name === OPENED) {
+    const opened = { price: BigInt(fields.price!), exposure: BigInt(fields.exposureOpened!) };
+    if (isLowAfterOpen(collateral, opened, limits)) low(collateral);
+  }
   return reports;
 }

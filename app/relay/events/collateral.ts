@@ -15,14 +15,13 @@ export function isLowForPrice(collateral: bigint, price: bigint, { tiers, tierCo
   return tier !== undefined && isLow(collateral, tier.deposit);
 }
 
-/** True if this open, and not one before it, made the collateral low for the prices of its dispute window. */
+/** True if this open, and not one before it, made the collateral low for `exposure`, the prices of its dispute window. */
 export function isLowAfterOpen(
   collateral: bigint,
-  opened: { price?: string; exposureOpened?: string },
+  { price, exposure }: { price: bigint; exposure: bigint },
   { exposureMultiple }: CollateralLimits,
 ): boolean {
   if (exposureMultiple === 0) return false;
-  const [price, exposure] = [BigInt(opened.price ?? 0), BigInt(opened.exposureOpened ?? 0)];
   const covered = collateral * BigInt(exposureMultiple);
   return isLow(covered, exposure) && !isLow(covered, exposure - price);
 }
