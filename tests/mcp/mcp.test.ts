@@ -3,7 +3,9 @@
  * the protocol. Money moves for real, and each refusal moves none.
  */
 
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { Keypair } from '@solana/web3.js';
@@ -17,6 +19,7 @@ import {
   type Session,
 } from '../../app/mcp/server.ts';
 import { createDispute, createPayment } from '../../app/mcp/wallet.ts';
+import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
@@ -245,15 +248,21 @@ describe('the MCP server', function () {
   it('offers two chosen agents, also if their names make one name of a tool, and each tool pays its own agent', async () => {
     const names = ['Second, agent!', 'second agent'];
     const ids: string[] = [];
-    for (const name of names)
-      ids.push(await market.list({ name, endpoint: market.endpoint, signingKey: market.signingKey }));
+    for (const name of names) {
+      const signingKey = generateSigningKey();
+      const creator = createCreatorServer({ signingKey, execute: () => ({ result: name }) }).listen(0, '127.0.0.1');
+      await once(creator, 'listening');
+      creator.unref();
+      const endpoint = `http://127.0.0.1:${(creator.address() as AddressInfo).port}/execute`;
+      ids.push(await market.list({ name, endpoint, signingKey }));
+    }
     const tools = ['run_second_agent', `run_second_agent_${ids[1]!.slice(0, 8)}`];
     for (const host of [await stdio(['--agents', ids.join(', ')]), await http(`?agents=${ids}`)]) {
       const listed = (await host.client.listTools()).tools.filter(({ name }) => name.startsWith('run_'));
       expect(listed.map(({ name, title }) => [name, title])).to.deep.equal(tools.map((name, at) => [name, names[at]]));
       for (const [at, tool] of tools.entries()) {
         const { agent_id: _, ...args } = job();
-        expect(await host.call(tool, args)).to.include({ status: 'completed', agent_id: ids[at] });
+        expect(await host.call(tool, args)).to.include({ agent_id: ids[at], result: names[at] });
       }
     }
   });
