@@ -18,7 +18,7 @@ Options:
   --rpc-url URL          a Solana node that you trust, for verify_execution (SOLANA_RPC_URL); default: the one that the
                          marketplace names
   --keypair FILE         the wallet that may open disputes (SOLANA_KEYPAIR); without it there is no open_dispute. Without an
-                         API key it pays each call by x402: it needs USDC and no SOL, and --budget
+                         API key it pays each call by x402: it needs USDC and --budget, and SOL only for disputes
   --network NAME         of the wallet's payments: mainnet or devnet; default: mainnet. A local network is devnet
   --usdc-mint ADDRESS    the token that the wallet pays; default: Circle's USDC on the network
   --help                 print this text
@@ -89,9 +89,7 @@ async function main(): Promise<void> {
   });
   const payment = apiKey === null ? await walletOf(keypair, options, rpcUrl) : 'key';
   const dispute =
-    keypair === undefined || apiKey === null
-      ? null
-      : (await import('./wallet.ts')).createDispute({ baseUrl, rpcUrl, keypair });
+    keypair === undefined ? null : (await import('./wallet.ts')).createDispute({ baseUrl, rpcUrl, keypair });
   const market = createMarket({ baseUrl, apiKey, rpcUrl, dispute });
   const ids = options.agents?.split(',').map((id) => id.trim()) ?? [];
   const agents = await Promise.all(ids.map((id) => market.client.getAgent(id)));

@@ -6,6 +6,7 @@
 import { toError } from '../sdk/client/http.ts';
 import { type MarketplaceClient, MarketplaceError, createClient as newClient } from '../sdk/client/index.ts';
 import { createManagementClient } from '../sdk/client/management.ts';
+import { isProven } from '../sdk/client/receipts.ts';
 import { type Check, verifyReceipt } from '../sdk/receipt/verify.ts';
 
 export { MarketplaceError };
@@ -14,8 +15,11 @@ export type Agent = Awaited<ReturnType<MarketplaceClient['getAgent']>>;
 
 export interface Market {
   client: MarketplaceClient;
-  /** Checks the receipt of an execution of the key's wallet; `node` is null where none was known. */
-  verify(executionId: string): Promise<{ node: string | null; checks: Check[] }>;
+  /**
+   * Checks the receipt of an execution of the key's wallet; `node` is null where none was known. It is proven only if the
+   * chain itself shows the payment.
+   */
+  verify(executionId: string): Promise<{ node: string | null; isProven: boolean; checks: Check[] }>;
   /** Opens a dispute with the configured wallet, with a text as evidence; null without a wallet. */
   dispute: ((executionId: string, evidence: string) => Promise<Disputed>) | null;
   /** Throws TypeError if no answer came. */
@@ -77,7 +81,8 @@ export function createMarket({ baseUrl, apiKey, rpcUrl, dispute = null, fetch }:
       const receipt = await client.getReceipt(executionId);
       const named = rpcUrl ?? (await createManagementClient(through).call('config.get')).rpc_url;
       const findArchive = (id: string) => client.getExecutionArchive(id);
-      return { node: named, checks: await verifyReceipt(receipt, { rpcUrl: named, findArchive }) };
+      const checks = await verifyReceipt(receipt, { rpcUrl: named, findArchive });
+      return { node: named, isProven: isProven(checks), checks };
     },
   };
 }

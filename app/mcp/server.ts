@@ -52,7 +52,7 @@ export function createMcpServer(options: ServerOptions): McpServer {
   for (const [name, agent] of toolNames(agents)) addAgentTool(tools, name, agent);
   if (payment === 'key') addExecutionTools(tools);
   addBudgetTool(tools);
-  if (payment === 'key') addDisputeTool(tools);
+  addDisputeTool(tools);
   return server;
 }
 

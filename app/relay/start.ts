@@ -111,7 +111,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     swept: async () => (await sweeper?.figures()) ?? null,
   });
   const { files, chain, gate, storage, runway, agentHealth, watch } = parts;
-  const { engine, leases, leadership, place, commits, endStanding } = assembleEngine(options, parts);
+  const { engine, leases, leadership, place, commits, standing } = assembleEngine(options, parts);
   const stopping = new AbortController();
   // Every revocation in flight listens to it.
   setMaxListeners(0, stopping.signal);
@@ -122,7 +122,15 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const limits = config.databaseUrl === null ? ownLimits() : createSharedLimits(config.databaseUrl, randomUUID(), log);
   const { ledger, views, writes } = files;
   const calls = createWebhookCalls({ allowPrivate: config.allowPrivateEndpoints });
-  const events = createEvents({ ledger: ledger.db, views: views.db, writes, calls, now: () => Date.now(), log });
+  const events = createEvents({
+    ledger: ledger.db,
+    views: views.db,
+    writes,
+    calls,
+    limits: standing.config,
+    now: () => Date.now(),
+    log,
+  });
   let baseUrl = '';
   const deps = assembleDeps(options, parts, {
     baseUrl: () => baseUrl,
@@ -154,7 +162,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     log,
   });
-  const ends = [watch.end, keyDirectory.end, endStanding, runway.end, storage.end];
+  const ends = [watch.end, keyDirectory.end, standing.end, runway.end, storage.end];
   // If the whole ledger was copied, its own rows may be another deployment's. None is touched before.
   let isStopping = false;
   const onAlone = () => {
@@ -497,7 +505,7 @@ function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, p
   });
   const place = createSweepPlace(writes, ledger.db, owner);
   const leadership = createLeadership(ledger.db, owner);
-  return { engine, leases, leadership, place, commits: writes.commits, endStanding: standing.end };
+  return { engine, leases, leadership, place, commits: writes.commits, standing };
 }
 
 async function startRunway(config: RelayConfig, chain: RelayChain, gate: Gate, log: Logger): Promise<Runway> {

@@ -50,7 +50,7 @@ export function takesOptions(market: () => TestMarketplace): void {
         server.closeAllConnections();
         server.close();
       };
-      return { url, requests, close };
+      return { url, server, requests, close };
     }
 
     it('verifies what it paid for against a node, and finds a changed result', async () => {
@@ -163,6 +163,65 @@ export function takesOptions(market: () => TestMarketplace): void {
         expect(performance.now() - start).to.be.below(5_000);
         close();
       }
+    });
+
+    /** Each method, asked with a signal. */
+    const METHODS: Record<string, (of: AgentMarketplace, signal: AbortSignal) => Promise<unknown>> = {
+      'agents.list': ({ agents }, signal) => agents.list({}, { signal }).page(),
+      'agents.retrieve': ({ agents }, signal) => agents.retrieve('a', { signal }),
+      'agents.statistics': ({ agents }, signal) => agents.statistics('a', { signal }),
+      'agents.run': ({ agents }, signal) => agents.run('a', { task: 'x' }, { signal }),
+      'executions.create': ({ executions }, signal) => executions.create('a', { task: 'x' }, { signal }),
+      'executions.start': ({ executions }, signal) => executions.start('e', { task: 'x' }, { signal }),
+      'executions.retrieve': ({ executions }, signal) => executions.retrieve('e', { signal }),
+      'executions.list': ({ executions }, signal) => executions.list({}, { signal }).page(),
+      'executions.wait': ({ executions }, signal) => executions.wait('e', { signal }),
+      'executions.events': ({ executions }, signal) => executions.events('e', { signal }).next(),
+      'executions.receipt': ({ executions }, signal) => executions.receipt('e', { signal }),
+      'executions.verify': ({ executions }, signal) => executions.verify('e', { rpcUrl: null, signal }),
+      'executions.archive': ({ executions }, signal) => executions.archive('e', { signal }),
+      'executions.deleteContent': ({ executions }, signal) => executions.deleteContent('e', { signal }),
+      'statements.daily': ({ statements }, signal) => statements.daily({}, { signal }),
+      'statements.spend': ({ statements }, signal) => statements.spend({}, { signal }),
+      'webhooks.list': ({ webhooks }, signal) => webhooks.list({ signal }),
+      'webhooks.create': ({ webhooks }, signal) => webhooks.create({ url: 'https://x.example' }, { signal }),
+      'webhooks.retrieve': ({ webhooks }, signal) => webhooks.retrieve('w', { signal }),
+      'webhooks.update': ({ webhooks }, signal) => webhooks.update('w', { enabled: true }, { signal }),
+      'webhooks.delete': ({ webhooks }, signal) => webhooks.delete('w', { signal }),
+      'webhooks.rotateSecret': ({ webhooks }, signal) => webhooks.rotateSecret('w', { signal }),
+      'webhooks.test': ({ webhooks }, signal) => webhooks.test('w', { signal }),
+      'webhooks.deliveries': ({ webhooks }, signal) => webhooks.deliveries('w', {}, { signal }).page(),
+      'webhooks.redeliver': ({ webhooks }, signal) => webhooks.redeliver('d', { signal }),
+    };
+
+    it('every method takes a signal, and ends with its reason', async () => {
+      const silent = await serve(() => {});
+      const of = client({ baseUrl: silent.url });
+      const groups = Object.entries(of).filter(([, group]) => typeof group === 'object');
+      const names = groups.flatMap(([name, group]) =>
+        Object.getOwnPropertyNames(Object.getPrototypeOf(group)).map((method) => `${name}.${method}`),
+      );
+      expect(Object.keys(METHODS)).to.have.members(names.filter((name) => !name.endsWith('.constructor')));
+      for (const [name, ask] of Object.entries(METHODS)) {
+        const leaving = new AbortController();
+        const reason = new Error(name);
+        const asked = once(silent.server, 'request').then(() => leaving.abort(reason));
+        expect(await refusal(ask(of, leaving.signal)), name).to.equal(reason);
+        await asked;
+      }
+      silent.close();
+    });
+
+    it('verify ends with the reason of its signal also while it waits for the Solana node', async () => {
+      const { executions } = client();
+      const { execution_id } = await client().agents.run(market().agentId, { task: 'verified in vain' });
+      const node = await serve(() => {});
+      const leaving = new AbortController();
+      node.server.once('request', () => leaving.abort(new Error('enough')));
+      const verifying = executions.verify(execution_id, { rpcUrl: node.url, signal: leaving.signal });
+      expect(await refusal(verifying)).to.equal(leaving.signal.reason);
+      expect(node.requests.length).to.equal(1);
+      node.close();
     });
 
     it('names itself, and logs each request without key, task and filters', async () => {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
 import { compileParameterCheck } from '../../app/relay/agents/parameters.ts';
+import { readEvents } from '../../app/sdk/wire/eventStream.ts';
 import { AgentMetadata, isStandardTag } from '../../app/sdk/wire/metadata.ts';
 import { findInputSchemaFaults, findSchemaFaults } from '../../app/sdk/wire/schemas/faults.ts';
 import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
@@ -119,6 +120,31 @@ describe('demo creators: sandbox', () => {
         expect(await complete(agent('sandbox-slow'), execution('late', { seconds }, timeout))).to.equal('late');
         expect(performance.now() - started).to.be.at.least(seconds * 1000 - 2);
       }
+    });
+
+    it('sandbox-slow streams the task word by word, and signs the whole', async () => {
+      const { url } = agent('sandbox-slow');
+      const task = Array.from({ length: 50 }, (_, at) => `word${at}`).join(' ');
+      const leaving = new AbortController();
+      async function* stream(seconds: number) {
+        const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+        const body = JSON.stringify(execution(task, { seconds }));
+        yield* readEvents((await fetch(url, { method: 'POST', headers, body, signal: leaving.signal })).body!);
+      }
+      const texts: string[] = [];
+      for await (const { name, data } of stream(0)) {
+        const { text, result, result_hash, signature } = JSON.parse(data);
+        texts.push(name === 'delta' ? text : result);
+        if (name === 'result') expect(isSigned(agent('sandbox-slow'), result_hash, signature)).to.equal(true);
+      }
+      const whole = texts.pop();
+      expect([texts.length, texts.join(''), whole]).to.deep.equal([50, task, task]);
+      // The whole of this one takes a minute.
+      for await (const { data } of stream(60)) {
+        expect(JSON.parse(data)).to.deep.equal({ text: texts[0] });
+        break;
+      }
+      leaving.abort();
     });
 
     for (const seconds of [-1, 60.1, '5', null]) {

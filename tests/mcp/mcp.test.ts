@@ -3,7 +3,9 @@
  * the protocol. Money moves for real, and each refusal moves none.
  */
 
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { Keypair } from '@solana/web3.js';
@@ -17,6 +19,7 @@ import {
   type Session,
 } from '../../app/mcp/server.ts';
 import { createDispute, createPayment } from '../../app/mcp/wallet.ts';
+import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
@@ -67,6 +70,7 @@ describe('the MCP server', function () {
     expect(await market.balances()).to.deep.equal(before);
     return result;
   }
+  const statesOf = ({ checks }: { checks: { state: string }[] }) => checks.map(({ state }) => state);
   const paid = async () => (await market.balances()).callers[0]!;
   const job = (more: object = {}) => ({
     agent_id: market.agentId,
@@ -95,7 +99,7 @@ describe('the MCP server', function () {
     expect(listed.executions[0]).to.include({ execution_id, cost_usdc: PRICE_USDC });
     const verified = await host.call('verify_execution', { execution_id });
     expect([verified.valid, verified.node]).to.deep.equal([true, market.node.rpcUrl]);
-    expect(verified.checks.map(({ state }: { state: string }) => state)).to.include('passed');
+    expect(statesOf(verified)).to.include('passed');
     const budget = await host.call('get_budget');
     expect(budget).to.include({ session_spent_usdc: PRICE_USDC, session_remaining_usdc: 1 - PRICE_USDC });
     expect(budget).to.include({ payable_usdc: 1 - PRICE_USDC, gas_pays_next_call: false, approval_above_usdc: 1 });
@@ -139,6 +143,14 @@ describe('the MCP server', function () {
       }
     });
   }
+
+  it('calls an execution valid only if a node shows the payment, and not because no check failed', async () => {
+    const market2 = createMarket({ ...buyer(), rpcUrl: 'http://127.0.0.1:9' });
+    const host = await here(market2, createSession({ budget: null, approveAbove: PRICE }));
+    const { execution_id } = await host.call('run_agent', job());
+    const { valid, ...verified } = await host.call('verify_execution', { execution_id });
+    expect([valid, [...new Set(statesOf(verified))]]).to.deep.equal([false, ['passed', 'not_checked']]);
+  });
 
   it('pays once for a repeated idempotency key, and refuses the key for another call', async () => {
     const host = await http();
@@ -233,6 +245,28 @@ describe('the MCP server', function () {
     expect([status, body.error.details.issues[0].path]).to.deep.equal([400, 'agents']);
   });
 
+  it('offers two chosen agents, also if their names make one name of a tool, and each tool pays its own agent', async () => {
+    const names = ['Second, agent!', 'second agent'];
+    const ids: string[] = [];
+    for (const name of names) {
+      const signingKey = generateSigningKey();
+      const creator = createCreatorServer({ signingKey, execute: () => ({ result: name }) }).listen(0, '127.0.0.1');
+      await once(creator, 'listening');
+      creator.unref();
+      const endpoint = `http://127.0.0.1:${(creator.address() as AddressInfo).port}/execute`;
+      ids.push(await market.list({ name, endpoint, signingKey }));
+    }
+    const tools = ['run_second_agent', `run_second_agent_${ids[1]!.slice(0, 8)}`];
+    for (const host of [await stdio(['--agents', ids.join(', ')]), await http(`?agents=${ids}`)]) {
+      const listed = (await host.client.listTools()).tools.filter(({ name }) => name.startsWith('run_'));
+      expect(listed.map(({ name, title }) => [name, title])).to.deep.equal(tools.map((name, at) => [name, names[at]]));
+      for (const [at, tool] of tools.entries()) {
+        const { agent_id: _, ...args } = job();
+        expect(await host.call(tool, args)).to.include({ agent_id: ids[at], result: names[at] });
+      }
+    }
+  });
+
   it('never reports an unknown outcome as failed: the call is repeated with its key, and paid once', async () => {
     let isCut = true;
     const market2 = createMarket({
@@ -270,6 +304,9 @@ describe('the MCP server', function () {
     expect(await without.refused('open_dispute', claim)).to.include('cannot ask');
     expect((await market.record(execution_id))!.status).to.equal('completed');
     const host = await stdio(['--keypair', keypair, '--rpc-url', market.node.rpcUrl], { answers: 'approve' });
+    const { tools } = await host.client.listTools();
+    expect(Buffer.byteLength(JSON.stringify(tools))).to.be.at.most(MOST_BYTES);
+    expect(tools.map(({ name }) => name)).to.include.members(['run_agent', 'open_dispute']);
     const opened = await host.call('open_dispute', claim);
     expect(opened.bond_lamports).to.be.above(0);
     expect((await market.record(execution_id))!.status).to.equal('disputed');
@@ -284,7 +321,8 @@ describe('the MCP server', function () {
       writeFileSync(keypair, JSON.stringify([...by.secretKey]), { mode: 0o600 });
       const asset = market.usdcMint.toBase58();
       const payment = await createPayment({ keypair, network: 'devnet', asset, rpcUrl });
-      return here(createMarket({ baseUrl: market.relay.url, apiKey: null, rpcUrl: null }), session(), payment);
+      const dispute = createDispute({ baseUrl: market.relay.url, rpcUrl, keypair });
+      return here(createMarket({ baseUrl: market.relay.url, apiKey: null, rpcUrl: null, dispute }), session(), payment);
     }
 
     it('describes its tools in as few bytes, with hints and output schemas', async () => {
@@ -294,9 +332,10 @@ describe('the MCP server', function () {
         'describe_agent',
         'run_agent',
         'get_budget',
+        'open_dispute',
       ]);
       expect(Buffer.byteLength(JSON.stringify(tools))).to.be.at.most(MOST_BYTES);
-      const budget = tools.at(-1)!;
+      const budget = tools.at(-2)!;
       expect([budget.annotations!.readOnlyHint, budget.outputSchema?.type]).to.deep.equal([true, 'object']);
     });
 

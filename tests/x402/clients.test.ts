@@ -253,7 +253,7 @@ describe('clients of x402 that are not ours', function () {
       writeFileSync(file, JSON.stringify([...host.secretKey]), { mode: 0o600 });
       const token = ['--network', 'devnet', '--usdc-mint', market.usdcMint.toBase58(), '--rpc-url', market.node.rpcUrl];
       const args = ['--keypair', file, '--budget', '0.52', ...token];
-      const server = await stdioHost({ baseUrl: market.relay.url, apiKey: null }, args);
+      const server = await stdioHost({ baseUrl: market.relay.url, apiKey: null }, args, { answers: 'approve' });
       const before = await usdcOf(host);
       const spent = async () => before - (await usdcOf(host));
       const budget = () => server.call('get_budget');
@@ -281,6 +281,10 @@ describe('clients of x402 that are not ours', function () {
         expect(await server.refused('run_agent', job('three'))).to.include('budget of this session has 0.005');
         expect(await budget()).to.include({ payable_usdc: 0.005, session_spent_usdc: 0.515 });
         expect(await spent()).to.equal(2n * TOTAL + SERVICE_FEE);
+        await market.node.fundSol(host.publicKey, 1e9);
+        const claim = { execution_id: ran.execution_id, evidence: 'It is not what I asked for.' };
+        expect((await server.call('open_dispute', claim)).bond_lamports).to.be.above(0);
+        expect((await market.record(ran.execution_id))!.status).to.equal('disputed');
       } finally {
         await server.close();
       }

@@ -5,7 +5,7 @@ import { approvalOf } from '../approval.ts';
 import { ExecutionId } from '../shapes.ts';
 import { PAYS, type Tools } from './tool.ts';
 
-export function addDisputeTool({ server, market }: Tools): void {
+export function addDisputeTool({ server, market, payment }: Tools): void {
   const { dispute } = market;
   if (dispute === null) return;
   server.registerTool(
@@ -40,7 +40,8 @@ export function addDisputeTool({ server, market }: Tools): void {
         return value({ execution_id, ...(await dispute(execution_id, evidence)) });
       } catch (error) {
         if ((error as Error).name !== 'Refusal') return explain(error);
-        return failure((error as Error).message, 'Call get_execution, and tell the user.');
+        const next = payment === 'key' ? 'Call get_execution, and tell the user.' : 'Tell the user.';
+        return failure((error as Error).message, next);
       }
     },
   );

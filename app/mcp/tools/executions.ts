@@ -91,16 +91,16 @@ export function addExecutionTools(tools: Tools): void {
       inputSchema: z.object({ execution_id: ExecutionId }),
       outputSchema: z.object({
         execution_id: z.string(),
-        valid: z.boolean().describe('No check failed'),
+        valid: z.boolean().describe('No check failed, and the chain shows the payment'),
         checks: z.array(z.object({ name: z.string(), state: z.string(), reason: z.string().nullable() })),
         node: z.string().nullable(),
       }),
     },
     safely(async ({ execution_id }) => {
-      const { node, checks } = await market.verify(execution_id);
+      const { node, isProven, checks } = await market.verify(execution_id);
       return value({
         execution_id,
-        valid: checks.every(({ state }) => state !== 'failed'),
+        valid: isProven,
         checks: checks.map(({ name, state, reason }) => ({ name, state, reason })),
         node,
       });

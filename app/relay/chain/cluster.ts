@@ -48,20 +48,27 @@ export interface Authorities {
   look(): Promise<void>;
 }
 
+export interface Standing extends Authorities {
+  /** Config by the last reading. */
+  config(): Config;
+  end(): void;
+}
+
 /** Reports our standing by Config repeatedly, more often while it blocks us. `look` does so at once. */
 export function watchStanding(
   chain: RelayChain,
   present: Config,
   log: Logger,
   onRead: (standing: AuthorityStanding) => void,
-): Authorities & { end(): void } {
+): Standing {
+  let config = present;
   let authorities = relayAuthoritiesOf(present).map(String);
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const isOurs = () => authorities.includes(chain.authority.toBase58());
   const read = async (): Promise<AuthorityStanding> => {
     const { accounts } = await chain.read([findConfig()]);
-    const config = decodeAccount('Config', accounts[0]!.data);
+    config = decodeAccount('Config', accounts[0]!.data);
     authorities = relayAuthoritiesOf(config).map(String);
     if (!isOurs())
       log.error({ named: authorities }, 'Config does not list this relay authority; new executions are refused');
@@ -86,6 +93,7 @@ export function watchStanding(
     isOurs,
     names: (authority) => authorities.includes(authority),
     look,
+    config: () => config,
     end() {
       isOver = true;
       clearTimeout(timer);

@@ -11,6 +11,7 @@ import type { EventData, EventType } from '../../sdk/wire/events.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import { type CollateralLimits, isLowAfterOpen, isLowForPrice } from './collateral.ts';
 
 /** Slots of one step that have events. */
 const EVENTS_AT_ONCE = 500;
@@ -21,20 +22,23 @@ const NAMES = [
   'ListingStatusChanged',
   'SigningKeyRotated',
 ] as const;
+/** Read only where collateral limits what may be opened. */
+const OPENED = 'ExecutionOpened';
 /** A listing's status in events. */
-const PAUSED = 1;
+const [ACTIVE, PAUSED] = [0, 1];
 
 export interface FollowDeps {
   ledger: Kysely<LedgerTables>;
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   writes: Pick<GroupCommit, 'alone'>;
+  limits(): CollateralLimits;
   /** Unix milliseconds. */
   now(): number;
 }
 
 /** Takes the next step. Returns true if more may be left. */
-export async function followChain({ ledger, views, writes, now }: FollowDeps): Promise<boolean> {
+export async function followChain({ ledger, views, writes, limits, now }: FollowDeps): Promise<boolean> {
   const progress = await views.selectFrom('chain.progress').select('finalized_slot').executeTakeFirst();
   const { slot: from } = await readFeed(ledger);
   const end = progress?.finalized_slot ?? null;
@@ -49,7 +53,7 @@ export async function followChain({ ledger, views, writes, now }: FollowDeps): P
     .select(['slot', 'name', 'data'])
     .where('slot', '>', from)
     .where('slot', '<=', end)
-    .where('name', 'in', NAMES)
+    .where('name', 'in', limits().exposureMultiple === 0 ? NAMES : [...NAMES, OPENED])
     .orderBy('slot')
     .orderBy('signature')
     .orderBy('event_index')
@@ -60,55 +64,55 @@ export async function followChain({ ledger, views, writes, now }: FollowDeps): P
   // The last slot may have more events than were read, unless it is the only one.
   const whole = isWhole || rows[0]!.slot === last ? rows : rows.filter(({ slot }) => slot < last);
   const to = isWhole ? end : whole.at(-1)!.slot;
-  await writeFollowed(ledger, writes, await describe(views, whole), { from, to }, now());
+  await writeFollowed(ledger, writes, await describe(views, whole, limits()), { from, to }, now());
   return !isWhole;
 }
 
 type Fields = Record<string, string> & { listing: string; upheld?: boolean; status?: number; listingStatus?: number };
 
+/** Whom an event is about, and what its listing has. */
+interface Subject {
+  creator: string | undefined;
+  caller: string | undefined;
+  /** Base units. */
+  price: bigint;
+  collateral: bigint;
+}
+
 async function describe(
   views: Kysely<LedgerDatabase>,
   rows: readonly { name: string; data: string }[],
+  limits: CollateralLimits,
 ): Promise<OtherEvent[]> {
   const events = rows.map(({ name, data }) => ({ name, fields: JSON.parse(data) as Fields }));
-  const creators = await readPairs(
-    views.selectFrom('chain.listings').select(['listing as key', 'creator as value']),
-    'listing',
-    events.map(({ fields }) => fields.listing),
-    views,
-  );
-  const callers = await readPairs(
-    views.selectFrom('chain.executions').select(['execution_id as key', 'caller as value']),
-    'execution_id',
-    events.flatMap(({ fields }) => (fields.executionId ? [uuidOf(fields)] : [])),
-    views,
-  );
+  const disputed = events.filter(({ name }) => name.startsWith('Dispute')).map(({ fields }) => uuidOf(fields));
+  const listings = await views
+    .selectFrom('chain.listings')
+    .select(['listing', 'creator', 'price', 'deposited', 'slashed'])
+    .where('listing', 'in', textsOf(views, [...new Set(events.map(({ fields }) => fields.listing))]))
+    .execute();
+  const executions = await views
+    .selectFrom('chain.executions')
+    .select(['execution_id', 'caller'])
+    .where('execution_id', 'in', textsOf(views, disputed))
+    .execute();
+  const callers = new Map(executions.map(({ execution_id, caller }) => [execution_id, caller]));
+  const known = new Map(listings.map((row) => [row.listing, row]));
   return events.flatMap(({ name, fields }) => {
-    const creator = creators.get(fields.listing);
+    const { creator, price = 0n, deposited = 0n, slashed = 0n } = known.get(fields.listing) ?? {};
     const caller = fields.executionId ? callers.get(uuidOf(fields)) : undefined;
-    return reportsOf(name, fields, { creator, caller });
+    return reportsOf(name, fields, { creator, caller, price, collateral: deposited - slashed }, limits);
   });
 }
 
 const uuidOf = ({ executionId }: Fields): string => formatUuid(Buffer.from(executionId!, 'hex'));
 
-async function readPairs(
-  // biome-ignore lint/suspicious/noExplicitAny: of either table
-  query: any,
-  column: string,
-  keys: string[],
-  views: Kysely<LedgerDatabase>,
-): Promise<Map<string, string>> {
-  if (keys.length === 0) return new Map();
-  const rows = await query.where(column, 'in', textsOf(views, keys)).execute();
-  return new Map(rows.map(({ key, value }: { key: string; value: string }) => [key, value]));
-}
-
 /** What each wallet is told about one event of the program. */
 function reportsOf(
   name: string,
   fields: Fields,
-  { creator, caller }: { creator: string | undefined; caller: string | undefined },
+  { creator, caller, price, collateral }: Subject,
+  limits: CollateralLimits,
 ): OtherEvent[] {
   const reports: OtherEvent[] = [];
   function tell<Type extends EventType>(wallet: string | undefined, type: Type, data: EventData<Type>): void {
@@ -117,6 +121,7 @@ function reportsOf(
     reports.push({ wallet, type, data: JSON.stringify(data), ...executionId });
   }
   const agent_id = fields.listing;
+  const low = (left: bigint) => tell(creator, 'agent.collateral_low', { agent_id, collateral_usdc: toUsdc(left) });
   const dispute = (type: 'dispute.opened' | 'dispute.resolved', outcome: EventData<'dispute.opened'>['outcome']) => {
     const amount_to_caller_usdc = toUsdc(BigInt(fields.amountToCaller ?? 0));
     const shared = { execution_id: uuidOf(fields), agent_id, outcome, amount_to_caller_usdc };
@@ -131,11 +136,15 @@ function reportsOf(
   if (name === 'DisputeResolved') {
     dispute('dispute.resolved', fields.upheld ? 'upheld' : 'rejected');
     // A slash pauses an agent whose collateral no longer reaches what its price requires.
-    if (fields.upheld && fields.listingStatus === PAUSED) {
-      const left = BigInt(fields.deposited!) - BigInt(fields.slashed!);
-      tell(creator, 'agent.collateral_low', { agent_id, collateral_usdc: toUsdc(left) });
-      tell(creator, 'agent.paused', { agent_id });
-    }
+    const left = BigInt(fields.deposited!) - BigInt(fields.slashed!);
+    const isPaused = fields.upheld && fields.listingStatus === PAUSED;
+    const isLow = fields.upheld && fields.listingStatus === ACTIVE && isLowForPrice(left, price, limits);
+    if (isPaused || isLow) low(left);
+    if (isPaused) tell(creator, 'agent.paused', { agent_id });
+  }
+  if (name === OPENED) {
+    const opened = { price: BigInt(fields.price!), exposure: BigInt(fields.exposureOpened!) };
+    if (isLowAfterOpen(collateral, opened, limits)) low(collateral);
   }
   return reports;
 }

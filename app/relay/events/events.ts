@@ -6,6 +6,7 @@ import { createPayers } from '../ledger/payers.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { runEvery } from '../waiting.ts';
 import { followChain } from './chain.ts';
+import type { CollateralLimits } from './collateral.ts';
 import { createDeliveries, type DeliveryDeps } from './deliveries.ts';
 import { createFeed } from './feed.ts';
 import { createStreams, type Streams } from './streams.ts';
@@ -21,6 +22,7 @@ const DROP_MS = 60 * 60_000;
 export interface EventsDeps extends DeliveryDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
+  limits(): CollateralLimits;
 }
 
 export interface RunningEvents {

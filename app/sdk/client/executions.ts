@@ -130,7 +130,13 @@ export class Executions {
         throw error;
       }
     };
-    const checks = await verifyReceipt(receipt, { rpcUrl, fetch: this.#service.fetch, findArchive });
+    const checks = await verifyReceipt(receipt, {
+      rpcUrl,
+      fetch: endingWith(signal, this.#service.fetch),
+      findArchive,
+    });
+    // For the checks it is a node that did not answer.
+    signal?.throwIfAborted();
     return { ok: isProven(checks), checks, receipt };
   }
 
@@ -174,6 +180,12 @@ export class Statements {
       signal,
     });
   }
+}
+
+/** Sends requests that the signal ends too. */
+function endingWith(signal: AbortSignal | undefined, fetcher: typeof fetch): typeof fetch {
+  if (!signal) return fetcher;
+  return (input, init) => fetcher(input, { ...init, signal: AbortSignal.any([signal, init?.signal ?? signal]) });
 }
 
 const pathOf = (executionId: string): string => `/v1/executions/${encodeURIComponent(executionId)}`;

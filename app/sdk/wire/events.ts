@@ -70,7 +70,7 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'agent.paused': 'An agent of this wallet takes no new executions.',
   'agent.signing_key_changed': 'An agent of this wallet signs its results with another key.',
   'agent.collateral_low':
-    'A dispute took collateral from an agent, which is now paused. Top it up before you resume the agent.',
+    "An agent's collateral is less than 125 % of what its price or its open calls require. Top it up before the agent stops.",
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
   'gas.low': 'The gas balance pays for fewer than 10 more calls.',
   'webhook.disabled': 'An endpoint failed for days and was switched off.',

@@ -11,6 +11,7 @@ import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
 import { MarketplaceEvent as EventSchema } from '../../../app/sdk/wire/events.ts';
+import { CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
@@ -359,14 +360,11 @@ describe('event streams', () => {
     await close();
   });
 
-  it('tells both parties of a dispute, and the creator of its listings, once the chain cannot take it back', async () => {
-    const creator = newAddress();
-    const own = await world.addListing({ creator });
-    const execution_id = newExecutionId();
-    await world.addRecord({ caller: wallet, listing: own, execution_id });
-    const executionId = execution_id.replaceAll('-', '');
-    const slots = { ...world.tables };
-    const deps = { ledger: world.ledger, views: slots.views.db, writes: slots.writes, now: () => world.state.nowMs };
+  /** Chain events of a listing, and what follows them. */
+  function chainOf(own: string) {
+    const { views, writes } = world.tables;
+    const limits = () => ({ ...CONFIG, exposureMultiple: 4 });
+    const deps = { ledger: world.ledger, views: views.db, writes, limits, now: () => world.state.nowMs };
     const settle = (finalized_slot: bigint) =>
       world.index
         .insertInto('progress')
@@ -384,9 +382,23 @@ describe('event streams', () => {
           data: JSON.stringify({ listing: own, ...data }),
         })
         .execute();
+    return { settle, happen, follow: () => followChain(deps) };
+  }
+  const told = async (to: string) =>
+    (
+      await world.ledger.selectFrom('events').select(['type', 'data']).where('wallet', '=', to).orderBy('id').execute()
+    ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
+
+  it('tells both parties of a dispute, and the creator of its listings, once the chain cannot take it back', async () => {
+    const creator = newAddress();
+    const own = await world.addListing({ creator });
+    const execution_id = newExecutionId();
+    await world.addRecord({ caller: wallet, listing: own, execution_id });
+    const executionId = execution_id.replaceAll('-', '');
+    const { settle, happen, follow } = chainOf(own);
     await happen(90n, 'ListingStatusChanged', { status: 1 });
     await settle(100n);
-    await followChain(deps);
+    await follow();
     await happen(101n, 'DisputeOpened', { executionId });
     await happen(102n, 'SigningKeyRotated', { signingKey: listing });
     await happen(103n, 'DisputeResolved', {
@@ -399,20 +411,11 @@ describe('event streams', () => {
     });
     await happen(104n, 'ListingStatusChanged', { status: 0 });
     await settle(102n);
-    expect(await followChain(deps)).to.equal(false);
-    const told = async (to: string) =>
-      (
-        await world.ledger
-          .selectFrom('events')
-          .select(['type', 'data'])
-          .where('wallet', '=', to)
-          .orderBy('id')
-          .execute()
-      ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
+    expect(await follow()).to.equal(false);
     const dispute = { type: 'dispute.opened', execution_id, agent_id: own, outcome: 'open', amount_to_caller_usdc: 0 };
     expect(await told(wallet)).to.deep.equal([{ ...dispute, role: 'caller' }]);
     await settle(110n);
-    await Promise.all([followChain(deps), followChain(deps)]);
+    await Promise.all([follow(), follow()]);
     const end = { ...dispute, type: 'dispute.resolved', outcome: 'upheld', amount_to_caller_usdc: 0.25 };
     expect(await told(wallet)).to.deep.equal([
       { ...dispute, role: 'caller' },
@@ -430,6 +433,32 @@ describe('event streams', () => {
     expect(seen.map(({ type }) => type)).to.deep.equal(['dispute.opened', 'dispute.resolved']);
   });
 
+  it('tells a creator of collateral that is low for the price, or for what is opened, before it stops the agent', async () => {
+    const creator = newAddress();
+    // Its price needs 5 USDC; four times its collateral may be opened in a dispute window.
+    const own = await world.addListing({ creator, price: 1_000_000n, deposited: 5_000_000n });
+    const { settle, happen, follow } = chainOf(own);
+    await settle(200n);
+    await follow();
+    for (const [slot, exposure] of [15, 16, 17, 18, 1].entries())
+      await happen(201n + BigInt(slot), 'ExecutionOpened', {
+        executionId: newExecutionId().replaceAll('-', ''),
+        price: '1000000',
+        exposureOpened: `${exposure}000000`,
+      });
+    const upheld = { executionId: '0'.repeat(32), upheld: true, amountToCaller: '1', listingStatus: 0 };
+    await happen(210n, 'DisputeResolved', { ...upheld, deposited: '7000000', slashed: '750000' });
+    await happen(211n, 'DisputeResolved', { ...upheld, deposited: '7000000', slashed: '750001' });
+    await happen(212n, 'DisputeResolved', { ...upheld, deposited: '7000000', slashed: '750001', listingStatus: 2 });
+    await settle(220n);
+    await follow();
+    const low = { type: 'agent.collateral_low', agent_id: own };
+    expect((await told(creator)).filter(({ type }) => type !== 'dispute.resolved')).to.deep.equal([
+      { ...low, collateral_usdc: 5 },
+      { ...low, collateral_usdc: 6.249999 },
+    ]);
+  });
+
   it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {
     const deps = { ledger: world.ledger, writes: world.tables.writes, now: () => 1, log: world.deps.log };
     const relays = [createWarnings(deps), createWarnings(deps)];
@@ -441,15 +470,6 @@ describe('event streams', () => {
       periodSpent: 0n,
       totalSpent: 0n,
     };
-    const told = async () =>
-      (
-        await world.ledger
-          .selectFrom('events')
-          .select(['type', 'data'])
-          .where('wallet', '=', wallet)
-          .orderBy('id')
-          .execute()
-      ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
     const call = async (spent: bigint, tank: bigint, now = 10n) => {
       const claimed = {
         wallet,
@@ -463,7 +483,7 @@ describe('event streams', () => {
       for (const notice of relays) notice(claimed as unknown as ClaimedCall);
       for (const notice of relays) notice(claimed as unknown as ClaimedCall);
       await new Promise((resolve) => setTimeout(resolve, 20));
-      return told();
+      return told(wallet);
     };
     expect(await call(600_000n, 100_000n)).to.deep.equal([]);
     const near = { type: 'key.cap_near', key_id: 'k', limit: 'period', spent_usdc: 0.8, max_usdc: 1 };
