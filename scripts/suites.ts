@@ -107,7 +107,7 @@ export const SUITES: Suite[] = [
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
-    without: ['attacks', 'interrupted'],
+    without: ['attacks', 'budgets', 'interrupted'],
   },
   { name: 'integrator', about: 'the program by Anchor and its IDL alone', folder: 'integrator' },
 
@@ -210,9 +210,9 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: 'what strangers, payers, forks and dead relays do to payments of x402',
+    about: 'what strangers, payers, forks and dead relays do to payments of x402, and what the operator risks by them',
     folder: 'relay/x402',
-    files: ['attacks', 'interrupted'],
+    files: ['attacks', 'budgets', 'interrupted'],
     long: true,
   },
   {

@@ -21,6 +21,8 @@ export interface ServerOptions {
   agents: readonly Agent[];
   /** Without an API key there are tools that find agents, and calls that are paid by x402. Default: `key`. */
   payment?: Tools['payment'];
+  /** The wallet by which a paying host pays; without it, a quote names none. */
+  payer?: string | undefined;
 }
 
 /** Above this price a call needs a person's approval, USDC, unless the user says otherwise. */
@@ -36,7 +38,7 @@ const INSTRUCTIONS = {
 };
 
 export function createMcpServer(options: ServerOptions): McpServer {
-  const { market, session, raiseApproval, agents, payment = 'key' } = options;
+  const { market, session, raiseApproval, agents, payment = 'key', payer = null } = options;
   const server = new McpServer(
     { name: 'agent-marketplace', title: 'Agent Marketplace', version: '0.1.0' },
     {
@@ -44,7 +46,7 @@ export function createMcpServer(options: ServerOptions): McpServer {
       instructions: INSTRUCTIONS[typeof payment === 'string' ? payment : 'wallet'],
     },
   );
-  const tools = { server, market, session, raiseApproval, payment };
+  const tools = { server, market, session, raiseApproval, payment, payer };
   if (agents.length === 0) {
     addAgentTools(tools);
     addRunTool(tools);

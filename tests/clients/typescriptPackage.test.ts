@@ -1,17 +1,28 @@
 /** @agent-marketplace/client as its users get it: packed, installed into an empty folder, bundled, typed and used. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules, createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { build as esbuild, transformSync } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
 import { build as vite } from 'vite';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
@@ -55,7 +66,7 @@ describe('clients/typescript as a package', function () {
       writeFileSync(join(folder, `${name}.ts`), own);
       writeFileSync(join(folder, `${name}.mjs`), transformSync(own, { loader: 'ts', format: 'esm' }).code);
     }
-    market = await startMarketplace({ price: '0.05' });
+    market = await startMarketplace({ price: '0.05', feePayer: Keypair.generate() });
   });
   after(async () => {
     await market?.stop();
@@ -180,6 +191,31 @@ hasCode(null, 'nothing');
     const text = `import { checkQuote } from '${NAME}/x402';\nconsole.log(checkQuote(...${call}).deposit);\n`;
     writeFileSync(join(folder, 'quote.mjs'), text);
     expect(await runNode('quote.mjs')).to.equal(`${quotes.checked.deposit}\n`);
+  });
+
+  it('pays for a call from a wallet by x402, with the packages of x402 beside it', async () => {
+    const wallet = Keypair.generate();
+    await market.mintTo(wallet.publicKey, 100_000n);
+    const { agentId, usdcMint, node, relay } = market;
+    const settings = JSON.stringify({ network: 'devnet', asset: usdcMint.toBase58(), rpcUrl: node.rpcUrl });
+    const text = `import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { AgentMarketplace } from '${NAME}';
+import { payWithX402 } from '${NAME}/x402';
+const wallet = await createKeyPairSignerFromBytes(Uint8Array.from([${wallet.secretKey}]));
+const payment = payWithX402({ wallet, ...${settings} });
+const client = new AgentMarketplace({ baseUrl: '${relay.url}', payment });
+const { result } = await client.agents.run('${agentId}', { task: 'packed' }, { maxCostUsdc: 0.055 });
+console.log(result);
+`;
+    writeFileSync(join(folder, 'pay.mjs'), text);
+    const links = ['@x402', '@solana'].map((name) => join('node_modules', name));
+    for (const link of links) symlinkSync(join(ROOT, link), join(folder, link));
+    try {
+      expect(await runNode('pay.mjs')).to.equal('done: packed\n');
+    } finally {
+      for (const link of links) rmSync(join(folder, link));
+    }
+    expect(await market.amountOf(findTokenAccount(wallet.publicKey, usdcMint))).to.equal(45_000n);
   });
 
   it("runs README's first call, which is paid", async () => {

@@ -376,7 +376,9 @@ describe('the MCP server', function () {
     expect((await mcp('', { origin: 'https://elsewhere.example' })).status).to.equal(403);
     const batch = await mcp('', {}, undefined, [LIST, LIST]);
     expect([batch.status, batch.body.error.code]).to.deep.equal([400, 'invalid_request']);
-    for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1'])
+    // A payer is for calls without a key.
+    const payer = `?payer=${market.callers[0]!.wallet.publicKey}`;
+    for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1', payer])
       expect((await mcp(query)).body.error.code, query).to.equal('invalid_request');
   });
 

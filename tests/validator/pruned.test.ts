@@ -203,6 +203,7 @@ function nodeOf(validator: Validator, payer: Keypair): TestNode {
     },
     setFrozen: cannot,
     timeTravel: cannot,
+    outlive: cannot,
     async now() {
       const clock = await connection.getAccountInfo(CLOCK_ADDRESS, 'confirmed');
       return Number(decodeClock(clock!.data));

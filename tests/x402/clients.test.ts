@@ -218,9 +218,27 @@ describe('clients of x402 that are not ours', function () {
   describe('over MCP', () => {
     const job = (task: string) => ({ agent_id: market.agentId, task, max_cost_usdc: 1 });
 
-    it('the official client finds an agent without a key, is told what to pay, pays, and pays once if it repeats', async () => {
+    /** The official client; a test decides about each answer before the client gets it. */
+    async function connect(query = '', receive = async (answer: Response, _sent: string) => answer): Promise<Client> {
       const client = new Client({ name: 'test', version: '1' });
-      await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', market.relay.url)));
+      const through = async (url: string | URL, init?: RequestInit) =>
+        receive(await fetch(url, init), String(init?.body));
+      const url = new URL(`/mcp${query}`, market.relay.url);
+      await client.connect(new StreamableHTTPClientTransport(url, { fetch: through }));
+      return client;
+    }
+    /** The payment of what a tool's answer asks for, as an argument of the next call. */
+    // biome-ignore lint/suspicious/noExplicitAny: x402's own type is the one of another version
+    async function payFor(required: any) {
+      const signer = await createKeyPairSignerFromBytes(host.secretKey);
+      const payer = new x402Client()
+        .register('solana:*', new ExactSvmScheme(signer, { rpcUrl: market.node.rpcUrl }))
+        .setSpendControls(false);
+      return { _meta: { 'x402/payment': await payer.createPaymentPayload(required) } };
+    }
+
+    it('the official client finds an agent without a key, is told what to pay, pays, and pays once if it repeats', async () => {
+      const client = await connect();
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).to.deep.equal(['search_agents', 'describe_agent', 'run_agent']);
       const found = await client.callTool({ name: 'search_agents', arguments: {} });
@@ -234,18 +252,66 @@ describe('clients of x402 that are not ours', function () {
       const required = asked.structuredContent as any;
       expect([required.x402Version, required.accepts[0].amount]).to.deep.equal([2, String(TOTAL)]);
       expect(await usdcOf(host)).to.equal(before);
-      const signer = await createKeyPairSignerFromBytes(host.secretKey);
-      const payer = new x402Client()
-        .register('solana:*', new ExactSvmScheme(signer, { rpcUrl: market.node.rpcUrl }))
-        .setSpendControls(false);
-      const _meta = { 'x402/payment': await payer.createPaymentPayload(required) };
+      const payment = await payFor(required);
       for (const time of ['first', 'again']) {
-        const ran = await client.callTool({ ...run, _meta });
+        const ran = await client.callTool({ ...run, ...payment });
         expect(ran.structuredContent, time).to.include({ status: 'completed', result: 'done: by mcp' });
         expect(ran._meta?.['x402/payment-response'], time).to.include({ success: true, amount: String(TOTAL) });
       }
       expect(before - (await usdcOf(host))).to.equal(TOTAL);
       await client.close();
+    });
+
+    it('the official client gets the price back if the agent fails, and the answer that it lost by the same payment', async () => {
+      let isLost = false;
+      const client = await connect('', async (answer, sent) => {
+        if (!isLost || !sent.includes('x402/payment')) return answer;
+        isLost = false;
+        await answer.text();
+        throw new TypeError('the connection broke');
+      });
+      const before = await usdcOf(host);
+      /** The call with the payment that it asks for. */
+      const paid = async (task: string) => {
+        const run = { name: 'run_agent', arguments: job(task) };
+        return { ...run, ...(await payFor((await client.callTool(run)).structuredContent)) };
+      };
+      fails();
+      const failed = await client.callTool(await paid('fails by mcp'));
+      expect(failed.isError).to.equal(true);
+      expect(failed._meta?.['x402/payment-response']).to.include({ success: false, amount: String(TOTAL) });
+      expect(before - (await usdcOf(host))).to.equal(SERVICE_FEE);
+
+      market.setBehaviour(null);
+      const call = await paid('lost by mcp');
+      isLost = true;
+      const lost = client.callTool(call).then(
+        () => 'answered',
+        () => 'lost',
+      );
+      expect([await lost, isLost]).to.deep.equal(['lost', false]);
+      expect((await client.callTool(call)).structuredContent).to.include({ result: 'done: lost by mcp' });
+      expect(before - (await usdcOf(host))).to.equal(TOTAL + SERVICE_FEE);
+      await client.close();
+    });
+
+    it('the official client has a tool for each agent in the address, and quotes that name the wallet in it', async () => {
+      const client = await connect(`?agents=${market.agentId}&payer=${host.publicKey}`);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).to.deep.equal(['run_test_agent']);
+      const { agent_id: _, ...args } = job('named');
+      const run = { name: 'run_test_agent', arguments: args };
+      // biome-ignore lint/suspicious/noExplicitAny: x402's own type is the one of another version
+      const required = (await client.callTool(run)).structuredContent as any;
+      expect(required.accepts[0].extra.payer).to.equal(host.publicKey.toBase58());
+      const payment = await payFor(required);
+      // Without the address the payment is of another quote.
+      const elsewhere = await connect(`?agents=${market.agentId}`);
+      expect((await elsewhere.callTool({ ...run, ...payment })).isError).to.equal(true);
+      const ran = await client.callTool({ ...run, ...payment });
+      expect(ran.structuredContent).to.include({ status: 'completed', result: 'done: named' });
+      await client.close();
+      await elsewhere.close();
     });
 
     it('our server over stdio pays with a wallet, within its budget, and a refund costs the service fee alone', async () => {
@@ -290,13 +356,15 @@ describe('clients of x402 that are not ours', function () {
       }
     });
 
-    it("the Python package's MCP client buys, and gets the price back if the agent fails", async () => {
+    it("the Python package's MCP client buys, pays once if it repeats with its key, and gets the price back if the agent fails", async () => {
       const before = await usdcOf(wallets.python);
       const mcp = `${market.relay.url}/mcp`;
-      const [bought] = await python3([{ mcp, tool: 'run_agent', arguments: job('python') }]);
+      const call = { mcp, tool: 'run_agent', arguments: { ...job('python'), idempotency_key: 'python' } };
+      const [bought, again] = await python3([call, call]);
       expect(bought.error, JSON.stringify(bought)).to.equal(false);
       expect(bought.content[0]).to.include('done: python');
       expect(bought.receipt).to.include({ success: true, amount: String(TOTAL) });
+      expect(again).to.deep.equal(bought);
       fails();
       const [failed] = await python3([{ mcp, tool: 'run_agent', arguments: job('python') }]);
       expect([failed.error, failed.receipt.success]).to.deep.equal([true, false]);

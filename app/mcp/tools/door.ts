@@ -33,7 +33,7 @@ export interface Input {
 
 /** The first answer says what must be paid; the host sends the call again with the payment in `_meta`. */
 export async function runForPayingHost(
-  { market }: Tools,
+  { market, payer }: Tools,
   agentId: string,
   { idempotency_key: idempotencyKey, ...body }: Input,
   { mcpReq: { _meta, signal } }: ServerContext,
@@ -42,7 +42,7 @@ export async function runForPayingHost(
   const payment = sent === undefined ? null : encodeHeader(sent);
   let answer: DoorAnswer;
   try {
-    answer = await market.enterDoor({ agentId, body, idempotencyKey, payer: null, payment, signal });
+    answer = await market.enterDoor({ agentId, body, idempotencyKey, payer, payment, signal });
   } catch (error) {
     return payment === null ? unpaid(error) : unknownOutcome(error, SAME_PAYMENT);
   }

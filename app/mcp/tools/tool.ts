@@ -13,6 +13,8 @@ export interface Tools {
   raiseApproval: string;
   /** Who pays for calls: an API key, the host by x402, or this server's wallet by x402. */
   payment: 'key' | 'host' | Wallet;
+  /** The wallet by which the host pays, base58; null if it is not known. */
+  payer: string | null;
 }
 
 /** The wallet of this server. */

@@ -14,6 +14,7 @@ import { authenticate } from '../access/auth.ts';
 import { readBearer } from '../access/bearer.ts';
 import { ownOrigin } from '../access/cookie.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
+import { DoorQuery } from '../calls/x402/door.ts';
 import type { RelayDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { JsonError, parseJson } from '../json.ts';
@@ -43,6 +44,8 @@ const McpQuery = z.strictObject({
       }
     })
     .prefault(APPROVE_ABOVE),
+  /** The wallet by which a host without a key pays; the quotes then name it. */
+  payer: DoorQuery.shape.payer,
 });
 
 /** `fetchFor` sends requests to the routes of this relay on behalf of a request. */
@@ -79,6 +82,11 @@ async function serve(
   fetch: typeof globalThis.fetch,
 ): Promise<globalThis.Response> {
   const apiKey = readBearer(request.headers.authorization);
+  const { payer } = settings;
+  if (apiKey !== null && payer !== undefined) {
+    const issue = { in: 'query', path: 'payer', expected: 'must be absent with an API key', got: payer } as const;
+    throw invalid('The parameter "payer" is for calls without an API key', issue);
+  }
   const market = createMarket({ baseUrl: deps.baseUrl(), apiKey, rpcUrl: null, fetch });
   const agents = await Promise.all(settings.agents.map((id) => market.client.getAgent(id))).catch((error) => {
     if (!(error instanceof MarketplaceError) || error.code !== 'agent_not_found') throw error;
@@ -89,7 +97,7 @@ async function serve(
   const raiseApproval = 'add ?approve_above_usdc=AMOUNT to the address of /mcp';
   // No subscriptions: the list of tools never changes, and an open stream would delay a stop.
   const { fetch: answer } = createMcpHandler(
-    () => createMcpServer({ market, session, raiseApproval, agents, payment: apiKey === null ? 'host' : 'key' }),
+    () => createMcpServer({ market, session, raiseApproval, agents, payment: apiKey === null ? 'host' : 'key', payer }),
     {
       maxSubscriptions: 0,
       onerror: (error) => deps.log.debug({ error }, 'an MCP request was refused'),

@@ -14,9 +14,8 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
   deposit_signed: ['accepted'],
   deposit_confirmed: ['deposit_signed'],
   pay_signed: ['deposit_confirmed'],
-  paid: ['deposit_confirmed', 'pay_signed', 'returning'],
+  paid: ['deposit_confirmed', 'pay_signed'],
   returning: [
-    'deposit_signed',
     'deposit_confirmed',
     'pay_signed',
     'paid',
@@ -41,6 +40,7 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
     'deposit_signed',
     'deposit_confirmed',
     'pay_signed',
+    'paid',
     'returning',
     'open_signed',
     'open_confirmed',

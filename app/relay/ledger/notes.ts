@@ -53,6 +53,11 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         refund_at: record.refundAt,
         fee_bps: BigInt(record.feeBps),
         opened_slot: BigInt(slot),
+        // A deposit that was about to be sent back is served after all.
+        refund_state: null,
+        is_waiting: 0n,
+        error_code: null,
+        error_message: null,
       });
     },
     /** The creator is about to be called. The first time stays, on the database's clock, which all relays share. */

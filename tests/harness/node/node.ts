@@ -20,12 +20,16 @@ export interface TestNode {
   setFrozen(address: PublicKey, frozen: boolean): Promise<void>;
   /** Moves the chain's clock forward to this unix time. */
   timeTravel(unixSeconds: number): Promise<void>;
+  /** Lets all that was signed before expire, for good. */
+  outlive(): Promise<void>;
   /** The chain's clock, unix seconds. */
   now(): Promise<number>;
   rpc<T = unknown>(method: string, params?: unknown[]): Promise<T>;
   stop(): Promise<void>;
 }
 
+/** Slots that a blockhash lives. */
+const BLOCKHASH_SLOTS = 150;
 /** Where a token account says whether it is initialized (1) or frozen (2). */
 const TOKEN_STATE_OFFSET = 108;
 
@@ -61,6 +65,13 @@ export async function startNode(
     fundSol: (address, lamports) => fundSol(rpcUrl, address, lamports),
     setFrozen: (address, frozen) => setFrozen(connection, address, frozen),
     timeTravel: (unixSeconds) => timeTravel(rpcUrl, unixSeconds),
+    async outlive() {
+      // A leap makes as many blocks as a blockhash lives, at most.
+      for (let left = 2; left > 0; left -= 1) {
+        const slot = await connection.getSlot('processed');
+        await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteSlot: slot + BLOCKHASH_SLOTS }]);
+      }
+    },
     async now() {
       const clock = await callRpc<{ value: { data: [string, string] } }>(rpcUrl, 'getAccountInfo', [
         CLOCK_ADDRESS.toBase58(),

@@ -66,7 +66,8 @@ export function createStandstill(report: (task: string) => void) {
           return async (...args: unknown[]) => {
             const id = idOf(args[0]);
             if (id === null) return (method as Method).apply(target, args);
-            if (name === 'claim' || name === 'claimDeposit') tasks.set(id, (args[0] as { task: string }).task);
+            const { task } = args[0] as { task?: string };
+            if (task) tasks.set(id, task);
             const sent = SIGNS[name];
             if (sent) sends.set((args[1] as { signature: string }).signature, { id, name: sent });
             await pass(id, `${name}:before`);

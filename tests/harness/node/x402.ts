@@ -3,8 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { createTransferCheckedInstruction } from '@solana/spl-token';
 import {
+  type AddressLookupTableAccount,
   ComputeBudgetProgram,
   type Keypair,
+  type MessageV0,
   PublicKey,
   TransactionInstruction,
   TransactionMessage,
@@ -50,6 +52,9 @@ export interface PaymentChange {
   unitPrice?: bigint;
   blockhash?: string;
   version?: 'legacy' | 0;
+  lookupTables?: AddressLookupTableAccount[];
+  /** Changes the message before it is signed. */
+  message?(message: MessageV0): void;
   /** Changes the bytes after the signature. */
   bytes?(bytes: Buffer): Buffer;
   signer?: Keypair;
@@ -74,7 +79,9 @@ export function makePayment(accepted: Accepted, wallet: Keypair, change: Payment
     recentBlockhash: change.blockhash ?? accepted.extra.recentBlockhash,
     instructions: change.instructions ? change.instructions(usual) : usual,
   });
-  const compiled = change.version === 'legacy' ? message.compileToLegacyMessage() : message.compileToV0Message();
+  const compiled =
+    change.version === 'legacy' ? message.compileToLegacyMessage() : message.compileToV0Message(change.lookupTables);
+  if (compiled.version === 0) change.message?.(compiled);
   const transaction = new VersionedTransaction(compiled);
   const signer = change.signer ?? wallet;
   if (compiled.staticAccountKeys.some((key) => key.equals(signer.publicKey))) transaction.sign([signer]);

@@ -74,6 +74,7 @@ describe('the limit for requests without a key', () => {
     ['/nowhere', {}],
     ['/v1/executions', {}],
     ['/v1/agents/x/execute', json],
+    ['/v1/x402/agents/x/execute', json],
     [`/v1/executions/${newExecutionId()}/start`, json],
   ];
   for (const [path, init] of LIMITED) {

@@ -4,16 +4,19 @@
  * moment, each payer has paid once and has its result, or has its money back; and no deposit is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findEscrow, findExecution, findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
   FEE,
+  failedAnswer,
   goodAnswer,
   PRICE,
   type RelayHandle,
@@ -27,8 +30,8 @@ import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x40
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 const RETRY_MS = 250;
-/** Slots that a blockhash lives. */
-const BLOCKHASH_SLOTS = 150;
+/** Of a payment: two signatures, and what its client's priority rounds up to. */
+const PAYMENT_LAMPORTS = 10_001;
 
 const sidesOf = (moves: string[]) => moves.flatMap((move) => [`${move}:before`, `${move}:after`]);
 const sendsOf = (name: string) => ['before', 'sent', 'after'].map((side) => `send-${name}:${side}`);
@@ -40,11 +43,36 @@ const UNPAID = [
   'send-pay:before',
 ];
 const PAYING = [...UNPAID, 'send-pay:sent', 'send-pay:after', 'paid:before'];
-const POINTS = {
-  completed: [...PAYING, 'paid:after', ...sidesOf(['openSigned', 'openConfirmed', 'settled']), ...sendsOf('open')],
+const RETURN = [...sidesOf(['returning']), ...sendsOf('return')];
+
+/** How a call comes to its end, and where it is killed on the way. */
+interface Way {
+  /** Where each first stands: there the test brings about what follows. Otherwise each stands where it is killed. */
+  gate?: string;
+  points: string[];
+}
+const WAYS = {
+  served: {
+    points: [...PAYING, 'paid:after', ...sidesOf(['openSigned', 'openConfirmed', 'settled']), ...sendsOf('open')],
+  },
+  /** The creator fails. */
+  refunded: { points: [...sidesOf(['refunding', 'refunded']), ...sendsOf('refund')] },
+  /** The payer pays the deposit by a transaction of its own, before the relay signs the payment. */
+  paidByPayer: { gate: 'depositConfirmed:after', points: sidesOf(['paid']) },
   /** The creator pauses the agent once the money is in the deposit. */
-  returned: ['paid:after', ...sidesOf(['returning', 'returned']), ...sendsOf('return')],
-};
+  returned: { gate: 'paid:after', points: ['paid:after', ...RETURN, ...sidesOf(['returned'])] },
+  /** The same before the relay signs the payment. */
+  unsigned: { gate: 'depositConfirmed:after', points: ['depositConfirmed:after', ...RETURN, ...sidesOf(['void'])] },
+  /** The money leaves the payer's account after the relay signed the payment. */
+  failed: { gate: 'send-pay:before', points: [...RETURN, ...sidesOf(['void'])] },
+  /** The deposit is sent too late. */
+  expired: { gate: 'depositSigned:after', points: sidesOf(['void']) },
+} satisfies Record<string, Way>;
+type Name = keyof typeof WAYS;
+
+const MODES = ['started again', 'taken over'] as const;
+/** For so long after it was signed an open may land, by the chain's clock. */
+const OPEN_SECONDS = 61;
 
 interface Bought {
   task: string;
@@ -52,6 +80,12 @@ interface Bought {
   deposit: PublicKey;
   /** Sends the same payment again. */
   ask(relay: RelayHandle): Promise<Answer>;
+}
+
+interface Doomed extends Bought {
+  way: Name;
+  gate: string;
+  point: string;
 }
 
 describe('kill -9 of a relay that holds deposits', function () {
@@ -63,7 +97,11 @@ describe('kill -9 of a relay that holds deposits', function () {
     market = await startMarketplace({ slotTimeMs: 150, feePayer });
     await market.relay.kill();
     market.setBehaviour((body, _response, reply) =>
-      reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`)),
+      reply(
+        body.task.includes('refunded')
+          ? failedAnswer(body.execution_id)
+          : goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`),
+      ),
     );
   });
   after(() => market.stop());
@@ -91,9 +129,18 @@ describe('kill -9 of a relay that holds deposits', function () {
   const path = () => `/v1/x402/agents/${market.agentId}/execute`;
   const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
 
-  async function prepare(relay: RelayHandle, task: string): Promise<Bought> {
+  const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
+  const isGone = async ({ deposit }: Bought) =>
+    (await market.node.connection.getAccountInfo(deposit, 'confirmed')) === null;
+  const balances = async () => ({
+    creator: await market.amountOf(market.creatorUsdc),
+    treasury: await market.amountOf(findTreasury()),
+    feePayer: await lamports(feePayer),
+  });
+
+  async function prepare(relay: RelayHandle, task: string, usdc = TOTAL): Promise<Bought> {
     const payer = Keypair.generate();
-    await market.mintTo(payer.publicKey, TOTAL);
+    await market.mintTo(payer.publicKey, usdc);
     const quoted = await request(relay.url, path(), { body: { task } });
     const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
     const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, payer)) };
@@ -127,82 +174,147 @@ describe('kill -9 of a relay that holds deposits', function () {
     return bought.every(({ task }) => !ids.has(task) || final.get(ids.get(task)!) === 1n);
   }
 
-  for (const mode of ['started again', 'taken over'] as const) {
-    it(`completes every call, or never charges for it, and leaves no deposit (${mode})`, async () => {
-      const isTakenOver = mode === 'taken over';
-      const doomed = await start({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
-      const neighbour = isTakenOver ? await start() : null;
-      const tasks = POINTS.completed.map((point) => stopAt(point, mode));
-      const bought: Bought[] = [];
-      for (const task of tasks) bought.push(await prepare(doomed, task));
-      const before = {
-        creator: await market.amountOf(market.creatorUsdc),
-        treasury: await market.amountOf(findTreasury()),
-      };
-      const calls = bought.map((one) => pay(doomed, one));
-      await until('all stand', async () => tasks.every((task) => doomed.standing.has(task)));
-      await doomed.kill();
-      await Promise.all(calls);
-      const relay = neighbour ?? (await start());
-      const found: Record<string, string> = {};
-      let paid = 0n;
-      for (const [n, one] of bought.entries()) {
-        const point = POINTS.completed[n]!;
-        const answer = await endOf(relay, one);
-        const left = await usdcOf(one.payer.publicKey);
-        found[point] = `${answer.status}, ${TOTAL - left} paid`;
-        paid += TOTAL - left;
-        if (answer.status === 200) expect(answer.body.result, point).to.equal(`done: ${one.task}`);
-        expect(await market.node.connection.getAccountInfo(one.deposit, 'confirmed'), point).to.equal(null);
+  /** Pays for a call for each point of these ways. Each then stands, at its gate or where it is killed. */
+  async function begin(relay: RelayHandle, ways: Name[], mode: string) {
+    const doomed: Doomed[] = [];
+    for (const way of ways) {
+      const { gate, points }: Way = WAYS[way];
+      for (const point of points) {
+        const task = stopAt(gate ?? point, `${way} ${point} ${mode}`);
+        const one = await prepare(relay, task, way === 'paidByPayer' ? 2n * TOTAL : TOTAL);
+        doomed.push({ ...one, way, gate: gate ?? point, point });
       }
-      const [done, never] = [`200, ${TOTAL} paid`, '402, 0 paid'];
-      const expected = POINTS.completed.map((point) => {
-        const isLate = UNPAID.includes(point) && found[point] === never;
-        return [point, isLate ? never : done];
+    }
+    const answered = Promise.all(doomed.map((one) => pay(relay, one)));
+    await until('all stand', async () => doomed.every(({ task }) => relay.standing.has(task)));
+    return { doomed, answered, of: (way: Name) => doomed.filter((one) => one.way === way) };
+  }
+
+  /** Lets them go on from their gates, up to where they are killed. */
+  function release(relay: RelayHandle, doomed: Doomed[]): void {
+    for (const { task, gate, point } of doomed) {
+      if (gate !== point) relay.process.send({ release: task, nextStop: point });
+    }
+  }
+
+  async function killAll(relay: RelayHandle, { doomed, answered }: Awaited<ReturnType<typeof begin>>): Promise<void> {
+    const stands = ({ task, gate, point }: Doomed) => relay.standing.has(gate === point ? task : `${task} at ${point}`);
+    await until('each stands where it is killed', async () => doomed.every(stands));
+    await relay.kill();
+    await answered;
+  }
+
+  /** A transfer of the payer's own, which the relay does not know. */
+  async function transfer({ payer }: Bought, to: PublicKey): Promise<void> {
+    await market.node.fundSol(payer.publicKey, 1e9);
+    const from = findTokenAccount(payer.publicKey, market.usdcMint);
+    const instruction = createTransferInstruction(from, to, payer.publicKey, TOTAL);
+    await sendTransaction(market.node.connection, [instruction], keypairSigner(payer));
+  }
+
+  /** The relay that is killed, and the one that goes on. */
+  async function startPair(mode: (typeof MODES)[number]) {
+    const isTakenOver = mode === 'taken over';
+    const doomed = await start({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
+    const neighbour = isTakenOver ? await start() : null;
+    return { doomed, next: async () => neighbour ?? (await start()) };
+  }
+
+  for (const mode of MODES) {
+    it(`completes or refunds every call, or never charges for it, and leaves no deposit (${mode})`, async () => {
+      const { doomed, next } = await startPair(mode);
+      const before = await balances();
+      const all = await begin(doomed, ['served', 'refunded', 'paidByPayer'], mode);
+      for (const one of all.of('paidByPayer')) {
+        await transfer(one, findTokenAccount(one.deposit, market.usdcMint));
+      }
+      release(doomed, all.doomed);
+      await killAll(doomed, all);
+      const relay = await next();
+      const [done, refunded, never] = [`200, ${TOTAL} paid`, `500, ${SERVICE_FEE} paid`, '402, 0 paid'];
+      const found: Record<string, string> = {};
+      const expected: Record<string, string> = {};
+      for (const one of all.doomed) {
+        const { way, point, payer, task } = one;
+        const name = `${way} ${point}`;
+        const answer = await endOf(relay, one);
+        const had = way === 'paidByPayer' ? 2n * TOTAL : TOTAL;
+        found[name] = `${answer.status}, ${had - (await usdcOf(payer.publicKey))} paid`;
+        const isLate = way === 'served' && UNPAID.includes(point) && found[name] === never;
+        expected[name] = isLate ? never : way === 'refunded' ? refunded : done;
+        if (answer.status === 200) expect(answer.body.result, name).to.equal(`done: ${task}`);
+        expect(await isGone(one), name).to.equal(true);
+      }
+      expect(found).to.deep.equal(expected);
+      const count = (end: string) => Object.values(found).filter((one) => one === end).length;
+      const [sold, failed] = [BigInt(count(done)), BigInt(count(refunded))];
+      const paid = all.doomed.length - count(never) - all.of('paidByPayer').length;
+      expect(await balances()).to.deep.equal({
+        creator: before.creator + sold * (PRICE - FEE),
+        treasury: before.treasury + sold * (FEE + SERVICE_FEE) + failed * SERVICE_FEE,
+        feePayer: before.feePayer - paid * PAYMENT_LAMPORTS,
       });
-      expect(found).to.deep.equal(Object.fromEntries(expected));
-      const sold = BigInt(POINTS.completed.filter((point) => found[point] === done).length);
-      expect(paid).to.equal(TOTAL * sold);
-      expect((await market.amountOf(market.creatorUsdc)) - before.creator).to.equal((PRICE - FEE) * sold);
-      expect((await market.amountOf(findTreasury())) - before.treasury).to.equal((FEE + SERVICE_FEE) * sold);
-      await until('the chain can take back none of it', () => areFinal(bought));
+      await market.node.outlive();
+      await until('the chain can take back none of it', () => areFinal(all.doomed));
       await relay.kill();
     });
 
-    it(`returns what cannot be served any more, whole and once (${mode})`, async () => {
-      const isTakenOver = mode === 'taken over';
-      const doomed = await start({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) });
-      const neighbour = isTakenOver ? await start() : null;
-      // All of them stand once the money is in; then the creator pauses the agent, and they go on to where they die.
-      const gates = POINTS.returned.map((point) => `${stopAt('paid:after', point)} ${mode}`);
-      const bought: Bought[] = [];
-      for (const task of gates) bought.push(await prepare(doomed, task));
-      const calls = bought.map((one) => pay(doomed, one));
-      await until('all have paid', async () => gates.every((task) => doomed.standing.has(task)));
+    it(`returns what cannot be served any more, whole and once, and takes nothing else (${mode})`, async () => {
+      const { doomed, next } = await startPair(mode);
+      const before = { ...(await balances()), elsewhere: await market.amountOf(market.callers[1]!.usdc) };
+      const all = await begin(doomed, ['returned', 'unsigned', 'failed', 'expired'], mode);
+      const [returned, failed] = [all.of('returned').length, all.of('failed').length];
+      for (const one of all.of('failed')) await transfer(one, market.callers[1]!.usdc);
       await setStatus('paused', doomed);
-      for (const [n, task] of gates.entries()) {
-        if (POINTS.returned[n] !== 'paid:after') doomed.process.send({ release: task, nextStop: POINTS.returned[n] });
-      }
-      await until('all stand', async () =>
-        gates.every(
-          (task, n) => POINTS.returned[n] === 'paid:after' || doomed.standing.has(`${task} at ${POINTS.returned[n]}`),
-        ),
+      release(doomed, all.of('failed'));
+      const spent = (returned + failed) * PAYMENT_LAMPORTS;
+      await until('the payments have failed', async () => before.feePayer - (await lamports(feePayer)) === spent);
+      // From now on they are dead for good, and so are the deposits that were not sent.
+      await market.node.outlive();
+      release(
+        doomed,
+        all.doomed.filter(({ way }) => way !== 'failed'),
       );
-      await doomed.kill();
-      await Promise.all(calls);
-      const relay = neighbour ?? (await start());
-      for (const [n, one] of bought.entries()) {
-        const point = POINTS.returned[n]!;
+      await killAll(doomed, all);
+      const relay = await next();
+      const left: Partial<Record<Name, bigint>> = { returned: PRICE, failed: 0n };
+      for (const one of all.doomed) {
+        const { way, point, payer } = one;
+        const name = `${way} ${point}`;
         const answer = await endOf(relay, one);
-        expect([answer.status, answer.body.error?.code], point).to.deep.equal([422, 'agent_paused']);
-        expect(decodeHeader(answer, 'payment-response'), point).to.include({ success: false, amount: String(TOTAL) });
-        expect(await usdcOf(one.payer.publicKey), point).to.equal(PRICE);
-        expect(await market.node.connection.getAccountInfo(one.deposit, 'confirmed'), point).to.equal(null);
+        expect([answer.status, answer.body.error?.code], name).to.deep.equal([422, 'agent_paused']);
+        const receipt = decodeHeader(answer, 'payment-response');
+        if (way === 'returned') expect(receipt, name).to.include({ success: false, amount: String(TOTAL) });
+        else expect(receipt, name).to.equal(null);
+        expect(await usdcOf(payer.publicKey), name).to.equal(left[way] ?? TOTAL);
+        expect(await isGone(one), name).to.equal(true);
       }
+      expect({ ...(await balances()), elsewhere: await market.amountOf(market.callers[1]!.usdc) }).to.deep.equal({
+        creator: before.creator,
+        treasury: before.treasury + BigInt(returned) * SERVICE_FEE,
+        feePayer: before.feePayer - spent,
+        elsewhere: before.elsewhere + BigInt(failed) * TOTAL,
+      });
       await setStatus('active', relay);
-      await until('the chain can take back none of it', () => areFinal(bought));
+      await market.node.outlive();
+      await until('the chain can take back none of it', () => areFinal(all.doomed));
       await relay.kill();
     });
+  }
+
+  /** The accounts of a call as the chain shows them now; the function shows them again, as another fork would. */
+  async function accountsOf({ task, deposit }: Bought): Promise<() => Promise<void>> {
+    const record = findExecution(parseUuid((await market.executionsByTask()).get(task)!)!);
+    const vault = findTokenAccount(deposit, market.usdcMint);
+    const addresses = [deposit, vault, findTreasury(), record, findEscrow(record)];
+    const accounts = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    return async () => {
+      for (const [n, address] of addresses.entries()) {
+        const { lamports, data, owner } = accounts[n] ?? { lamports: 0, data: '', owner: SystemProgram.programId };
+        const account = { lamports, data: Buffer.from(data).toString('hex'), owner: owner.toBase58() };
+        await market.node.rpc('surfnet_setAccount', [address.toBase58(), account]);
+      }
+    };
   }
 
   it('opens a deposit again whose open the chain rolled back, calls the creator once, and charges once', async () => {
@@ -212,29 +324,62 @@ describe('kill -9 of a relay that holds deposits', function () {
     const call = pay(doomed, one);
     await until('it has paid', async () => doomed.standing.has(task));
     const id = (await market.executionsByTask()).get(task)!;
-    const record = findExecution(parseUuid(id)!);
-    const vault = findTokenAccount(one.deposit, market.usdcMint);
-    const addresses = [one.deposit, vault, findTreasury(), record, findEscrow(record)];
-    const { connection } = market.node;
-    const then = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
+    const rollBack = await accountsOf(one);
     doomed.process.send({ release: task, nextStop: 'verified:after' });
     await until('it has a result', async () => doomed.standing.has(`${task} at verified:after`));
-    for (const [n, address] of addresses.entries()) {
-      const { lamports, data, owner } = then[n] ?? { lamports: 0, data: '', owner: SystemProgram.programId };
-      const account = { lamports, data: Buffer.from(data).toString('hex'), owner: owner.toBase58() };
-      await market.node.rpc('surfnet_setAccount', [address.toBase58(), account]);
-    }
+    await rollBack();
     await doomed.kill();
     await call;
-    const last = (await connection.getBlockHeight('confirmed')) + BLOCKHASH_SLOTS;
-    await until('the blockhash expires', async () => (await connection.getBlockHeight('finalized')) > last, 120_000);
+    await market.node.outlive();
     const relay = await start();
     const answer = await endOf(relay, one);
     expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${task}`]);
     expect(market.calls.get(id)).to.equal(1);
     expect(await usdcOf(one.payer.publicKey)).to.equal(0n);
     expect((await market.record(id))?.status).to.equal('completed');
-    expect(await connection.getAccountInfo(one.deposit, 'confirmed')).to.equal(null);
+    expect(await isGone(one)).to.equal(true);
+    await relay.kill();
+  });
+
+  it('serves a call whose open has landed after all when its deposit is about to be sent back, and charges once', async () => {
+    const doomed = await start({ STANDSTILL: '1' });
+    const task = stopAt('paid:after', 'landed after all');
+    const one = await prepare(doomed, task);
+    const call = pay(doomed, one);
+    await until('it has paid', async () => doomed.standing.has(task));
+    const id = (await market.executionsByTask()).get(task)!;
+    const rollBack = await accountsOf(one);
+    doomed.process.send({ release: task, nextStop: 'dispatched:before' });
+    await until('it is open', async () => doomed.standing.has(`${task} at dispatched:before`));
+    const restore = await accountsOf(one);
+    await rollBack();
+    await doomed.kill();
+    await call;
+    const returning = await start({ STANDSTILL: '1' });
+    returning.process.send({ release: task, nextStop: 'returning:after' });
+    await setStatus('paused', returning);
+    await market.node.outlive();
+    await market.node.timeTravel((await market.node.now()) + OPEN_SECONDS);
+    await until('its return is signed', async () => returning.standing.has(`${task} at returning:after`));
+    await restore();
+    await returning.kill();
+    const before = await balances();
+    const relay = await start();
+    const answer = await endOf(relay, one);
+    expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${task}`]);
+    expect(market.calls.get(id)).to.equal(1);
+    expect(await usdcOf(one.payer.publicKey)).to.equal(0n);
+    expect((await market.record(id))?.status).to.equal('completed');
+    expect(await isGone(one)).to.equal(true);
+    // The treasury has the service fee since the open.
+    const { creator, treasury, feePayer: sol } = before;
+    expect(await balances()).to.deep.equal({ creator: creator + PRICE - FEE, treasury: treasury + FEE, feePayer: sol });
+    const [row] = await market.query(
+      'ledger',
+      `SELECT error_code, refund_state FROM executions WHERE task = '${task}'`,
+    );
+    expect(row).to.deep.equal({ error_code: null, refund_state: null });
+    await setStatus('active', relay);
     await relay.kill();
   });
 });

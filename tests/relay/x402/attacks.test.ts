@@ -4,6 +4,7 @@
  */
 import { createApproveInstruction, createTransferInstruction } from '@solana/spl-token';
 import {
+  AddressLookupTableAccount,
   ComputeBudgetProgram,
   TransactionInstruction as Instruction,
   Keypair,
@@ -104,7 +105,7 @@ describe('attacks on the x402 door', function () {
     const first = (change: (usual: TransactionInstruction[]) => TransactionInstruction[]): PaymentChange => ({
       instructions: change,
     });
-    const CHANGES: Record<string, () => PaymentChange> = {
+    const CHANGES: Record<string, () => PaymentChange & { by?: Keypair; says?: string }> = {
       'a base unit less': () => ({ amount: TOTAL - 1n }),
       'a base unit more': () => ({ amount: TOTAL + 1n }),
       'other decimals': () => ({ decimals: 9 }),
@@ -160,6 +161,40 @@ describe('attacks on the x402 door', function () {
           const { programId, data } = usual[3]!;
           return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
         }),
+      'an address lookup table': () => {
+        const addresses = [market.usdcMint];
+        const state = {
+          deactivationSlot: 2n ** 64n - 1n,
+          lastExtendedSlot: 0,
+          lastExtendedSlotStartIndex: 0,
+          addresses,
+        };
+        return {
+          lookupTables: [new AddressLookupTableAccount({ key: Keypair.generate().publicKey, state })],
+          says: 'it uses address lookup tables',
+        };
+      },
+      'an account named twice': () => ({
+        message: ({ staticAccountKeys, header }) => {
+          staticAccountKeys.push(staticAccountKeys.at(-1)!);
+          header.numReadonlyUnsignedAccounts += 1;
+        },
+        says: 'it names an account twice',
+      }),
+      'the relay’s own key as payer': () => ({ by: market.authority, says: 'a key of this service cannot pay' }),
+      'the fee payer as payer': () => ({ by: feePayer, says: 'it must have two signers' }),
+      ...Object.fromEntries(
+        [0, 1].map((at) => [
+          `an account of the compute-budget instruction ${at + 1}`,
+          () => ({
+            ...first((usual) => {
+              usual[at]!.keys.push({ pubkey: stranger.publicKey, isSigner: false, isWritable: false });
+              return usual;
+            }),
+            says: 'the compute-budget instructions must have no accounts',
+          }),
+        ]),
+      ),
       'a fifth account of the transfer': () =>
         first((usual) => {
           usual[2]!.keys.push({ pubkey: stranger.publicKey, isSigner: false, isWritable: false });
@@ -173,8 +208,10 @@ describe('attacks on the x402 door', function () {
       const before = await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)]);
       const found: Record<string, string> = {};
       for (const [name, change] of Object.entries(CHANGES)) {
-        const answer = await buy(body, accepted, change());
+        const { by, says = '', ...changed } = change();
+        const answer = await buy(body, accepted, changed, by);
         found[name] = reasonOf(answer);
+        expect(answer.body.error.message, name).to.include(says);
         expect(answer.headers.get('payment-required'), name).to.be.a('string');
       }
       const all = Object.fromEntries(Object.keys(CHANGES).map((name) => [name, 'payment_invalid']));
@@ -182,6 +219,28 @@ describe('attacks on the x402 door', function () {
       expect(await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)])).to.deep.equal(before);
       // The same quote, paid as it should be, is taken.
       expect((await buy(body, accepted)).status).to.equal(200);
+    });
+
+    it('is taken if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
+      const of = (program: string, data: Buffer) =>
+        new Instruction({ programId: new PublicKey(program), keys: [], data });
+      const memo = of('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', Buffer.from('of the first memo program'));
+      const lighthouse = of('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95', Buffer.from([0]));
+      const accepted = await quote({ task: 'memos' });
+      const sold = await buy(
+        { task: 'memos' },
+        accepted,
+        first((usual) => [...usual.slice(0, 3), memo]),
+      );
+      expect(sold.status, sold.text).to.equal(200);
+      // This node does not have Lighthouse: the payment passes all checks, and would fail.
+      const other = await quote({ task: 'assertions' });
+      const layout = first((usual) => [...usual.slice(0, 3), memo, lighthouse, lighthouse]);
+      const failed = await buy({ task: 'assertions' }, other, layout);
+      expect([reasonOf(failed), failed.body.error.message]).to.deep.equal([
+        'payment_failed',
+        'The payment would fail. Nothing was paid.',
+      ]);
     });
   });
 

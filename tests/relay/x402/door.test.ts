@@ -1,4 +1,5 @@
 /** Stock x402 clients buy calls through the door: what they get, and where each amount goes. */
+import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
@@ -15,6 +16,8 @@ import {
   startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import {
   type Accepted,
   createX402Fetch,
@@ -28,6 +31,8 @@ const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 /** What `fetch` of Node reads of one header; a quote must stay far below it. */
 const MAX_QUOTE_BYTES = 4_096;
+/** Far more than the node's answers to anything else that the relay asks meanwhile. */
+const QUOTES = 100;
 
 describe('the x402 door', function () {
   this.timeout(120_000);
@@ -44,6 +49,7 @@ describe('the x402 door', function () {
   after(() => market.stop());
   afterEach(() => market.setBehaviour(null));
 
+  const doorKey = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
   const path = (query = '') => `/v1/x402/agents/${market.agentId}/execute${query}`;
   const ask = (body: object, headers: Record<string, string> = {}, query = '') =>
     request(market.relay.url, path(query), { body, headers });
@@ -133,7 +139,7 @@ describe('the x402 door', function () {
     expect(moved(before, await balances())).to.include({ wallet: -SERVICE_FEE, creator: 0n });
   });
 
-  it('quotes a price in a header that clients can read, and reads nothing from the node for it', async () => {
+  it('quotes a price in a header that clients can read', async () => {
     const answer = await ask({ task: 'how much?' });
     expect(refused(answer)).to.deep.equal([402, 'payment_required', 'no_payment']);
     expect(answer.headers.get('cache-control')).to.equal('no-store');
@@ -145,6 +151,28 @@ describe('the x402 door', function () {
     expect(accepted).to.include({ scheme: 'exact', amount: String(TOTAL), asset: market.usdcMint.toBase58() });
     expect(accepted.maxTimeoutSeconds).to.equal(90);
     expect(accepted.extra).to.include({ feePayer: feePayer.publicKey.toBase58(), paymentFlow: 'escrow', payer: null });
+  });
+
+  it('asks the node for nothing but a recent blockhash, which all quotes share', async () => {
+    const proxy = await startRpcProxy(market.node);
+    const { rpcUrl, wsUrl } = proxy;
+    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...doorKey() });
+    try {
+      const quoteAt = () => request(relay.url, path(), { body: { task: 'how much?' } });
+      expect((await quoteAt()).status).to.equal(402);
+      const asked: Record<string, number> = {};
+      proxy.onCall(({ method }) => {
+        asked[method] = (asked[method] ?? 0) + 1;
+        return method === 'getLatestBlockhash' ? null : { status: 503 };
+      });
+      const answers = await Promise.all(Array.from({ length: QUOTES }, quoteAt));
+      expect(answers.every(({ status }) => status === 402)).to.equal(true);
+      const most = Math.max(0, ...Object.values(asked));
+      expect(most, JSON.stringify(asked)).to.be.lessThan(QUOTES / 2);
+    } finally {
+      await relay.stop();
+      await proxy.close();
+    }
   });
 
   it('checks everything that needs no money before it quotes', async () => {
@@ -290,10 +318,19 @@ describe('the x402 door', function () {
   });
 
   it('says so if this service has no fee payer for x402', async () => {
-    const other = await market.startRelayProcess({ X402_FEE_PAYER_KEYPAIR: undefined, WITHOUT_INDEXER: '1' });
+    const other = await startRelayHere(market);
     const { status, body } = await request(other.url, path(), { body: { task: 'closed' } });
-    await other.kill();
+    await other.stop();
     expect([status, body.error.code]).to.deep.equal([404, 'not_found']);
     expect(body.error.message).to.include('does not take payments of x402 clients');
+  });
+
+  it('does not start with the key of a relay authority as the fee payer of x402', async () => {
+    const refusal = await startRelayHere(market, doorKey('relay-authority.json')).then(
+      () => 'it started',
+      ({ message }: Error) => message,
+    );
+    const expected = `X402_FEE_PAYER_KEYPAIR is the key of a relay authority, ${market.authority.publicKey}. Make another key for it.`;
+    expect(refusal).to.equal(expected);
   });
 });

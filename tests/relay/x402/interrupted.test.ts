@@ -27,8 +27,6 @@ const TOTAL = PRICE + SERVICE_FEE;
 const SIGNATURE_LAMPORTS = 5_000;
 /** Of a payment: two signatures, and what its client's priority rounds up to. */
 const PAYMENT_LAMPORTS = 10_001;
-/** Slots that a blockhash lives. */
-const BLOCKHASH_SLOTS = 150;
 /** A deposit lives for this long, seconds. */
 const DEPOSIT_SECONDS = 600;
 
@@ -57,13 +55,7 @@ describe('payments of x402 clients that are interrupted', function () {
   const path = () => `/v1/x402/agents/${market.agentId}/execute`;
   const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
   const lamports = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');
-  /** Lets all that was signed before expire, for good. A leap of the node makes 150 blocks at most. */
-  const outlive = async () => {
-    for (let left = 2; left > 0; left -= 1) {
-      const slot = await market.node.connection.getSlot('processed');
-      await market.node.rpc('surfnet_timeTravel', [{ absoluteSlot: slot + BLOCKHASH_SLOTS }]);
-    }
-  };
+  const outlive = () => market.node.outlive();
   const balances = async () => ({
     creator: await market.amountOf(market.creatorUsdc),
     treasury: await market.amountOf(findTreasury()),
@@ -166,6 +158,28 @@ describe('payments of x402 clients that are interrupted', function () {
       feePayer: before.feePayer - 2 * PAYMENT_LAMPORTS,
     });
     await outlive();
+    await until('the chain can take back none of it', areFinal);
+  });
+
+  it('takes nothing for a call whose deposit and payment are dropped with their fork while the relay is down', async () => {
+    relay = await market.startRelayProcess({ STANDSTILL: '1' });
+    const one = await prepare(stopAt('paid:after', 'dropped while down'));
+    const before = await balances();
+    const fork = await market.node.connection.getSlot('confirmed');
+    const call = one.ask(relay).catch(() => undefined);
+    await untilStanding([one]);
+    await relay.kill();
+    await call;
+    await market.node.rpc('surfnet_rollBack', [fork]);
+    await outlive();
+    relay = await market.startRelayProcess();
+    const answer = await endOf(one);
+    expect([answer.status, answer.body.error.details.reason], answer.text).to.deep.equal([402, 'quote_expired']);
+    const rows = await market.query('ledger', `SELECT state FROM executions WHERE task = '${one.task}'`);
+    expect(rows).to.deep.equal([{ state: 'void' }]);
+    expect(await usdcOf(one.payer.publicKey)).to.equal(TOTAL);
+    expect(await isGone(one)).to.equal(true);
+    expect(await balances()).to.deep.equal(before);
     await until('the chain can take back none of it', areFinal);
   });
 
