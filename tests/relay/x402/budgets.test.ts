@@ -8,7 +8,14 @@ import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
-import { type Answer, goodAnswer, PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
+import {
+  type Answer,
+  goodAnswer,
+  PRICE,
+  request,
+  startMarketplace,
+  type TestMarketplace,
+} from '../../harness/node/marketplace.ts';
 import { readRents } from '../../harness/node/purses.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import {
