@@ -174,8 +174,10 @@ describe('the budgets of the x402 door', function () {
     for (const scope of ['wallet', 'listing', 'total'] as const) {
       it(`sells until the rent that is lent could pass ${LENT[scope]}`, async () => {
         const names = { wallet: payer.publicKey.toBase58(), listing: market.agentId, total: '' };
-        const sum = `SELECT lamports FROM lent_sums WHERE scope = '${scope}' AND name = '${names[scope]}'`;
-        const [{ lamports: lent } = { lamports: 0n }] = await market.query('ledger', sum);
+        // PostgreSQL keeps each sum in several rows.
+        const sum = `SELECT CAST(coalesce(sum(lamports), 0) AS BIGINT) AS lamports FROM lent_sums
+          WHERE scope = '${scope}' AND name = '${names[scope]}'`;
+        const [{ lamports: lent }] = (await market.query('ledger', sum)) as [{ lamports: bigint }];
         const says = /^Too many payments are in progress .* Nothing was paid\. Retry in \d+ s\.$/;
         await holdsTo(LENT[scope], scope, lent + rent, { says, retryAfter: '5' });
       });
