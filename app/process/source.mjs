@@ -14,10 +14,13 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** What decides on bundles beside our sources. */
 const SETTINGS = [import.meta.filename, join(ROOT, 'package-lock.json'), join(ROOT, 'tsconfig.json')];
 
-/** What people wait for: its bundles have the packages too, which Node loads one file after the other. */
+/**
+ * Programs that start often. Their bundles contain the packages too: Node would load these one file after the other. All
+ * other bundles leave packages to Node.
+ */
 const SERVED = /^(app\/(cli|local|mcp|relay)|indexer|tests\/harness\/node)\//;
 const WITH_PACKAGES = {
-  // They find files beside themselves.
+  // These look for files beside themselves.
   external: [
     'better-sqlite3',
     'bigint-buffer',
@@ -28,12 +31,12 @@ const WITH_PACKAGES = {
     'piscina',
     'utf-8-validate',
   ],
-  // Packages that call it.
+  // Some packages call `require`, which a module does not have.
   banner: {
     js: `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(import.meta.url)});`,
   },
 };
-/** Packages are named by their place in the bundle. Node reads the map of a bundle at each start. */
+/** Packages get no source map: Node reads the whole map of a bundle at each start. */
 const NO_MAP = `data:application/json,${encodeURIComponent('{"version":3,"sources":[""],"mappings":"A"}')}`;
 
 /** Imports a TypeScript file, by its path or URL, as if Node could read it. */
@@ -97,7 +100,8 @@ const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0
 /** Our modules see where their source is, not where the bundle is. Notes the hash of each in `inputs`. */
 async function readWithPlaces(path, inputs) {
   const text = await readFile(path, 'utf8');
-  if (path.includes('/node_modules/')) return { contents: `${text}\n//# sourceMappingURL=${NO_MAP}`, loader: 'js' };
+  if (relative(ROOT, path).includes('node_modules/'))
+    return { contents: `${text}\n//# sourceMappingURL=${NO_MAP}`, loader: 'js' };
   const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
   inputs[path] = hashOf(text);
   const contents = text.replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]));

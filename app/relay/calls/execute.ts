@@ -41,10 +41,10 @@ export interface CallOutput extends OutputStream {
 }
 
 /** A request to start an execution, as received. */
-export interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'ask' | 'output'> {
+export interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'output'> {
   executionId: string;
-  /** For whom the threads work once this wallet is proven. */
-  askFor(wallet: string): Ask;
+  /** For whom the threads work: a wallet that is proven, or null. */
+  askFor(wallet: string | null): Ask;
 }
 
 /**
@@ -92,7 +92,7 @@ export async function startExecution(
   principal: Principal | null,
   request: StartRequest,
 ): Promise<CallAnswer> {
-  const reading = await readStartBody(request.ask, request.bytes);
+  const reading = await readStartBody(request.askFor(principal?.wallet ?? null), request.bytes);
   const opened = await readOpened(deps, request.executionId, principal ?? requireProof(requireValue(reading)));
   requireNoQuery(request.url);
   const body = requireValue(reading);

@@ -84,6 +84,7 @@ async function describe(
   rows: readonly { name: string; data: string }[],
   limits: CollateralLimits,
 ): Promise<OtherEvent[]> {
+  if (rows.length === 0) return [];
   const events = rows.map(({ name, data }) => ({ name, fields: JSON.parse(data) as Fields }));
   const disputed = events.filter(({ name }) => name.startsWith('Dispute')).map(({ fields }) => uuidOf(fields));
   const listings = await views

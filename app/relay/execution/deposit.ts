@@ -8,8 +8,8 @@ import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
 /**
- * Errors of an open that another one may not meet: it came too late, or while the chain had taken back its payment, or
- * its deposit, which is no error of this program.
+ * Errors that a second open may not get. The open was too late, or the chain had rolled back its payment or its deposit;
+ * without the deposit the error is not one of this program, so null.
  */
 const OUT_OF_TIME: readonly (string | null)[] = ['OpenTooLate', 'DepositUnfunded', null];
 
@@ -57,7 +57,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
    */
   async function withoutRecord(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
-    // Each fails, for good, where the one before it is missing.
+    // A transaction that is sent while the one before it is missing fails for good.
     const lost = !at.deposit ? row.deposit_transaction : isPaid(row, at) ? row.open_transaction : row.pay_transaction;
     if (lost && !at.record) await chain.send(lost);
     const final = await readPast(row, row.open_last_valid_height ?? 0n);

@@ -133,7 +133,7 @@ export function createPaying(
    * anyone may once it has expired. The same bytes are sent again until none of them can land.
    */
   async function withoutMoney(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
-    // Without its deposit the payment would fail, for good. One without our signature cannot land: the payer sent another.
+    // Without its deposit the payment would fail for good. A payment that we have not signed cannot land.
     if (!at.deposit) await chain.send(row.deposit_transaction!);
     else if (row.pay_signature) await chain.send(row.pay_transaction!);
     const final = await readPast(row, row.pay_last_valid_height!);

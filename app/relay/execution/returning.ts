@@ -82,7 +82,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
 
   /** The deposit is gone, and no record took it. */
   async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
-    // By the second the payment was seen, and then rolled back for good.
+    // `payment_required`: the payment was seen, and then rolled back for good.
     if (row.opened_slot === null || row.error_code === 'payment_required') {
       return endUnpaid(row, live, at, { code: row.error_code as Why['code'], message: row.error_message ?? '' });
     }

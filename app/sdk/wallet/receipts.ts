@@ -6,7 +6,7 @@ import type { Receipt } from '../wire/receipt.ts';
 import type { ContentDeleted } from '../wire/wire.ts';
 import { findNode } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
-import { ask, openSession, restClient, type Service } from './service.ts';
+import { ask, openRestClient, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
 /** The receipt of a settled execution of this wallet. Throws Refusal if there is none. */
@@ -14,8 +14,8 @@ export async function fetchReceipt(
   service: Service,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
 ): Promise<Receipt> {
-  const { token } = await openSession(service, wallet);
-  return ask(service, () => restClient(service, token).getReceipt(formatUuid(executionId)));
+  const client = await openRestClient(service, wallet);
+  return ask(service, () => client.getReceipt(formatUuid(executionId)));
 }
 
 /** Deletes task, parameters and result of an ended execution of this wallet from the service. */
@@ -23,8 +23,8 @@ export async function deleteContent(
   service: Service,
   { wallet, executionId }: { wallet: Signer; executionId: Uint8Array },
 ): Promise<ContentDeleted> {
-  const { token } = await openSession(service, wallet);
-  return ask(service, () => restClient(service, token).deleteExecutionContent(formatUuid(executionId)));
+  const client = await openRestClient(service, wallet);
+  return ask(service, () => client.deleteExecutionContent(formatUuid(executionId)));
 }
 
 export interface ProveOptions {

@@ -3,7 +3,7 @@
  * session where one is needed.
  */
 import bs58 from 'bs58';
-import { createClient } from '../client/client.ts';
+import { createClient, type MarketplaceClient } from '../client/client.ts';
 import { MarketplaceError } from '../client/error.ts';
 import { createManagementClient } from '../client/management.ts';
 import { type Patience, repeat } from '../client/repeat.ts';
@@ -67,6 +67,12 @@ export async function openSession(service: Service, wallet: Signer) {
     const { token } = await anonymous.call('auth.verify', { wallet: address, message, signature });
     return { ...managementClient(service, token), token };
   });
+}
+
+/** The REST API for a wallet, by a session. */
+export async function openRestClient(service: Service, wallet: Signer): Promise<MarketplaceClient> {
+  const { token } = await openSession(service, wallet);
+  return restClient(service, token);
 }
 
 /**

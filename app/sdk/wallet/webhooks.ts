@@ -1,6 +1,6 @@
 /** A wallet's webhooks at the marketplace, by a session of the wallet. */
 import type { MarketplaceClient } from '../client/client.ts';
-import { ask, askOnce, openSession, restClient, type Service } from './service.ts';
+import { ask, askOnce, openRestClient, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
 /** Reads by a method of the client, such as `listWebhooks`. */
@@ -9,8 +9,8 @@ export async function readWebhooks<T>(
   wallet: Signer,
   read: (client: MarketplaceClient) => Promise<T>,
 ): Promise<T> {
-  const { token } = await openSession(service, wallet);
-  return ask(service, () => read(restClient(service, token)));
+  const client = await openRestClient(service, wallet);
+  return ask(service, () => read(client));
 }
 
 /** Changes by a method of the client, such as `createWebhook`. It is not repeated if its answer is lost. */
@@ -19,6 +19,6 @@ export async function changeWebhooks<T>(
   wallet: Signer,
   change: (client: MarketplaceClient) => Promise<T>,
 ): Promise<T> {
-  const { token } = await openSession(service, wallet);
-  return askOnce(service, () => change(restClient(service, token)));
+  const client = await openRestClient(service, wallet);
+  return askOnce(service, () => change(client));
 }

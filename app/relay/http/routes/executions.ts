@@ -219,10 +219,9 @@ export const executionRoutes = {
     cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes }) {
       const askFor = (wallet: string | null) => () => askerOf(deps, request, wallet);
-      const ask = askFor(caller?.wallet ?? null);
       const { url } = request;
       const output = createOutput(request.res!);
-      return startExecution(deps, caller, { executionId: param('execution_id'), url, bytes, ask, askFor, output });
+      return startExecution(deps, caller, { executionId: param('execution_id'), url, bytes, askFor, output });
     },
   }),
 
