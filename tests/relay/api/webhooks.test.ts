@@ -469,7 +469,9 @@ describe('webhooks', () => {
       expect(again).to.include({ event_id: sent.event_id, status: 'pending', attempts: 0 });
       await send();
       const last = receiver.received[2]!;
-      expect(last.event).to.deep.equal(receiver.received.find(({ event }) => event.type === 'execution.completed')!.event);
+      expect(last.event).to.deep.equal(
+        receiver.received.find(({ event }) => event.type === 'execution.completed')!.event,
+      );
       for (const either of [secret, rotated.secret]) expect(verified(last, either)).to.deep.equal(last.event);
 
       expect(await webhooks.update(one, { url: `${receiver.url}/2`, event_types: [] })).to.deep.include({
