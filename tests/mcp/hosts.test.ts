@@ -135,7 +135,14 @@ describe('docs/agents.md', function () {
     const { command, args, env } = entries()[1]!;
     async function inspect(...rest: string[]) {
       const given = Object.entries(env!).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-      const cli = [join(tools, 'node_modules', '.bin', 'mcp-inspector-cli'), ...given, command!, ...args!, ...rest];
+      const cli = [
+        join(tools, 'node_modules', '.bin', 'mcp-inspector-cli'),
+        '--cli',
+        ...given,
+        command!,
+        ...args!,
+        ...rest,
+      ];
       const { code, output } = await run(process.execPath, cli, { cwd: empty });
       expect(code, output).to.equal(0);
       return JSON.parse(output.slice(output.indexOf('{\n')));
