@@ -178,17 +178,19 @@ describe('schemathesis', function () {
     }
   });
 
-  it('detects an internal error and an undocumented one', async () => {
-    let calls = 0;
-    world.deps.engine.execute = async () => {
-      calls += 1;
-      if (calls % 2 === 0) throw new Error('a fault');
-      throw new ApiError('execution_not_found', 'An error of other routes');
-    };
-    const few = ['--include-operation-id', 'executeAgent', '--max-examples', '10', '--phases', 'examples,fuzzing'];
-    const { finished } = await hold(few);
-    expect(finished.code).to.equal(1);
-    expect(finished.output).to.include('internal_error').and.include('Response violates schema');
+  describe('detects', () => {
+    it('an internal error and an undocumented one', async () => {
+      let calls = 0;
+      world.deps.engine.execute = async () => {
+        calls += 1;
+        if (calls % 2 === 0) throw new Error('a fault');
+        throw new ApiError('execution_not_found', 'An error of other routes');
+      };
+      const few = ['--include-operation-id', 'executeAgent', '--max-examples', '10', '--phases', 'examples,fuzzing'];
+      const { finished } = await hold(few);
+      expect(finished.code).to.equal(1);
+      expect(finished.output).to.include('internal_error').and.include('Response violates schema');
+    });
   });
 });
 
