@@ -97,12 +97,14 @@ function writeDeclarations(): void {
     rootDir: SDK,
     outDir: DIST,
   };
-  const emitted = new Map<string, string>();
-  ts.createProgram(Object.values(ENTRIES), options).emit(undefined, (path, text) => emitted.set(resolve(path), text));
+  const program = ts.createProgram(Object.values(ENTRIES), options);
   const queue = ['caller', 'x402'].map((name) => join(DIST, 'client', `${name}.d.ts`));
   for (const path of queue) {
-    const text = emitted.get(path);
-    if (text === undefined) throw new Error(`no declarations were made for ${path}`);
+    // One by one: to work out the declarations of all modules takes much longer than those of the few that are needed.
+    const source = program.getSourceFile(join(SDK, relative(DIST, path).replace(/\.d\.ts$/, '.ts')));
+    let text = '';
+    program.emit(source, (_, emitted) => (text = emitted), undefined, true);
+    if (text === '') throw new Error(`no declarations were made for ${path}`);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"));
     for (const [, from = ''] of text.matchAll(/(?:from|import\() ?'([^']+)'/g)) {

@@ -165,7 +165,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'economy',
-    about: "attacks on the operator's SOL by a hundred wallets",
+    about: "attacks on the operator's SOL by fifty wallets",
     folder: 'relay/operation',
     files: ['economy'],
     long: true,
@@ -235,7 +235,7 @@ export const SUITES: Suite[] = [
     folder: 'program',
     files: ['fuzz/fuzz', 'signature'],
     // The sequences of `program` have the seeds before these.
-    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '3000' },
+    env: { VM: 'litesvm', SEED: '101', RUNS: '60', ROUNDS: '1000' },
     long: true,
   },
   {

@@ -13,6 +13,7 @@ import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findTreasury } from '../../app/sdk/program/program.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
+import { installInto, makeEnvironment } from '../harness/edge/tools.ts';
 import { freePort } from '../harness/freePort.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { ROOT } from '../local/start.ts';
@@ -56,9 +57,14 @@ const TEMPLATES: Template[] = [
   {
     lang: 'python',
     async install(folder) {
-      await exec('python3', ['-m', 'venv', '.venv'], { cwd: folder });
-      const pip = ['install', '--quiet', '--disable-pip-version-check', `${PYTHON_PACKAGE}[creator]`, '.[test]'];
-      await exec(join(folder, '.venv', 'bin', 'pip'), pip, { cwd: folder });
+      const venv = join(folder, '.venv');
+      for (const step of [
+        () => makeEnvironment(venv),
+        () => installInto(venv, [`${PYTHON_PACKAGE}[creator]`, `${folder}[test]`]),
+      ]) {
+        const { code, output } = await step();
+        expect(code, output).to.equal(0);
+      }
     },
     test: (folder) => exec(join('.venv', 'bin', 'pytest'), ['--quiet'], { cwd: folder }),
     start: (port) => [join('.venv', 'bin', 'uvicorn'), 'server:app', '--port', String(port), '--log-level', 'warning'],

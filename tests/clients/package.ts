@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
-import { installPython, run } from '../harness/edge/tools.ts';
+import { installInto, installPython, makeEnvironment, run } from '../harness/edge/tools.ts';
 
 export const SOURCE = join(ROOT, 'clients', 'python');
 const HERE = import.meta.dirname;
-const QUIET = ['--quiet', '--disable-pip-version-check'];
 /** Where the README installs from the registry. */
 const INSTALL = /^pip install "?agent-marketplace(\[\w+\])?"?(.*)$/m;
 
@@ -34,18 +33,16 @@ export async function buildPackage(bin: string) {
   const [wheel = '', sdist = ''] = readdirSync(folder).sort((one) => (one.endsWith('.whl') ? -1 : 1));
 
   const venv = join(folder, 'venv');
-  const made = await run('python3', ['-m', 'venv', venv]);
+  const made = await makeEnvironment(venv);
   expect(made.code, made.output).to.equal(0);
   const blocks = blocksOf('clients/python/README.md');
-  for (const { text } of blocks.filter(({ language }) => language === 'sh')) {
-    const [, extra = '', more = ''] = INSTALL.exec(text) ?? [];
-    if (!INSTALL.test(text)) continue;
-    const words = [`${join(folder, wheel)}${extra}`, ...more.trim().split(' ').filter(Boolean)];
-    // The versions that the tools have too, as known to work.
-    const pinned = ['--constraint', join(HERE, 'requirements.txt')];
-    const installed = await run(join(venv, 'bin', 'pip'), ['install', ...QUIET, ...pinned, ...words]);
-    expect(installed.code, installed.output).to.equal(0);
-  }
+  const words = blocks.flatMap(({ language, text }) => {
+    const [found, extra = '', more = ''] = (language === 'sh' && INSTALL.exec(text)) || [];
+    return found ? [`${join(folder, wheel)}${extra}`, ...more.trim().split(' ').filter(Boolean)] : [];
+  });
+  // The versions that are known to work.
+  const installed = await installInto(venv, ['--constraint', join(HERE, 'constraints.txt'), ...words]);
+  expect(installed.code, installed.output).to.equal(0);
   const programs = blocks.filter(({ language }) => language === 'python').map(({ text }) => text);
   for (const text of programs) writeFileSync(join(folder, /^# (\S+\.py)$/m.exec(text)![1]!), text);
 

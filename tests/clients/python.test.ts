@@ -83,7 +83,7 @@ describe('clients/python', function () {
       return output;
     };
 
-    it('has types that mypy --strict and pyright accept, in its own code and in programs that use it', async () => {
+    it('has types that mypy --strict and pyright accept, in its own code and in programs, and that find a mistake', async () => {
       const programs = [
         'quote.py',
         'wallet.py',
@@ -96,19 +96,27 @@ describe('clients/python', function () {
         'creator.py',
         'service.py',
       ];
-      const used = programs.map((name) => join(python.folder, name));
-      await tool('mypy', '--strict', 'src');
-      await toolIn(python.folder, 'mypy', '--strict', '--python-executable', python.python, ...used);
-      await tool('pyright', '--pythonpath', join(bin, 'python'), 'src');
-      await toolIn(python.folder, 'pyright', '--pythonpath', python.python, ...used);
-    });
-
-    it('shows wrong types of its users to mypy', async () => {
-      const wrong = join(python.folder, 'wrong.py');
-      writeFileSync(wrong, 'from agent_marketplace import Client\nClient("x").agents.run("a", task=1)\n');
-      const { code, output } = await run(join(bin, 'mypy'), ['--strict', '--python-executable', python.python, wrong]);
-      expect([code, output]).to.satisfy(([found]: unknown[]) => found === 1);
-      expect(output).to.include('Argument "task" to "run" of "Agents" has incompatible type "int"; expected "str"');
+      // Of a user's code: the last line of mypy's output shows that it reads the package's types.
+      writeFileSync(
+        join(python.folder, 'wrong.py'),
+        'from agent_marketplace import Client\nClient("x").agents.run("a", task=1)\n',
+      );
+      const mypy = [
+        '--strict',
+        '--python-executable',
+        python.python,
+        '--cache-dir',
+        join(python.folder, '.mypy_cache'),
+      ];
+      await tool('mypy', ...mypy, 'src');
+      const { code, output } = await run(join(bin, 'mypy'), [...mypy, 'wrong.py', ...programs], { cwd: python.folder });
+      expect(code, output).to.equal(1);
+      expect(output.trim().split('\n')).to.deep.equal([
+        'wrong.py:2: error: Argument "task" to "run" of "Agents" has incompatible type "int"; expected "str"  [arg-type]',
+        `Found 1 error in 1 file (checked ${programs.length + 1} source files)`,
+      ]);
+      await tool('pyright', '--pythonpath', python.python, 'src');
+      await toolIn(python.folder, 'pyright', '--pythonpath', python.python, ...programs);
     });
 
     it('is formatted and linted by ruff, as are its programs for tests', async () => {

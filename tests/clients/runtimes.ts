@@ -55,6 +55,9 @@ const RUNTIMES: Record<string, Runtime> = {
   },
 };
 
+/** The runtimes, and a bundler. */
+export const installTools = () => installNode('client-runtimes', SOURCE);
+
 /** Describes them. `folder` has the package installed, and README's first program. */
 export function runsElsewhere(folder: string, scene: () => { market: TestMarketplace; env: NodeJS.ProcessEnv }): void {
   describe('runtimes other than Node', () => {
@@ -73,7 +76,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
     }
 
     before(async () => {
-      tools = await installNode('client-runtimes', SOURCE);
+      tools = await installTools();
       for (const name of ['program.mjs', 'workerd.capnp']) copyFileSync(join(SOURCE, name), join(folder, name));
       // As wrangler does.
       await build({

@@ -21,7 +21,8 @@ import type { Finished } from '../harness/edge/tools.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;
-const EXAMPLES = 100;
+/** For each route, beside those that it derives from the document: a hundred found nothing that these do not. */
+const EXAMPLES = 25;
 
 /** What the engine can end a call with, one for each task. */
 function outcomeOf({ task }: PaidCall): ExecuteOutcome {
@@ -178,24 +179,17 @@ describe('schemathesis', function () {
   });
 
   describe('detects', () => {
-    const few = ['--include-operation-id', 'executeAgent', '--max-examples', '10', '--phases', 'examples,fuzzing'];
-
-    it('an internal error', async () => {
+    it('an internal error and an undocumented one', async () => {
+      let calls = 0;
       world.deps.engine.execute = async () => {
-        throw new Error('a fault');
-      };
-      const { finished } = await hold(few);
-      expect(finished.code).to.equal(1);
-      expect(finished.output).to.include('internal_error');
-    });
-
-    it('an undocumented error', async () => {
-      world.deps.engine.execute = async () => {
+        calls += 1;
+        if (calls % 2 === 0) throw new Error('a fault');
         throw new ApiError('execution_not_found', 'An error of other routes');
       };
+      const few = ['--include-operation-id', 'executeAgent', '--max-examples', '10', '--phases', 'examples,fuzzing'];
       const { finished } = await hold(few);
       expect(finished.code).to.equal(1);
-      expect(finished.output).to.include('Response violates schema');
+      expect(finished.output).to.include('internal_error').and.include('Response violates schema');
     });
   });
 });

@@ -14,6 +14,12 @@ export async function runSchemathesis(config: string, args: string[]): Promise<F
   const { folder } = await install();
   return run(join(folder, 'bin', 'schemathesis'), ['--config-file', config, 'run', ...args], {
     cwd: dirname(config),
-    env: { ...process.env, NO_COLOR: '1', PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: import.meta.dirname },
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      // What it compiles does not lie beside checks.py.
+      PYTHONPYCACHEPREFIX: join(folder, 'compiled'),
+      PYTHONPATH: import.meta.dirname,
+    },
   });
 }

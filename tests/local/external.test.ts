@@ -11,7 +11,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
-import { loadIdentities } from '../../app/local/identities.ts';
 import { deployProgram } from '../../app/local/network.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import type { MarketplaceError } from '../../app/sdk/client/error.ts';
@@ -171,13 +170,27 @@ describe('npm start on another node', function () {
     }
   });
 
-  it('explains how to deploy on a node without cheat codes, and serves there after the deployment', async () => {
-    const bare = await startNode({ deploy: false });
-    const proxy = await hideCheatCodes(bare.rpcUrl);
-    try {
-      const directory = newDirectory();
-      const env = { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: bare.wsUrl };
-      const refused = startNetwork(directory, { env });
+  describe('without cheat codes', () => {
+    const directory = newDirectory();
+    let bare: TestNode;
+    let proxy: Awaited<ReturnType<typeof hideCheatCodes>>;
+    let working: Start;
+    let there: DemoFile;
+    const startThere = () => startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: bare.wsUrl } });
+
+    before(async () => {
+      bare = await startNode({ deploy: false });
+      proxy = await hideCheatCodes(bare.rpcUrl);
+    });
+    after(async () => {
+      working?.signalGroup('SIGTERM');
+      if (working) await goneWithin(working, 2_000);
+      proxy.close();
+      await bare.stop();
+    });
+
+    it('explains how to deploy, and serves there after the deployment', async () => {
+      const refused = startThere();
       expect(await refused.exited).to.equal(1);
       expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.url}`);
       expect(refused.output()).to.include('npm run validator -- --reset');
@@ -186,27 +199,13 @@ describe('npm start on another node', function () {
 
       const admin = new PublicKey(loadSigningKey(join(directory, 'demo', 'admin.json')).subarray(32));
       await deployProgram(bare.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
-      const working = startNetwork(directory, { env });
-      const there = await working.ready;
+      working = startThere();
+      there = await working.ready;
       expect(there.rpc_url).to.equal(proxy.url);
       expect(proxy.refused()).to.equal(0);
-      working.signalGroup('SIGTERM');
-      await goneWithin(working, 2_000);
-    } finally {
-      proxy.close();
-      await bare.stop();
-    }
-  });
+    });
 
-  it("funds the relay from the node's faucet, or names the address to fund before any call fails", async () => {
-    const bare = await startNode({ deploy: false });
-    const proxy = await hideCheatCodes(bare.rpcUrl);
-    try {
-      const directory = newDirectory();
-      const admin = loadIdentities(join(directory, 'demo')).admin.publicKey;
-      await deployProgram(bare.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
-      const working = startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.url, SOLANA_WS_URL: bare.wsUrl } });
-      const there = await working.ready;
+    it("funds the relay from the node's faucet, or names the address to fund before any call fails", async () => {
       const relay = new PublicKey(there.relay_authorities[0]!);
       const balance = () => bare.connection.getBalance(relay, 'confirmed');
       const readiness = async () =>
@@ -251,12 +250,7 @@ describe('npm start on another node', function () {
       await until('it is ready again', async () => (await readiness()).problems.length === 0);
       expect((await call()).status).to.equal('completed');
       expect(proxy.refused()).to.equal(0);
-      working.signalGroup('SIGTERM');
-      await goneWithin(working, 2_000);
-    } finally {
-      proxy.close();
-      await bare.stop();
-    }
+    });
   });
 
   it('reports that no node answers', async () => {

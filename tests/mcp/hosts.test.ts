@@ -17,7 +17,7 @@ import { type Host, newHost } from './hosts.ts';
 const PAGE = 'docs/agents.md';
 const PACKAGE = join(ROOT, 'app', 'mcp');
 /** The last one for Node 20. */
-const INSPECTOR = '@modelcontextprotocol/inspector@0.15.0';
+const INSPECTOR = '@modelcontextprotocol/inspector-cli@0.15.0';
 /** Longer than one call of a tool waits. */
 const SLOW_SECONDS = 27;
 
@@ -68,7 +68,8 @@ describe('docs/agents.md', function () {
     expect(help.code, help.output).to.equal(0);
     expect(help.output).to.include('--budget USDC');
     const env = { PATH: process.env.PATH, HOME: empty };
-    const bare = (...args: string[]) => run('npx', ['@agent-marketplace/mcp', ...args], { cwd: empty, env });
+    const bin = join(root, '..', '..', '.bin', 'agent-marketplace-mcp');
+    const bare = (...args: string[]) => run(bin, args, { cwd: empty, env });
     const nameless = await bare();
     expect(nameless.code).to.equal(2);
     expect(nameless.output).to.include('agent-marketplace-mcp: Name the marketplace: --base-url URL.\n');
@@ -135,7 +136,7 @@ describe('docs/agents.md', function () {
     async function inspect(...rest: string[]) {
       const given = Object.entries(env!).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
       const cli = [
-        join(tools, 'node_modules', '.bin', 'mcp-inspector'),
+        join(tools, 'node_modules', '.bin', 'mcp-inspector-cli'),
         '--cli',
         ...given,
         command!,

@@ -1,6 +1,15 @@
 /** Tools of other ecosystems, each set in a folder of its own under target/, made on the first run. */
 import { type SpawnOptions, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const TARGET = join(import.meta.dirname, '..', '..', '..', 'target');
@@ -44,12 +53,49 @@ export interface Tools {
 export async function installPython(name: string, requirements: string): Promise<Tools> {
   const folder = join(TARGET, name);
   return once(folder, requirements, async () => {
-    const made = await run('python3', ['-m', 'venv', '--clear', folder]);
+    const made = await makeEnvironment(folder);
     if (made.code !== 0) return `python3 with its venv module is needed: ${made.output}`;
-    const quietly = ['--quiet', '--disable-pip-version-check'];
-    const installed = await run(join(folder, 'bin', 'pip'), ['install', ...quietly, '-r', requirements]);
-    return installed.code === 0 ? null : `pip could not install it: ${installed.output}`;
+    const installed = await installInto(folder, ['-r', requirements]);
+    return installed.code === 0 ? null : `uv could not install it: ${installed.output}`;
   });
+}
+
+/** An empty virtual environment. */
+export function makeEnvironment(folder: string): Promise<Finished> {
+  return run('python3', ['-m', 'venv', '--clear', '--without-pip', folder]);
+}
+
+/** As `pip install` in an environment, by uv: pip takes ten times the processor time. */
+export async function installInto(folder: string, words: string[]): Promise<Finished> {
+  const obstacle = await makeUv();
+  if (obstacle) return obstacle;
+  const options = ['--quiet', '--system-certs', '--python', join(folder, 'bin', 'python')];
+  return run(join(UV, 'bin', 'uv'), ['pip', 'install', ...options, ...words]);
+}
+
+const UV = join(TARGET, 'uv');
+const UV_VERSION = '0.13.9';
+
+/** Null where it is there, or what failed. */
+async function makeUv(): Promise<Finished | null> {
+  if (existsSync(UV)) return null;
+  mkdirSync(TARGET, { recursive: true });
+  const mine = mkdtempSync(`${UV}-`);
+  for (const words of [
+    ['python3', '-m', 'venv', mine],
+    [join(mine, 'bin', 'pip'), 'install', '--quiet', '--disable-pip-version-check', `uv==${UV_VERSION}`],
+  ]) {
+    const [command = '', ...args] = words;
+    const done = await run(command, args);
+    if (done.code !== 0) return done;
+  }
+  try {
+    renameSync(mine, UV);
+  } catch {
+    // Another suite was first.
+    rmSync(mine, { recursive: true });
+  }
+  return null;
 }
 
 /** What a folder's package-lock.json names. Nothing that is installed runs a script of its own. */

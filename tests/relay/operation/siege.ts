@@ -1,7 +1,8 @@
 /**
- * The stage of attacks on the operator's SOL: a hundred wallets with keys and full tanks, a relay on a fresh ledger behind a
+ * The stage of attacks on the operator's SOL: fifty wallets with keys and full tanks, a relay on a fresh ledger behind a
  * node that holds back what it is told to, and an honest caller that calls again and again.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
@@ -21,7 +22,8 @@ import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-export const WALLETS = 100;
+/** More than twice as many as the budgets serve at once. */
+export const WALLETS = 50;
 /** As many set up at once. */
 const BATCH = 20;
 export const SOL = 1e9;
@@ -33,6 +35,8 @@ export const FEE = 5_000;
  */
 export const BURNT = 2 * 20 * 3 * FEE;
 const LENT_CALLS = 20;
+/** Between the calls of the honest caller: it is there all along, and does not keep a processor busy. */
+const HONEST_PAUSE_MS = 250;
 
 /** Transactions that stand before the node until they are passed. */
 interface Holding {
@@ -185,7 +189,10 @@ export async function startSiege() {
         let isOver = false;
         const statuses: number[] = [];
         const calling = (async () => {
-          while (!isOver) statuses.push(await callHonestly());
+          while (!isOver) {
+            statuses.push(await callHonestly());
+            await delay(HONEST_PAUSE_MS);
+          }
         })();
         await attack().finally(() => {
           isOver = true;
