@@ -36,8 +36,15 @@ const WITH_PACKAGES = {
     js: `import { createRequire } from 'node:module'; const require = createRequire(${JSON.stringify(import.meta.url)});`,
   },
 };
-/** Packages get no source map: Node reads the whole map of a bundle at each start. */
-const NO_MAP = `data:application/json,${encodeURIComponent('{"version":3,"sources":[""],"mappings":"A"}')}`;
+
+/**
+ * The source map of a package's file, which leads to the file's begin only: Node reads the whole map of a bundle at each
+ * start, and a map with no place in it would be made anew by esbuild.
+ */
+function mapToFile(path) {
+  const map = { version: 3, sources: [basename(path)], names: [], mappings: 'AAAA' };
+  return `data:application/json,${encodeURIComponent(JSON.stringify(map))}`;
+}
 
 /** Imports a TypeScript file, by its path or URL, as if Node could read it. */
 export async function importSource(file) {
@@ -101,7 +108,7 @@ const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0
 async function readWithPlaces(path, inputs) {
   const text = await readFile(path, 'utf8');
   if (relative(ROOT, path).includes('node_modules/'))
-    return { contents: `${text}\n//# sourceMappingURL=${NO_MAP}`, loader: 'js' };
+    return { contents: `${text}\n//# sourceMappingURL=${mapToFile(path)}`, loader: 'js' };
   const places = { url: pathToFileURL(path).href, dirname: dirname(path), filename: path };
   inputs[path] = hashOf(text);
   const contents = text.replace(/\bimport\.meta\.(url|dirname|filename)\b/g, (_, key) => JSON.stringify(places[key]));

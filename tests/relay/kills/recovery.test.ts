@@ -35,8 +35,6 @@ import { onPostgres } from '../../harness/postgres.ts';
 
 /** How long an open may land, seconds of the chain's clock. */
 const OPEN_WINDOW_SECONDS = 60;
-/** Slots that a blockhash lives. */
-const BLOCKHASH_SLOTS = 150;
 
 describe('recovery', function () {
   this.timeout(600_000);
@@ -44,7 +42,6 @@ describe('recovery', function () {
 
   before(async () => {
     market = await startMarketplace();
-    await market.relay.kill();
   });
   after(() => market.stop());
   beforeEach(() =>
@@ -62,22 +59,24 @@ describe('recovery', function () {
   }
 
   /** Let an execution for each task stand where it says, and kill the relay there. Returns their ids. */
-  async function killAt(tasks: string[], whileStanding: (ids: string[]) => Promise<void> = async () => undefined) {
+  async function killAt(
+    tasks: string[],
+    whileStanding: (ids: string[], doomed: RelayHandle) => Promise<void> = async () => undefined,
+  ) {
     const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
     const calls = tasks.map((task) => execute(doomed, task).catch(() => undefined));
     await until('the executions stand', async () => tasks.every((task) => doomed.standing.has(task)));
     const byTask = await market.executionsByTask();
     const ids = tasks.map((task) => byTask.get(task)!);
-    await whileStanding(ids);
+    await whileStanding(ids, doomed);
     await doomed.kill();
     await Promise.all(calls);
     return ids;
   }
 
-  /** Wait until nothing that was signed before now can land any more. */
+  /** Nothing that was signed before now can land any more. */
   async function outliveBlockhashes(): Promise<void> {
-    const last = (await market.node.connection.getBlockHeight('confirmed')) + BLOCKHASH_SLOTS;
-    await until('the blockhash expires', async () => (await market.node.connection.getBlockHeight('finalized')) > last);
+    await market.node.outlive();
     await market.node.timeTravel((await market.node.now()) + OPEN_WINDOW_SECONDS + 1);
   }
 
@@ -105,6 +104,31 @@ describe('recovery', function () {
     expect(after.creator).to.equal(before.creator + (PRICE - FEE) * paid, 'creator');
     expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
   }
+
+  it('commits a synchronous execution to disk twice, and commits many concurrent ones together', async () => {
+    const { relay } = market;
+    const commits = async () => {
+      const answer = new Promise<{ commits: number }>((resolve) =>
+        relay.process.once('message', (message) => resolve(message as { commits: number })),
+      );
+      relay.process.send('figures');
+      return (await answer).commits;
+    };
+    try {
+      await execute(relay, 'warm');
+      const before = await commits();
+      await execute(relay, 'alone');
+      const alone = await commits();
+      expect(alone - before).to.equal(2);
+      const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(relay, `together ${n}`)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(200));
+      // PostgreSQL gathers them itself: there each is a commit of its own, and many are one flush.
+      if (onPostgres) expect((await commits()) - alone).to.equal(48);
+      else expect((await commits()) - alone).to.be.lessThan(48);
+    } finally {
+      await relay.kill();
+    }
+  });
 
   it('ends an expired open, and signs an expired settle and refund again', async () => {
     const before = await market.balances();
@@ -178,97 +202,79 @@ describe('recovery', function () {
       ]),
     );
 
-  it('signs a rolled-back open again for a finished result, and charges once', async () => {
+  it('signs a rolled-back open again for a finished result, and ends a refund without one at no cost', async () => {
     const before = await market.balances();
     const parties = await picture(partiesAccounts());
-    const [id] = await killAt([stopAt('verified:after', 'rolled back')], ([id]) => rollBack(parties, nothing(id!)));
-    expect(await market.record(id!)).to.equal(null);
+    const tasks = [stopAt('verified:after', 'rolled back'), stopAt('refunding:after', 'failed, rolled back')];
+    const [finished, refunded] = await killAt(tasks, (ids) => rollBack(parties, ...ids.map(nothing)));
+    expect(await market.record(finished!)).to.equal(null);
     expect(await market.balances()).to.deep.equal(before);
     await outliveBlockhashes();
     const relay = await market.startRelayProcess();
     try {
-      expect(await readEnd(relay, id!)).to.include({ status: 'completed', cost_usdc: 0.25 });
+      expect(await readEnd(relay, finished!)).to.include({ status: 'completed', cost_usdc: 0.25 });
+      expect(await readEnd(relay, refunded!)).to.include({ status: 'failed', cost_usdc: 0, refund: null });
       assertMoved(before, await market.balances(), 1n);
-      expect(market.calls.get(id!)).to.equal(1);
+      expect(market.calls.get(finished!)).to.equal(1);
+      expect(await market.record(refunded!)).to.equal(null);
     } finally {
       await relay.kill();
     }
   });
 
-  it('ends a refund at no cost when the chain rolled back its open', async () => {
+  it('repeats a settle, a refund and an open that were rolled back after their ends, and pays once for each', async () => {
     const before = await market.balances();
-    const parties = await picture(partiesAccounts());
-    const [id] = await killAt([stopAt('refunding:after', 'failed, rolled back')], ([id]) =>
-      rollBack(parties, nothing(id!)),
-    );
-    await outliveBlockhashes();
-    const relay = await market.startRelayProcess();
-    try {
-      expect(await readEnd(relay, id!)).to.include({ status: 'failed', cost_usdc: 0, refund: null });
-      assertMoved(before, await market.balances(), 0n);
-      expect(await market.record(id!)).to.equal(null);
-    } finally {
-      await relay.kill();
-    }
-  });
+    const kept = [
+      stopAt('verified:after', 'paid twice over'),
+      stopAt('refunding:after', 'failed, refunded twice over'),
+    ];
+    const all = stopAt('verified:after', 'all of it');
+    const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
+    const calls = kept.map((task) => execute(doomed, task).catch(() => undefined));
+    await until('two stand', async () => kept.every((task) => doomed.standing.has(task)));
+    const byTask = await market.executionsByTask();
+    const [settled, refunded] = kept.map((task) => byTask.get(task)!);
+    const then = await picture([...accountsOf(settled!), ...accountsOf(refunded!), ...partiesAccounts()]);
+    calls.push(execute(doomed, all).catch(() => undefined));
+    await until('the third stands', async () => doomed.standing.has(all));
+    const opened = (await market.executionsByTask()).get(all)!;
+    await doomed.kill();
+    await Promise.all(calls);
 
-  /** Let an execution end, take the chain back to `then`, and let a relay look when nothing can land any more. */
-  async function endTwice(id: string, status: string, ...then: Picture[]): Promise<void> {
+    const ends = [
+      [settled!, 'completed'],
+      [refunded!, 'refunded'],
+      [opened, 'completed'],
+    ] as const;
     const first = await market.startRelayProcess();
-    await readEnd(first, id);
+    for (const [id] of ends) await readEnd(first, id);
     await first.kill();
-    await rollBack(...then);
+    await rollBack(then, nothing(opened));
     await outliveBlockhashes();
     const second = await market.startRelayProcess();
     try {
-      // Who proves ends is known by its lease: the first relay was killed, and its own must run out first.
-      await until('it ends once more', async () => (await market.record(id))?.status === status, 120_000);
-      await until('the journal says so', async () =>
-        (await market.journal()).some((row) => row.execution_id === id && row.is_final === 1n),
-      );
-      await readEnd(second, id);
-      expect(await market.escrowExists(id)).to.equal(false);
+      for (const [id, status] of ends) {
+        // Who proves ends is known by its lease: the first relay was killed, and its own must run out first.
+        await until('it ends once more', async () => (await market.record(id))?.status === status, 120_000);
+        await until('the journal says so', async () =>
+          (await market.journal()).some((row) => row.execution_id === id && row.is_final === 1n),
+        );
+        await readEnd(second, id);
+        expect(await market.escrowExists(id)).to.equal(false);
+        expect(market.calls.get(id)).to.equal(1);
+      }
+      assertMoved(before, await market.balances(), 2n);
     } finally {
       await second.kill();
     }
-  }
-
-  it('repeats a settle that was rolled back after its confirmation, and pays once', async () => {
-    const before = await market.balances();
-    let then: Picture = new Map();
-    const [id] = await killAt([stopAt('verified:after', 'paid twice over')], async ([id]) => {
-      then = await picture([...accountsOf(id!), ...partiesAccounts()]);
-    });
-    await endTwice(id!, 'completed', then);
-    assertMoved(before, await market.balances(), 1n);
-    expect(market.calls.get(id!)).to.equal(1);
-  });
-
-  it('repeats a rolled-back refund, and refunds once', async () => {
-    const before = await market.balances();
-    let then: Picture = new Map();
-    const [id] = await killAt([stopAt('refunding:after', 'failed, refunded twice over')], async ([id]) => {
-      then = await picture([...accountsOf(id!), ...partiesAccounts()]);
-    });
-    await endTwice(id!, 'refunded', then);
-    assertMoved(before, await market.balances(), 0n);
-  });
-
-  it('opens and settles a rolled-back execution again, and charges once', async () => {
-    const before = await market.balances();
-    const parties = await picture(partiesAccounts());
-    const [id] = await killAt([stopAt('verified:after', 'all of it')]);
-    await endTwice(id!, 'completed', parties, nothing(id!));
-    assertMoved(before, await market.balances(), 1n);
-    expect(market.calls.get(id!)).to.equal(1);
   });
 
   it('recovers orphans: shows a paid record, and refunds an open one when nobody can settle it', async () => {
     const before = await market.balances();
-    const paying = await market.startRelayProcess();
-    const paid = (await execute(paying, 'paid')).body.execution_id;
-    await paying.kill();
-    const [open] = await killAt([stopAt('dispatched:after', 'lost')]);
+    let paid = '';
+    const [open] = await killAt([stopAt('dispatched:after', 'lost')], async (_, doomed) => {
+      paid = (await execute(doomed, 'paid')).body.execution_id;
+    });
     await market.forgetExecutions();
     const { refundAt } = (await market.record(open!))!;
     await market.node.timeTravel(Number(refundAt) - 59);
@@ -297,8 +303,10 @@ describe('recovery', function () {
       replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
     });
     const before = await market.balances();
-    const first = await market.startRelayProcess();
-    const second = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
+    const [first, second] = await Promise.all([
+      market.startRelayProcess(),
+      market.startRelayProcess({ WITHOUT_INDEXER: '1' }),
+    ]);
     try {
       const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
       await until('all agents are called', async () => replies.length === 6);
@@ -314,14 +322,30 @@ describe('recovery', function () {
     }
   });
 
+  /** Stops the process, at a moment when it does not write: it would keep SQLite from everybody else. */
+  async function freeze({ process }: RelayHandle): Promise<void> {
+    const write = () => market.query('ledger', "DELETE FROM relays WHERE owner = 'nobody'");
+    await until('it stands still and holds no lock', async () => {
+      process.kill('SIGSTOP');
+      const isFree = await write().then(
+        () => true,
+        () => false,
+      );
+      if (!isFree) process.kill('SIGCONT');
+      return isFree;
+    });
+  }
+
   it('settles once with the stored result when a relay is stopped past its lease during a call', async () => {
     const before = await market.balances();
     const answers: ((result: string) => void)[] = [];
     market.setBehaviour((body, _response, reply) => {
       answers.push((result) => reply(goodAnswer(market.signingKey, body.execution_id, result)));
     });
-    const first = await market.startRelayProcess({ WITHOUT_INDEXER: '1' });
-    const second = await market.startRelayProcess();
+    const [first, second] = await Promise.all([
+      market.startRelayProcess({ WITHOUT_INDEXER: '1' }),
+      market.startRelayProcess(),
+    ]);
     const path = `/v1/agents/${market.agentId}/execute`;
     const call = (relay: RelayHandle) =>
       request(relay.url, path, {
@@ -332,7 +356,7 @@ describe('recovery', function () {
     try {
       const waiting = call(first);
       await until('the first relay asks', async () => answers.length === 1);
-      first.process.kill('SIGSTOP');
+      await freeze(first);
       answers[0]!('the first answer');
       await until('the second relay asks again', async () => answers.length === 2);
       first.process.kill('SIGCONT');
@@ -354,31 +378,6 @@ describe('recovery', function () {
       assertMoved(before, await market.balances(), 1n);
     } finally {
       await Promise.all([first.kill(), second.kill()]);
-    }
-  });
-
-  it('commits a synchronous execution to disk twice, and commits many concurrent ones together', async () => {
-    const relay = await market.startRelayProcess();
-    const commits = async () => {
-      const answer = new Promise<{ commits: number }>((resolve) =>
-        relay.process.once('message', (message) => resolve(message as { commits: number })),
-      );
-      relay.process.send('figures');
-      return (await answer).commits;
-    };
-    try {
-      await execute(relay, 'warm');
-      const before = await commits();
-      await execute(relay, 'alone');
-      const alone = await commits();
-      expect(alone - before).to.equal(2);
-      const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(relay, `together ${n}`)));
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(200));
-      // PostgreSQL gathers them itself: there each is a commit of its own, and many are one flush.
-      if (onPostgres) expect((await commits()) - alone).to.equal(48);
-      else expect((await commits()) - alone).to.be.lessThan(48);
-    } finally {
-      await relay.kill();
     }
   });
 });
