@@ -42,6 +42,8 @@ const EARNED = 49_500n;
 const MOST_CALLS = 150;
 const CALLERS = 3;
 const CALL_EVERY_MS = 500;
+/** Three quarters of its pieces are in the buffer: while they are written, no call meets anything new. */
+const MOSTLY_WRITTEN = /^[45]\d\d of/m;
 /** Longer than any call's deadline and the grace after it. */
 const RETURNED_WITHIN_MS = 900_000;
 
@@ -160,11 +162,18 @@ describe('the program on Agave’s validator', function () {
     saveKey(wallet, poor);
     await give(poor.publicKey, SOL);
     const deploy = ['--deploy', '--yes', '--program-keypair', file('program.json')];
-    expect(await refusal(deploy, { wallet })).to.match(/The balance is too small by \d+ lamports/);
-    expect(await refusal(['--deploy', '--yes'], { wallet })).to.include('signed by its own key');
     const old = join(ROOT, 'tests/program/bankrun/marketplace.so');
-    const refused = await refusal(['--deploy', '--yes', '--program', old], { wallet, root: ROOT });
-    expect(refused).to.include('is SBPF v0, and this cluster takes no program older than v3');
+    const [tooPoor, withoutKey, tooOld] = await Promise.all([
+      refusal(deploy, { wallet }),
+      refusal(['--deploy', '--yes', '--buffer-keypair', file('other.buffer.json')], { wallet }),
+      refusal(['--deploy', '--yes', '--program', old, '--buffer-keypair', file('v0.buffer.json')], {
+        wallet,
+        root: ROOT,
+      }),
+    ]);
+    expect(tooPoor).to.match(/The balance is too small by \d+ lamports/);
+    expect(withoutKey).to.include('signed by its own key');
+    expect(tooOld).to.include('is SBPF v0, and this cluster takes no program older than v3');
     expect(await balanceOf(poor.publicKey)).to.equal(SOL);
   });
 
@@ -358,10 +367,17 @@ describe('the program on Agave’s validator', function () {
           await delay(CALL_EVERY_MS);
         }
       };
-      const calls = Promise.all(Array.from({ length: CALLERS }, callOnAndOn));
-      await terminal.paste(PAGE);
-      isOver = true;
-      await calls;
+      const upgrade = async () => {
+        await terminal.paste(PAGE).finally(() => {
+          isOver = true;
+        });
+      };
+      const calls = async () => {
+        const isMostlyWritten = () => isOver || MOSTLY_WRITTEN.test(terminal.printed());
+        await until('most of it is in the buffer', isMostlyWritten, undefined, terminal.printed);
+        await Promise.all(Array.from({ length: CALLERS }, callOnAndOn));
+      };
+      await Promise.all([upgrade(), calls()]);
       const after = await programData();
       expect(after.bytes.subarray(0, next.length).equals(next)).to.equal(true);
       expect(after.slot > slotBefore).to.equal(true);
