@@ -27,8 +27,8 @@ import { type Lamports, latestOf, readFees, readLamports, total } from './lampor
 import { type Stage, startStage } from './stage.ts';
 
 const SANDBOX_PRICE = 10_000n;
-/** Some 80 hours by the validator's clock. */
-const WARP_SLOTS = 3_800_000;
+/** More than three days by the validator's clock. */
+const WARP_SLOTS = 2_500_000;
 const FEE = 5_000;
 /** Paid, refunded at the deadline, and refunded for what the agent answered. */
 const ONE_OF_EACH_ENDING = ['sandbox-slow', 'sandbox-wrong-hash'];
