@@ -15,6 +15,9 @@ import { playScene } from '../harness/answers/scene.ts';
 import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 
+/** 300 ms: all questions are asked with one blockhash, which is 32 slots old by then and lives for 150. */
+const TICKS_PER_SLOT = 48;
+
 describe('the recorded answers of a validator', function () {
   this.timeout(600_000);
   let validator: Validator;
@@ -28,7 +31,10 @@ describe('the recorded answers of a validator', function () {
     folder = mkdtempSync(join(tmpdir(), 'answers-'));
     const authority = join(folder, 'authority.json');
     writeFileSync(authority, JSON.stringify([...Keypair.generate().secretKey]));
-    validator = await startValidator({ programs: [{ programId: PROGRAM_ID, soPath: PROGRAM_ARTIFACT, authority }] });
+    validator = await startValidator({
+      programs: [{ programId: PROGRAM_ID, soPath: PROGRAM_ARTIFACT, authority }],
+      ticksPerSlot: TICKS_PER_SLOT,
+    });
   });
   after(async () => {
     await validator?.remove();

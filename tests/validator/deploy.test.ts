@@ -9,8 +9,9 @@ import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js'
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { createMockUsdc, mintMockUsdc } from '../../app/local/network.ts';
+import { indexPath } from '../../app/relay/ledger/open.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
-import { NEEDED_FEATURES } from '../../app/solana/features.ts';
+import { inactiveFeatures, NEEDED_FEATURES } from '../../app/solana/features.ts';
 import {
   decodeProgramData,
   findProgramDataOf,
@@ -22,7 +23,13 @@ import { until } from '../harness/edge/until.ts';
 import { buildWithId, copyProject, generateProgramKey, replaceAddress } from '../harness/fork.ts';
 import { freePort } from '../harness/freePort.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
+import {
+  findValidator,
+  NO_VALIDATOR,
+  PENDING_ON_MAINNET,
+  startValidator,
+  type Validator,
+} from '../harness/node/validator.ts';
 import { cleanUp, newDirectory, ROOT } from '../local/start.ts';
 
 const PAGE = 'docs/devnet.md';
@@ -35,6 +42,8 @@ const EARNED = 49_500n;
 const MOST_CALLS = 150;
 const CALLERS = 3;
 const CALL_EVERY_MS = 500;
+/** Three quarters of its pieces are in the buffer: while they are written, no call meets anything new. */
+const MOSTLY_WRITTEN = /^[45]\d\d of/m;
 /** Longer than any call's deadline and the grace after it. */
 const RETURNED_WITHIN_MS = 900_000;
 
@@ -153,11 +162,18 @@ describe('the program on Agave’s validator', function () {
     saveKey(wallet, poor);
     await give(poor.publicKey, SOL);
     const deploy = ['--deploy', '--yes', '--program-keypair', file('program.json')];
-    expect(await refusal(deploy, { wallet })).to.match(/The balance is too small by \d+ lamports/);
-    expect(await refusal(['--deploy', '--yes'], { wallet })).to.include('signed by its own key');
     const old = join(ROOT, 'tests/program/bankrun/marketplace.so');
-    const refused = await refusal(['--deploy', '--yes', '--program', old], { wallet, root: ROOT });
-    expect(refused).to.include('is SBPF v0, and this cluster takes no program older than v3');
+    const [tooPoor, withoutKey, tooOld] = await Promise.all([
+      refusal(deploy, { wallet }),
+      refusal(['--deploy', '--yes', '--buffer-keypair', file('other.buffer.json')], { wallet }),
+      refusal(['--deploy', '--yes', '--program', old, '--buffer-keypair', file('v0.buffer.json')], {
+        wallet,
+        root: ROOT,
+      }),
+    ]);
+    expect(tooPoor).to.match(/The balance is too small by \d+ lamports/);
+    expect(withoutKey).to.include('signed by its own key');
+    expect(tooOld).to.include('is SBPF v0, and this cluster takes no program older than v3');
     expect(await balanceOf(poor.publicKey)).to.equal(SOL);
   });
 
@@ -351,10 +367,17 @@ describe('the program on Agave’s validator', function () {
           await delay(CALL_EVERY_MS);
         }
       };
-      const calls = Promise.all(Array.from({ length: CALLERS }, callOnAndOn));
-      await terminal.paste(PAGE);
-      isOver = true;
-      await calls;
+      const upgrade = async () => {
+        await terminal.paste(PAGE).finally(() => {
+          isOver = true;
+        });
+      };
+      const calls = async () => {
+        const isMostlyWritten = () => isOver || MOSTLY_WRITTEN.test(terminal.printed());
+        await until('most of it is in the buffer', isMostlyWritten, undefined, terminal.printed);
+        await Promise.all(Array.from({ length: CALLERS }, callOnAndOn));
+      };
+      await Promise.all([upgrade(), calls()]);
       const after = await programData();
       expect(after.bytes.subarray(0, next.length).equals(next)).to.equal(true);
       expect(after.slot > slotBefore).to.equal(true);
@@ -419,61 +442,75 @@ describe('the program on Agave’s validator', function () {
   });
 });
 
-describe('a cluster without a feature that the program needs', function () {
+describe('a cluster without the features that the program needs', function () {
   this.timeout(600_000);
+  let validator: Validator;
+  let env: NodeJS.ProcessEnv;
+  let dataDir: string;
+  const children: ChildProcess[] = [];
 
-  for (const { key, name } of NEEDED_FEATURES)
-    it(`is refused by deployment and relay, which name ${name} and spend nothing`, async function () {
-      if (findValidator() === null) {
-        console.log(`      ${NO_VALIDATOR}`);
-        this.skip();
-      }
-      const directory = newDirectory();
-      const wallet = join(directory, 'wallet.json');
-      const validator = await startValidator({ deactivate: [key] });
-      try {
-        const { payer, rpcUrl, wsUrl } = validator;
-        writeFileSync(wallet, JSON.stringify([...payer.secretKey]), { mode: 0o600 });
-        const env = {
-          ...process.env,
-          ANCHOR_PROVIDER_URL: rpcUrl,
-          ANCHOR_WALLET: wallet,
-          SOLANA_RPC_URL: rpcUrl,
-          SOLANA_WS_URL: wsUrl,
-          DATA_DIR: join(directory, 'data'),
-          RELAY_KEYPAIR: wallet,
-          PORT: '0',
-        };
-        const run = async (script: string, ...args: string[]) => {
-          const argv = ['scripts/run.mjs', script, ...args];
-          const child = spawn(process.execPath, argv, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
-          let text = '';
-          child.stderr.on('data', (chunk) => (text += String(chunk)));
-          const [code] = await once(child, 'close');
-          return [code, text] as const;
-        };
-        const indexer = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts'], {
-          cwd: ROOT,
-          env,
-          stdio: 'ignore',
-        });
-        try {
-          const before = await validator.connection.getBalance(payer.publicKey, 'confirmed');
-          const [status, refused] = await run('scripts/migrate.ts', '--deploy', '--yes');
-          expect([status, refused]).to.deep.equal([1, refused]);
-          expect(refused).to.include(`${name} (feature ${key})`).and.include('Nothing was spent');
-          expect(refused.match(/\(feature /g)).to.have.length(1);
-          expect(await validator.connection.getBalance(payer.publicKey, 'confirmed')).to.equal(before);
-          let [code, said] = await run('app/relay/main.ts');
-          while (said.includes('Start the indexer first')) [code, said] = await run('app/relay/main.ts');
-          expect(code, said).to.equal(1);
-          expect(said).to.include(`${name} (feature ${key})`);
-        } finally {
-          indexer.kill('SIGKILL');
-        }
-      } finally {
-        await validator.remove();
-        cleanUp();
-      }
-    });
+  before(async function () {
+    if (findValidator() === null) {
+      console.log(`      ${NO_VALIDATOR}`);
+      this.skip();
+    }
+    validator = await startValidator({ deactivate: NEEDED_FEATURES.map(({ key }) => key) });
+    const wallet = join(newDirectory(), 'wallet.json');
+    writeFileSync(wallet, JSON.stringify([...validator.payer.secretKey]), { mode: 0o600 });
+    dataDir = join(newDirectory(), 'data');
+    env = {
+      ...process.env,
+      ANCHOR_PROVIDER_URL: validator.rpcUrl,
+      ANCHOR_WALLET: wallet,
+      SOLANA_RPC_URL: validator.rpcUrl,
+      SOLANA_WS_URL: validator.wsUrl,
+      DATA_DIR: dataDir,
+      RELAY_KEYPAIR: wallet,
+      PORT: '0',
+    };
+  });
+  after(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await validator?.remove();
+    cleanUp();
+  });
+
+  function start(script: string, ...args: string[]): ChildProcess {
+    const argv = ['scripts/run.mjs', script, ...args];
+    const child = spawn(process.execPath, argv, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] });
+    children.push(child);
+    return child;
+  }
+  /** How it ends, and what it says. */
+  async function run(...started: Parameters<typeof start>): Promise<[number | null, string]> {
+    const child = start(...started);
+    let text = '';
+    child.stderr!.on('data', (chunk) => (text += String(chunk)));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return [code, text];
+  }
+
+  it('is refused by deployment and relay, which name each of them and spend nothing', async () => {
+    const { connection, payer } = validator;
+    const before = await connection.getBalance(payer.publicKey, 'confirmed');
+    start('indexer/main.ts').stderr!.resume();
+    const relay = async () => {
+      await until('there is an index', () => existsSync(indexPath(dataDir)));
+      return run('app/relay/main.ts');
+    };
+    const refusals = await Promise.all([run('scripts/migrate.ts', '--deploy', '--yes'), relay()]);
+    for (const [code, text] of refusals) {
+      expect(code, text).to.equal(1);
+      for (const { key, name } of NEEDED_FEATURES) expect(text).to.include(`${name} (feature ${key})`);
+      expect(text.match(/\(feature /g)).to.have.length(NEEDED_FEATURES.length);
+    }
+    expect(refusals[0]![1]).to.include('Nothing was spent');
+    expect(await connection.getBalance(payer.publicKey, 'confirmed')).to.equal(before);
+  });
+
+  it('has no other feature that is named beside one of them', async () => {
+    const active = { key: PENDING_ON_MAINNET.disableOldDeployment, name: 'active', reason: 'it is on' };
+    for (const lacking of NEEDED_FEATURES)
+      expect(await inactiveFeatures(validator.connection, [active, lacking])).to.deep.equal([lacking]);
+  });
 });

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { blocksOf } from '../docs/markdown.ts';
-import { findValidator, lowerAllSchedulers, NO_VALIDATOR } from '../harness/node/validator.ts';
+import { findValidator, NO_VALIDATOR, setAllPriorities } from '../harness/node/validator.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from '../local/start.ts';
 
 const MARK = 'run by tests/validator/ownNode.test.ts';
@@ -51,7 +51,7 @@ describe('a node of one’s own, as README.md has it', function () {
       if (hasEnded) throw new Error(`the validator did not start:\n${validator.output()}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    lowerAllSchedulers();
+    setAllPriorities();
     marketplace = startNetwork(dataDir, { command: { line: second! }, env });
     demo = await marketplace.ready;
   }

@@ -24,8 +24,8 @@ import { type Market, startMarket } from '../indexer/market.ts';
 const PROGRAM = join(import.meta.dirname, '../../programs/marketplace/artifact/marketplace.so');
 /** Executions under way at once. */
 const CALLERS = 2;
-/** A twentieth of a second, so that the chain outgrows its limit in half a minute. */
-const TICKS_PER_SLOT = 8;
+/** A tenth of a second, so that the chain outgrows its limit in a minute. */
+const TICKS_PER_SLOT = 16;
 /** From this slot on the validator deletes what is over its limit as soon as it is started again. */
 const LONG_ENOUGH = 600;
 /** As many slots, and transactions, leave the history while it is followed. */
