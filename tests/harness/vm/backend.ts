@@ -1,6 +1,5 @@
 /** What a VM must do for us, and what both of them begin with; the rest is built on top (vm.ts). */
-import { type Address, address } from '@solana/kit';
-import { PublicKey, SystemProgram, type VersionedTransaction } from '@solana/web3.js';
+import { type PublicKey, SystemProgram, type VersionedTransaction } from '@solana/web3.js';
 import { programAccounts, readProgram } from './deployment.ts';
 import { namedKeypair } from './keys.ts';
 import type { RawCall, RawFailure } from './outcome.ts';
@@ -27,9 +26,10 @@ export interface Backend {
   readonly sent: Set<string>;
   blockhash(): Promise<string>;
   nextBlockhash(): Promise<void>;
-  run(transaction: VersionedTransaction): Promise<RawOutcome>;
+  /** `bytes`: the transaction's own. */
+  run(transaction: VersionedTransaction, bytes: Uint8Array): Promise<RawOutcome>;
   /** The same without effect. */
-  simulate(transaction: VersionedTransaction): Promise<RawOutcome>;
+  simulate(transaction: VersionedTransaction, bytes: Uint8Array): Promise<RawOutcome>;
   getAccount(address: PublicKey): Promise<RawAccount | null>;
   setAccount(address: PublicKey, account: RawAccount): void;
   setTime(unixSeconds: bigint): Promise<void>;
@@ -48,21 +48,11 @@ export function deployment(programs: readonly [PublicKey, string][]) {
   return programs.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
 }
 
-const addresses = new WeakMap<PublicKey, Address>();
+const addresses = new WeakMap<PublicKey, string>();
 
 /** An address as text; base58 takes long enough to be worth keeping. */
-export function addressOf(key: PublicKey): Address {
-  const kept = addresses.get(key) ?? address(key.toBase58());
+export function addressOf(key: PublicKey): string {
+  const kept = addresses.get(key) ?? key.toBase58();
   addresses.set(key, kept);
-  return kept;
-}
-
-/** The few programs that own accounts, by their text. */
-const owners = new Map<string, PublicKey>();
-
-/** An owner from its text. */
-export function keyOf(text: string): PublicKey {
-  const kept = owners.get(text) ?? new PublicKey(text);
-  owners.set(text, kept);
   return kept;
 }

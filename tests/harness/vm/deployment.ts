@@ -5,7 +5,7 @@ import { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { TEST_CALLER_ID } from './outcome.ts';
 
-export const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
+export const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 
 /** The programs of every VM and their binaries as clusters run them, paths from the repository's root. */
 export const PROGRAMS: [PublicKey, string][] = [
@@ -28,7 +28,7 @@ export function readProgram(path: string): Buffer {
 
 /** A program and its ProgramData as the upgradeable loader keeps them: bincode with a u32 tag, deployed in slot 0. */
 export function programAccounts(programId: PublicKey, binary: Buffer, authority: PublicKey) {
-  const owner = new PublicKey(LOADER);
+  const owner = LOADER;
   const [dataAddress] = PublicKey.findProgramAddressSync([programId.toBytes()], owner);
   const program = Buffer.concat([Buffer.from([2, 0, 0, 0]), dataAddress.toBytes()]);
   const header = Buffer.concat([Buffer.from([3, 0, 0, 0]), Buffer.alloc(8), Buffer.from([1]), authority.toBytes()]);

@@ -1,17 +1,28 @@
 /** Keypairs that are the same in every run, and signing as fast as OpenSSL does. */
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import { Keypair, PACKET_DATA_SIZE, type VersionedMessage, VersionedTransaction } from '@solana/web3.js';
+import {
+  Keypair,
+  PACKET_DATA_SIZE,
+  SIGNATURE_LENGTH_IN_BYTES,
+  type VersionedMessage,
+  VersionedTransaction,
+} from '@solana/web3.js';
+
+const named = new Map<string, Keypair>();
 
 /** A keypair that is the same in every run, so that bumps, and with them compute units, are too. */
 export function namedKeypair(name: string): Keypair {
-  return Keypair.fromSeed(createHash('sha256').update(`agent-marketplace test ${name}`).digest());
+  const kept =
+    named.get(name) ?? Keypair.fromSeed(createHash('sha256').update(`agent-marketplace test ${name}`).digest());
+  named.set(name, kept);
+  return kept;
 }
 
 const privateKeys = new WeakMap<Keypair, KeyObject>();
 /** What precedes an Ed25519 seed in PKCS #8. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** web3.js signs a hundred times slower than OpenSSL, and that was most of a test run. */
+/** web3.js and tweetnacl sign a hundred times slower than OpenSSL, and that was most of a test run. */
 function privateKeyOf(keypair: Keypair): KeyObject {
   const kept = privateKeys.get(keypair);
   if (kept) return kept;
@@ -21,14 +32,19 @@ function privateKeyOf(keypair: Keypair): KeyObject {
   return key;
 }
 
+/** The Ed25519 signature. */
+export function signBytes(message: Uint8Array, signer: Keypair): Uint8Array {
+  return new Uint8Array(sign(null, message, privateKeyOf(signer)));
+}
+
 /** Throws when a signature is missing or it is too long for a packet; whether the signatures are good the VM finds out. */
 export function signAll(message: VersionedMessage, signers: Keypair[]): VersionedTransaction {
   const bytes = message.serialize();
   const transaction = new VersionedTransaction(message);
-  for (const signer of signers) transaction.addSignature(signer.publicKey, sign(null, bytes, privateKeyOf(signer)));
+  for (const signer of signers) transaction.addSignature(signer.publicKey, signBytes(bytes, signer));
   const missing = transaction.signatures.findIndex((signature) => signature.every((byte) => byte === 0));
   if (missing >= 0) throw new Error(`the signature of ${message.staticAccountKeys[missing]!.toBase58()} is missing`);
-  const { length } = transaction.serialize();
+  const length = 1 + transaction.signatures.length * SIGNATURE_LENGTH_IN_BYTES + bytes.length;
   if (length > PACKET_DATA_SIZE)
     throw new RangeError(`the transaction has ${length} bytes, more than ${PACKET_DATA_SIZE}`);
   return transaction;

@@ -43,6 +43,7 @@ export const START = 1_800_000_000n;
 /** A transaction ready to run, and its instructions in their order. */
 interface Signed {
   transaction: VersionedTransaction;
+  bytes: Uint8Array;
   instructions: TransactionInstruction[];
 }
 
@@ -76,8 +77,8 @@ export class Vm {
   ): Promise<Outcome> {
     const payer = options.payer ?? this.feePayer;
     const signed = await this.sign(instructions, payer, signers);
-    const bytes = signed.transaction.serialize().length;
-    const { failure, logs, calls, computeUnits } = await this.backend.run(signed.transaction);
+    const bytes = signed.bytes.length;
+    const { failure, logs, calls, computeUnits } = await this.backend.run(signed.transaction, signed.bytes);
     const error = failure && nameFailure(failure, signed.instructions, logs);
     const events = [...readOurEvents(logs), ...readCalledEvents(calls)];
     return remember({ ok: !error, error, events, logs, calls, computeUnits, bytes }, signed.instructions);
@@ -85,8 +86,8 @@ export class Vm {
 
   /** Size in bytes of a signed transaction that is not sent. */
   async measure(instructions: TransactionInstruction[], signers: Keypair[]): Promise<number> {
-    const { transaction } = await this.sign(instructions, this.feePayer, signers);
-    return transaction.serialize().length;
+    const { bytes } = await this.sign(instructions, this.feePayer, signers);
+    return bytes.length;
   }
 
   private async sign(instructions: TransactionInstruction[], payer: Keypair, signers: Keypair[]): Promise<Signed> {
@@ -104,7 +105,7 @@ export class Vm {
       const signature = Buffer.from(transaction.signatures[0]!).toString('hex');
       if (!this.backend.sent.has(signature)) {
         this.backend.sent.add(signature);
-        return { transaction, instructions: all };
+        return { transaction, bytes: transaction.serialize(), instructions: all };
       }
       await this.backend.nextBlockhash();
     }
@@ -123,7 +124,7 @@ export class Vm {
 
   /** Run a transaction that others have signed, without effect. Never throws on its failure. */
   simulate(bytes: Uint8Array): Promise<RawOutcome> {
-    return this.backend.simulate(VersionedTransaction.deserialize(bytes));
+    return this.backend.simulate(VersionedTransaction.deserialize(bytes), bytes);
   }
 
   getAccount(account: PublicKey): Promise<RawAccount | null> {

@@ -6,12 +6,11 @@
 import { createTransferCheckedInstruction } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import nacl from 'tweetnacl';
 import * as program from '../../../app/sdk/program/program.ts';
 import { createNonce, deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
 import { coder, toBorsh } from './anchorCoder.ts';
 import { Balances, difference, type Movement } from './balances.ts';
-import { namedKeypair } from './keys.ts';
+import { namedKeypair, signBytes } from './keys.ts';
 import type { Outcome } from './outcome.ts';
 import { Vm, type VmKind } from './vm.ts';
 
@@ -254,7 +253,7 @@ export class World {
       payout,
       rentSponsor,
       resultHash,
-      signature: nacl.sign.detached(resultMessage(resultHash), execution.signingKey.secretKey),
+      signature: signBytes(resultMessage(resultHash), execution.signingKey),
       ...MEASURED,
       ...change,
     };
@@ -401,7 +400,7 @@ export function resultMessage(resultHash: Uint8Array): Uint8Array {
 
 /** A signing key's proof that whoever lists it holds it. */
 export function possessionOf(signingKey: Keypair, listing: PublicKey): Uint8Array {
-  return nacl.sign.detached(program.registerMessage(listing), signingKey.secretKey);
+  return signBytes(program.registerMessage(listing), signingKey);
 }
 
 /** Enums as Anchor encodes them; of all fields only `status` and `outcome` are some. */
