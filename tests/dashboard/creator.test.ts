@@ -308,10 +308,21 @@ describe('the creator', function () {
       await page.getByText("The agent's page shows an example").waitFor({ state: 'detached' });
     }));
 
-  it('changes the price of the agent, pauses it and resumes it', () =>
+  it('changes the price of the agent and nothing else, pauses it and resumes it', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
       await figure(page, 'Earned', '0.0495 USDC').waitFor();
+      const before = await shownAgent();
+      await page.getByRole('tab', { name: 'Edit' }).click();
+      await page.getByLabel('Price of one call, USDC').fill('0.055');
+      await page.getByRole('button', { name: 'Save changes' }).click();
+      await dialog(page).getByText('0.05 USDC → 0.055 USDC').waitFor();
+      await sign(page, 'Sign the changes');
+      await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.055);
+      // A result may have 64 KiB for each cent.
+      const max_result_bytes = 5.5 * 65_536;
+      expect(await shownAgent()).to.deep.equal({ ...before, price_per_call_usdc: 0.055, max_result_bytes });
+
       // What the test sends is on another tab. It holds up the signature, and not the changes.
       await page.getByRole('tab', { name: 'Test', exact: true }).click();
       await page.getByRole('textbox', { name: /^Text/ }).fill('');
@@ -329,7 +340,7 @@ describe('the creator', function () {
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('tab', { name: 'Edit (unsaved)' }).click();
       await page.getByRole('button', { name: 'Save changes' }).click();
-      await dialog(page).getByText('0.05 USDC → 0.06 USDC').waitFor();
+      await dialog(page).getByText('0.055 USDC → 0.06 USDC').waitFor();
       await sign(page, 'Sign the changes');
       await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.06);
       expect(await collateral()).to.equal(held);
