@@ -3,7 +3,7 @@
  * and its results are those of a stranger who means harm, and stay texts.
  */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import {
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
+import { ROOT } from '../local/start.ts';
 import { assertAccessible, PHONE } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { giveEvidence, useSite } from './site.ts';
@@ -109,6 +110,10 @@ describe('the creator', function () {
       const { visitor } = site;
       const asked = watch(page);
       await page.goto('/creator/new');
+      await page.getByText('No server yet?').click();
+      const template = page.getByRole('region', { name: 'Command that makes a server from the template' });
+      const shown = /npm run cli -- creator new .*/.exec((await template.textContent())!)?.[0];
+      expect(readFileSync(join(ROOT, 'docs', 'creators.md'), 'utf8')).to.include(`\n${shown}\n`);
       await page.getByLabel('Name', { exact: true }).fill(NAME);
       await page.getByLabel('Your name', { exact: true }).fill(`Mallory ${IMAGE}`);
       await page.getByLabel('Tagline').fill('Says it louder. <script>alert(1)</script>');
