@@ -94,15 +94,16 @@ export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsors
 }
 
 /**
- * Finds what blocks a call with these costs, beside `passing` calls like it: null, `wait` for earlier calls, or a
- * refusal.
+ * Finds what blocks a call with these costs, beside `passing` calls like it: null, a refusal, or what it waits for.
+ * `opens`: the wallet's opens in flight, which land within seconds. `risk`: earlier calls that may still burn their
+ * fees, which end when their agents have answered.
  */
 export function obstacleOf(
   sums: Sums,
   budgets: Budgets,
   { gas, house, mayBurn }: Pick<Way, 'gas' | 'house' | 'mayBurn'>,
   passing = 0n,
-): 'wait' | ApiError | null {
+): 'opens' | 'risk' | ApiError | null {
   if (budgets.openExecutions > 0 && sums.open_now >= BigInt(budgets.openExecutions)) {
     return tooManyOpen(budgets.openExecutions);
   }
@@ -115,9 +116,9 @@ export function obstacleOf(
     ['Failed calls', sums.burnt_total, sums.risk_total, burnable.total],
   ];
   for (const [who, lost, , most] of burntBy) if (lost + lamports > most) return burntTooMuch(who, lost);
-  if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'wait';
+  if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'opens';
   const isNearLimit = burntBy.some(([, lost, atRisk, most]) => lost + atRisk + lamports * (passing + 1n) > most);
-  return isNearLimit ? 'wait' : null;
+  return isNearLimit ? 'risk' : null;
 }
 
 function burntTooMuch(who: string, lost: bigint): ApiError {
