@@ -90,7 +90,7 @@ export const SUITES: Suite[] = [
     hooks: COVERAGE,
   },
   { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
-  { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'postgres'] },
+  { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'fullDisk', 'postgres'] },
   { name: 'api', about: 'the API over real tables', folder: 'relay/api' },
   { name: 'journey', about: 'everything together, as a newcomer meets it', folder: 'journey' },
   { name: 'sdk', about: 'what everybody imports', folder: 'sdk', without: ['package'] },
@@ -240,9 +240,9 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'local-elsewhere',
-    about: 'npm start on a node that runs already and on a PostgreSQL of its own, and its parts apart',
+    about: 'npm start on a node that runs already, on a PostgreSQL of its own and on a full disk, and its parts apart',
     folder: 'local',
-    files: ['apart', 'external', 'postgres'],
+    files: ['apart', 'external', 'fullDisk', 'postgres'],
     long: true,
   },
   {

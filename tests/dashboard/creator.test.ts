@@ -3,7 +3,7 @@
  * and its results are those of a stranger who means harm, and stay texts.
  */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import {
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
 import { until } from '../harness/edge/until.ts';
+import { ROOT } from '../local/start.ts';
 import { assertAccessible, PHONE } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { giveEvidence, useSite } from './site.ts';
@@ -109,6 +110,10 @@ describe('the creator', function () {
       const { visitor } = site;
       const asked = watch(page);
       await page.goto('/creator/new');
+      await page.getByText('No server yet?').click();
+      const template = page.getByRole('region', { name: 'Command that makes a server from the template' });
+      const shown = /npm run cli -- creator new .*/.exec((await template.textContent())!)?.[0];
+      expect(readFileSync(join(ROOT, 'docs', 'creators.md'), 'utf8')).to.include(`\n${shown}\n`);
       await page.getByLabel('Name', { exact: true }).fill(NAME);
       await page.getByLabel('Your name', { exact: true }).fill(`Mallory ${IMAGE}`);
       await page.getByLabel('Tagline').fill('Says it louder. <script>alert(1)</script>');
@@ -308,10 +313,21 @@ describe('the creator', function () {
       await page.getByText("The agent's page shows an example").waitFor({ state: 'detached' });
     }));
 
-  it('changes the price of the agent, pauses it and resumes it', () =>
+  it('changes the price of the agent and nothing else, pauses it and resumes it', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
       await figure(page, 'Earned', '0.0495 USDC').waitFor();
+      const before = await shownAgent();
+      await page.getByRole('tab', { name: 'Edit' }).click();
+      await page.getByLabel('Price of one call, USDC').fill('0.055');
+      await page.getByRole('button', { name: 'Save changes' }).click();
+      await dialog(page).getByText('0.05 USDC → 0.055 USDC').waitFor();
+      await sign(page, 'Sign the changes');
+      await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.055);
+      // A result may have 64 KiB for each cent.
+      const max_result_bytes = 5.5 * 65_536;
+      expect(await shownAgent()).to.deep.equal({ ...before, price_per_call_usdc: 0.055, max_result_bytes });
+
       // What the test sends is on another tab. It holds up the signature, and not the changes.
       await page.getByRole('tab', { name: 'Test', exact: true }).click();
       await page.getByRole('textbox', { name: /^Text/ }).fill('');
@@ -329,7 +345,7 @@ describe('the creator', function () {
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('tab', { name: 'Edit (unsaved)' }).click();
       await page.getByRole('button', { name: 'Save changes' }).click();
-      await dialog(page).getByText('0.05 USDC → 0.06 USDC').waitFor();
+      await dialog(page).getByText('0.055 USDC → 0.06 USDC').waitFor();
       await sign(page, 'Sign the changes');
       await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.06);
       expect(await collateral()).to.equal(held);

@@ -174,9 +174,12 @@ interface StepProps {
 function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, onOutcome, onListed }: StepProps) {
   const { draft, change } = kept;
   const parts: ReactNode[] = [
-    <div key="details" className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
-      <DetailsFields draft={draft} errors={errors} onChange={change} />
-      <AgentCard draft={draft} />
+    <div key="details" className="grid gap-6">
+      <ServerHint endpoint={draft.endpoint} agentName={draft.name} />
+      <div className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
+        <DetailsFields draft={draft} errors={errors} onChange={change} />
+        <AgentCard draft={draft} />
+      </div>
     </div>,
     <Suspense key="schemas" fallback={<Skeleton className="h-112" />}>
       <SchemaFields draft={draft} errors={errors} onChange={change} />

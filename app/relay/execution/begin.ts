@@ -7,6 +7,7 @@ import type { Agent } from '../agents/catalog.ts';
 import { LAMPORTS_PER_SIGNATURE } from '../chain/networkFee.ts';
 import { ApiError } from '../errors.ts';
 import { type ClaimedExecution, NotFunded } from '../ledger/claims.ts';
+import { opensAllowed } from '../ledger/funding.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { JournalConflict } from '../ledger/writing.ts';
 import { createBuying } from './buying.ts';
@@ -33,7 +34,8 @@ export function createBeginning(deps: EngineDeps) {
     const sums = await journal.sumsOf(wallet, listing, Date.now());
     const obstacle = claiming.obstacleTo(sums, passing);
     if (obstacle instanceof ApiError) throw obstacle;
-    return obstacle === null;
+    if (obstacle === null) return true;
+    return obstacle === 'risk' ? 'soon' : Number(opensAllowed(sums.paid));
   });
 
   /**

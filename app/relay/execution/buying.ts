@@ -18,7 +18,7 @@ import { JournalConflict } from '../ledger/writing.ts';
 import { hasOpenDay, MAX_AGE_MS, RETRY_SECONDS } from './claiming.ts';
 import type { DepositCall } from './contract.ts';
 import { payableOf } from './depositAt.ts';
-import { heldFor, obstacleOf } from './protection.ts';
+import { heldFor, obstacleOf, rentShortage } from './protection.ts';
 import { signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
@@ -138,7 +138,8 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
 
   function whyNotNow(sums: Sums & Held, way: Way): ApiError {
     const obstacle = obstacleOf(sums, budgets, way);
-    return obstacle instanceof ApiError ? obstacle : overloaded();
+    if (obstacle instanceof ApiError) return obstacle;
+    return rentShortage(way, sums, budgets) ?? overloaded();
   }
 
   return { buy };

@@ -179,7 +179,7 @@ export function createClaiming(deps: EngineDeps, reservations: Reservations, sta
     if (obstacle instanceof ApiError) throw obstacle;
     const holds = obstacle === null ? whatHolds(ways, means, sums, budgets) : null;
     // The obstacle may be gone by now.
-    if (obstacle === 'wait' || holds === 'passed') return attempt.ticket.again();
+    if (obstacle !== null || holds === 'passed') return attempt.ticket.again();
     if (holds === null || performance.now() >= patientUntil) {
       throw gasShortage(principal.wallet, means, sums, budgets);
     }

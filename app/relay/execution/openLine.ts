@@ -1,13 +1,17 @@
 /**
  * Queues the calls of a wallet that has its maximum of opens in flight, or whose burnt budgets are full at the moment.
  * They go on in order of arrival. The ledger, which several relays share, decides which call may go on. The queue only
- * keeps the order of this process.
+ * keeps the order of this process. A call that it cannot serve in time is refused within a second.
  */
 import { ApiError } from '../errors.ts';
 
-/** How long a call waits for its turn, and how many calls of a wallet may wait. */
+/** How long a call waits while opens land before it, on a slow chain, and how many calls of a wallet may wait. */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 2_000;
+/** Calls that may wait for each open that the wallet may have in flight. On a chain without delays they take 15 s. */
+const WAITING_FOR_ONE = 15;
+/** How long a call waits for what ends only when agents answer. */
+const SOON_MS = 1_000;
 /** Poll interval while no event arrives: another relay's opens may have ended. */
 const POLL_MS = 250;
 const RETRY_SECONDS = 5;
@@ -29,6 +33,8 @@ export interface OpenLine {
 
 interface Waiting {
   place: number;
+  /** When the call came, on a monotonic clock, ms. */
+  sinceMs: number;
   listing: string;
   go(): void;
   fail(error: unknown): void;
@@ -43,17 +49,32 @@ interface Line {
   timer?: NodeJS.Timeout;
 }
 
-/** `mayPass` decides if one more call of a wallet may try, while `passing` calls already try. It throws ApiError. */
+/**
+ * Whether one more call may try. If not: how many opens the wallet may have in flight, for one of which it waits, or
+ * `soon` if it waits for what may take long.
+ */
+export type Verdict = true | number | 'soon';
+
+/** `mayPass` decides it for a wallet while `passing` of its calls already try. It throws ApiError. */
 export function createOpenLine(
-  mayPass: (wallet: string, listing: string, passing: number) => Promise<boolean>,
+  mayPass: (wallet: string, listing: string, passing: number) => Promise<Verdict>,
 ): OpenLine {
   const lines = new Map<string, Line>();
+
+  /** Refuses the calls that cannot be served in time. The others keep their places. */
+  function refuseLate(line: Line, verdict: number | 'soon'): void {
+    const isLate = ({ sinceMs }: Waiting, at: number) =>
+      verdict === 'soon' ? performance.now() - sinceMs >= SOON_MS : at >= verdict * WAITING_FOR_ONE;
+    const late = line.waiting.filter(isLate);
+    line.waiting = line.waiting.filter((waiting) => !late.includes(waiting));
+    for (const { fail } of late) fail(tooMany());
+  }
 
   async function passWhoMay(wallet: string, line: Line): Promise<void> {
     for (let head = line.waiting[0]; head; head = line.waiting[0]) {
       const verdict = await mayPass(wallet, head.listing, line.passing).catch((error: unknown) => ({ error }));
       if (line.waiting[0] !== head) continue;
-      if (verdict === false) return;
+      if (verdict === 'soon' || typeof verdict === 'number') return refuseLate(line, verdict);
       line.waiting.shift();
       if (verdict !== true) head.fail(verdict.error);
       else {
@@ -79,21 +100,14 @@ export function createOpenLine(
     else if (line.passing === 0) lines.delete(wallet);
   }
 
-  function wait(wallet: string, listing: string, place: number): Promise<void> {
+  function wait(wallet: string, listing: string, place: number, sinceMs: number): Promise<void> {
     const line = lines.get(wallet) ?? { waiting: [], passing: 0, isLooking: false, looksAgain: false };
     lines.set(wallet, line);
-    const tooLong = () =>
-      new ApiError(
-        'service_unavailable',
-        `Too many calls in progress for this wallet, or for all new wallets together. Nothing was charged. Retry in ${RETRY_SECONDS} s.`,
-        {
-          retryAfterSeconds: RETRY_SECONDS,
-        },
-      );
-    if (line.waiting.length >= MAX_WAITING) throw tooLong();
+    if (line.waiting.length >= MAX_WAITING) throw tooMany();
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         place,
+        sinceMs,
         listing,
         go() {
           clearTimeout(timer);
@@ -106,7 +120,7 @@ export function createOpenLine(
       };
       const timer = setTimeout(() => {
         line.waiting = line.waiting.filter((other) => other !== waiting);
-        reject(tooLong());
+        reject(tooMany());
         void look(wallet);
       }, MAX_WAIT_MS);
       const at = line.waiting.findIndex((other) => other.place > place);
@@ -117,6 +131,7 @@ export function createOpenLine(
 
   return {
     async enter(wallet, listing, place) {
+      const sinceMs = performance.now();
       let isPassing = false;
       const leave = () => {
         const line = lines.get(wallet);
@@ -127,7 +142,7 @@ export function createOpenLine(
       };
       const again = async () => {
         leave();
-        await wait(wallet, listing, place);
+        await wait(wallet, listing, place, sinceMs);
         isPassing = true;
       };
       if (lines.has(wallet)) await again();
@@ -135,4 +150,9 @@ export function createOpenLine(
     },
     wake: (wallet) => void look(wallet),
   };
+}
+
+function tooMany(): ApiError {
+  const message = `Too many calls in progress for this wallet, or for all new wallets together. Nothing was charged. Retry in ${RETRY_SECONDS} s.`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_SECONDS });
 }

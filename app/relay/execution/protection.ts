@@ -11,6 +11,8 @@ import { type Budgets, burnableBy, type Held, opensAllowed, type Sums, type Way 
 /** Retry delay for a wallet that burnt too much. Burnt amounts leave the 24-hour sum gradually. */
 const RETRY_BURNT_SECONDS = 900;
 const RETRY_OPEN_SECONDS = 10;
+/** Retry delay while the rent that may be lent is lent. An escrow's returns within seconds, a record's days after its end. */
+const RETRY_LENT_SECONDS = 60;
 
 /** The cost of a call's transactions, and the money to pay it, lamports. */
 export interface Means {
@@ -92,15 +94,16 @@ export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsors
 }
 
 /**
- * Finds what blocks a call with these costs, beside `passing` calls like it: null, `wait` for earlier calls, or a
- * refusal.
+ * Finds what blocks a call with these costs, beside `passing` calls like it: null, a refusal, or what it waits for.
+ * `opens`: the wallet's opens in flight, which land within seconds. `risk`: earlier calls that may still burn their
+ * fees, which end when their agents have answered.
  */
 export function obstacleOf(
   sums: Sums,
   budgets: Budgets,
   { gas, house, mayBurn }: Pick<Way, 'gas' | 'house' | 'mayBurn'>,
   passing = 0n,
-): 'wait' | ApiError | null {
+): 'opens' | 'risk' | ApiError | null {
   if (budgets.openExecutions > 0 && sums.open_now >= BigInt(budgets.openExecutions)) {
     return tooManyOpen(budgets.openExecutions);
   }
@@ -113,9 +116,9 @@ export function obstacleOf(
     ['Failed calls', sums.burnt_total, sums.risk_total, burnable.total],
   ];
   for (const [who, lost, , most] of burntBy) if (lost + lamports > most) return burntTooMuch(who, lost);
-  if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'wait';
+  if (!budgets.sponsorsAll && sums.in_flight + passing >= opensAllowed(sums.paid)) return 'opens';
   const isNearLimit = burntBy.some(([, lost, atRisk, most]) => lost + atRisk + lamports * (passing + 1n) > most);
-  return isNearLimit ? 'wait' : null;
+  return isNearLimit ? 'risk' : null;
 }
 
 function burntTooMuch(who: string, lost: bigint): ApiError {
@@ -128,12 +131,36 @@ function tooManyOpen(limit: number): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
 }
 
-/** True if the budgets have room for the rent of one more call, and none of the wallet's own waits for its account. */
-function lendsRent(rents: Rents, sums: Sums, { lent, waiting }: Pick<Budgets, 'lent' | 'waiting'>): boolean {
-  if (sums.waits === 1n || (sums.is_proven === 0n && sums.lent_waiting > waiting)) return false;
+/** Why the budgets lend no rent for one more call, in words; null if they lend it. */
+function whyNotLent(rents: Pick<Rents, 'record' | 'escrow'>, sums: Sums, budgets: Budgets): string | null {
+  const { lent, waiting, sponsorsAll } = budgets;
+  if (sponsorsAll) return null;
   const rent = rents.record + rents.escrow;
-  const { lent_wallet, lent_listing, lent_total } = sums;
-  return lent_wallet + rent <= lent.wallet && lent_listing + rent <= lent.listing && lent_total + rent <= lent.total;
+  const inAll = ': all that the marketplace lends for';
+  if (sums.waits === 1n) return 'The marketplace lends no rent to a wallet whose USDC account cannot take a refund';
+  if (sums.is_proven === 0n && sums.lent_waiting > waiting) {
+    return 'Refunds that wait for their callers hold the rent that the marketplace lends to new wallets';
+  }
+  if (sums.lent_wallet + rent > lent.wallet) {
+    return `Calls of this wallet hold ${sums.lent_wallet} lamports of rent${inAll} a wallet`;
+  }
+  if (sums.lent_listing + rent > lent.listing) {
+    return `Calls of this agent hold ${sums.lent_listing} lamports of rent${inAll} an agent`;
+  }
+  if (sums.lent_total + rent > lent.total) return `Calls hold ${sums.lent_total} lamports of rent${inAll} all calls`;
+  return null;
+}
+
+/** The 503 for a call whose rent only the budgets could lend; null if they lend it. */
+export function rentShortage(
+  { recordRent: record, escrowRent: escrow }: Pick<Way, 'recordRent' | 'escrowRent'>,
+  sums: Sums,
+  budgets: Budgets,
+): ApiError | null {
+  const reason = whyNotLent({ record, escrow }, sums, budgets);
+  if (reason === null) return null;
+  const message = `${reason}. Nothing was paid. Retry later.`;
+  return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_LENT_SECONDS });
 }
 
 /**
@@ -147,7 +174,7 @@ export function whatHolds(
   budgets: Budgets,
 ): 'passed' | 'tank' | null {
   const { sponsorsAll, trial } = budgets;
-  const isLent = sponsorsAll || lendsRent(means.rents, sums, budgets);
+  const isLent = whyNotLent(means.rents, sums, budgets) === null;
   const isGiven = (house: bigint) =>
     house === 0n || sponsorsAll || (sums.trials < BigInt(trial.calls) && sums.given + house <= trial.lamportsPerDay);
   const within = ways.filter((way) => (way.recordRent === 0n || isLent) && isGiven(way.house));
@@ -167,7 +194,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held, bud
     return fail(means.maxGas, LEAST_FEES, message);
   }
   const { rents } = means;
-  const isLent = lendsRent(rents, sums, budgets);
+  const isLent = whyNotLent(rents, sums, budgets) === null;
   const taken = mostFromTank(means, !isLent);
   const mayTake = means.keyTank - sums.held_key_tank;
   if (mayTake < taken) {

@@ -206,6 +206,26 @@ describe('protection of the fee payer', function () {
     await refused(await execute(1, { task: 'x' }, own), /Failed calls/, '900');
   });
 
+  it('refuses a call at once that waits for an earlier one to end, and takes it afterwards', async () => {
+    const own = await startAnew({ BURNT_LAMPORTS_PER_WALLET_DAY: String(FEE + RISK) });
+    let answer = (): void => undefined;
+    const isCalled = new Promise<void>((resolve) =>
+      market.setBehaviour((body, _response, reply) => {
+        answer = () => reply(goodAnswer(market.signingKey, body.execution_id, 'x'));
+        resolve();
+      }),
+    );
+    const first = execute(0, { task: 'slow' }, own);
+    await isCalled;
+    const began = performance.now();
+    await refused(await execute(0, { task: 'second' }, own), /Too many calls in progress for this wallet/, '5');
+    expect(performance.now() - began).to.be.below(15_000);
+    market.setBehaviour(null);
+    answer();
+    expect((await first).status).to.equal(200);
+    expect((await execute(0, { task: 'second' }, own)).status).to.equal(200);
+  });
+
   describe('opens in flight', () => {
     /** So many calls at once: how many opens come before the node, and the tasks in the order of their answers. */
     async function flood(count: number, expected: number, ...relays: RunningRelay[]) {

@@ -22,9 +22,17 @@ import { goodAnswer, type RelayHandle, request, type TestMarketplace } from '../
 import { type SeveralRelays, startSeveralRelays } from '../../harness/node/severalRelays.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { survive } from './survival.ts';
+import { startWitness, type Witness } from './witness.ts';
 
 /** Longer than two renewals of a lease: all relays have been silent, and none may take that for another's death. */
 const LONG_AWAY_MS = 8_000;
+
+/** What its webhook hears of an execution, by the state of its row at the end. */
+const EVENTS: Record<string, string> = {
+  settled: 'pending,running,completed',
+  refunded: 'pending,running,failed',
+  void: 'failed',
+};
 
 // A ledger of SQLite is one machine's, and so are the relays on it: recovery.test.ts has two of them.
 if (onPostgres) {
@@ -34,6 +42,7 @@ if (onPostgres) {
     this.timeout(900_000);
     let several: SeveralRelays;
     let market: TestMarketplace;
+    let witness: Witness;
     const relays = [] as unknown as [RelayHandle, RelayHandle];
     // They say a lot about a database that is away.
     const start = (number: number) => several.startRelay(number, { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' });
@@ -42,8 +51,10 @@ if (onPostgres) {
       several = await startSeveralRelays({ slotTimeMs: 150, timeoutSeconds: 600 });
       market = several.market;
       for (const number of [0, 1]) relays[number as 0 | 1] = await start(number);
+      witness = await startWitness(market, relays[0].url);
     });
     after(async () => {
+      witness?.stop();
       await Promise.all(relays.map((relay) => relay.kill()));
       await several.stop();
     });
@@ -123,6 +134,22 @@ if (onPostgres) {
           frozen.process.kill('SIGCONT');
         },
       }));
+
+    it('report every event of each execution to its webhook at least once, in order, whatever was taken from them', async () => {
+      const ended = await market.query('ledger', 'SELECT execution_id, state FROM executions');
+      expect(ended).to.not.be.empty;
+      const wrong = () =>
+        ended
+          .map(({ execution_id: id, state }) => ({ id, state, heard: witness.heardOf(String(id)).join() }))
+          .filter(({ state, heard }) => heard !== EVENTS[String(state)]);
+      await until(
+        'every end is reported',
+        async () => wrong().length === 0,
+        undefined,
+        () => wrong().length,
+      );
+      expect(witness.faults).to.deep.equal([]);
+    });
 
     it('leave an index that agrees with the chain', async () => {
       await several.indexers.working();

@@ -11,8 +11,8 @@ import type { TestMarketplace } from '../../harness/node/marketplace.ts';
 
 export type Witness = Awaited<ReturnType<typeof startWitness>>;
 
-/** Receives the executions of the marketplace's first caller from now on. */
-export async function startWitness(market: TestMarketplace) {
+/** Receives the executions of the marketplace's first caller from now on. `baseUrl`: of a relay that runs. */
+export async function startWitness(market: TestMarketplace, baseUrl = market.relay.url) {
   /** Types by execution, in the order of their first arrival. */
   const heard = new Map<string, string[]>();
   const ids = new Set<string>();
@@ -37,7 +37,7 @@ export async function startWitness(market: TestMarketplace) {
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const wallet = keypairSigner(market.callers[0]!.wallet);
-  const made = await changeWebhooks({ baseUrl: market.relay.url }, wallet, (client) => client.createWebhook({ url }));
+  const made = await changeWebhooks({ baseUrl }, wallet, (client) => client.createWebhook({ url }));
   secret = made.secret;
   return {
     faults,

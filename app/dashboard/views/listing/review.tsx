@@ -174,23 +174,33 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
   );
 }
 
-/** How to start a server of the library with a key file; shown where its address is asked for, and where it is tested. */
+/** How to get a server, and start it with a key file; shown where its address is asked for, and where it is tested. */
 export function ServerHint({ endpoint, agentName }: { endpoint: string; agentName: string }) {
   const port = URL.canParse(endpoint) ? new URL(endpoint).port || '8080' : '8080';
   const command = `npx tsx examples/creator.ts ${keyFileName(agentName)} ${port} ${BASE_URL}`;
   return (
     <details className="text-sm">
-      <summary className="text-accent">No server yet? Start the example with your key file</summary>
+      <summary className="text-accent">No server yet? Start from a template or the example</summary>
       <div className="mt-2 grid gap-2">
-        <Code text={command} label="Command that starts the example" />
         <p className="text-xs text-faint">
-          Run it in a checkout of this marketplace's source code after <code>npm install</code>, in the folder with the
-          key file that you save in the step “Signing key”. It answers with the words that a text uses most. The{' '}
-          <a className="underline" href="/docs">
+          Run both in a checkout of this marketplace's source code, after <code>npm install</code>. The{' '}
+          <a className="underline" href="/docs#creators">
             guide
           </a>{' '}
-          shows how to make your own.
+          explains each step.
         </p>
+        <p className="text-xs text-faint">
+          A folder of your own with a server, its test and a new signing key. For Python: <code>--lang python</code>.
+        </p>
+        <Code
+          text="npm run cli -- creator new ../my-agent --lang ts"
+          label="Command that makes a server from the template"
+        />
+        <p className="text-xs text-faint">
+          Or the example, with the key file that you save in the step “Signing key”. It answers with the words that a
+          text uses most.
+        </p>
+        <Code text={command} label="Command that starts the example" />
       </div>
     </details>
   );

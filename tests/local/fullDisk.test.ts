@@ -1,0 +1,117 @@
+/**
+ * `npm start` whose whole folder, with its databases and its log, is on a disk that fills up: nothing ends, log lines are
+ * dropped and counted, calls are refused or paid for exactly, and all goes on once there is room.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { until } from '../harness/edge/until.ts';
+import { createVisitor, type Visitor } from '../journey/visitor.ts';
+import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
+
+const DISK = '96m';
+const PRICE = 10_000n;
+const SLOW_PRICE = 20_000n;
+/** Calls at the creator when the disk fills up. */
+const UNDER_WAY = 4;
+const SLOW_SECONDS = 5;
+/** Each leaves a line in the log. More than may wait in memory. */
+const REQUESTS = 3_000;
+const AT_ONCE = 50;
+/** SQLite uses room again that its files have already: so many calls fit into it at most. */
+const MOST_CALLS = 2_000;
+const STOP_MS = 60_000;
+
+describe('npm start on a disk that fills up', function () {
+  this.timeout(900_000);
+  const directory = newDirectory();
+  let isMounted = false;
+  let start: Start;
+  let visitor: Visitor;
+
+  before(async function () {
+    const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', directory], { encoding: 'utf8' });
+    isMounted = mount.status === 0;
+    if (!isMounted) {
+      console.log(`  a disk of its own cannot be mounted here: skipped (${mount.stderr || mount.error})`);
+      this.skip();
+    }
+    start = startNetwork(directory);
+    visitor = createVisitor(await start.ready, directory);
+  });
+  after(async () => {
+    if (start) {
+      start.signalGroup('SIGINT');
+      await goneWithin(start, STOP_MS);
+    }
+    // The last files of a process are closed a moment after it is gone.
+    if (isMounted) await until('the disk is free', () => spawnSync('umount', [directory]).status === 0);
+    cleanUp();
+  });
+
+  const log = () => join(directory, 'marketplace.log');
+  const ballast = join(directory, 'ballast');
+  /** Until not one more block can be written. */
+  function fill(): void {
+    for (const size of [1 << 20, 4_096]) {
+      try {
+        for (;;) appendFileSync(ballast, Buffer.alloc(size));
+      } catch (error) {
+        expect((error as NodeJS.ErrnoException).code).to.equal('ENOSPC');
+      }
+    }
+  }
+  async function dropped(): Promise<number> {
+    const metrics = await (await fetch(`${visitor.demo.base_url}/metrics`)).text();
+    return Number(/^marketplace_log_lines_dropped_total (\d+)$/m.exec(metrics)![1]);
+  }
+  const execute = (task: string) => visitor.execute('sandbox-echo', { task });
+
+  it('keeps every process, every payment and its log', async () => {
+    expect((await execute('before')).status).to.equal(200);
+    const processes = start.processes().toSorted();
+    const before = await visitor.balances();
+    const running = Array.from({ length: UNDER_WAY }, (_, n) =>
+      visitor.execute('sandbox-slow', { task: `slow ${n}`, parameters: { seconds: SLOW_SECONDS } }),
+    );
+    const { wallet } = visitor.demo.callers[0]!;
+    const inEscrow = before[wallet]! - BigInt(UNDER_WAY) * SLOW_PRICE;
+    await until('the slow calls are under way', async () => (await visitor.balances())[wallet] === inEscrow);
+    fill();
+
+    let paid = 0;
+    let refusal = await execute('on a full disk');
+    for (; refusal.status === 200; refusal = await execute('on a full disk')) {
+      paid += 1;
+      expect(paid).to.be.below(MOST_CALLS);
+    }
+    expect([refusal.status, refusal.body.error.code], JSON.stringify(refusal.body)).to.deep.equal([
+      503,
+      'service_unavailable',
+    ]);
+    fill();
+    const droppedBefore = await dropped();
+    const written = statSync(log()).size;
+    for (let sent = 0; sent < REQUESTS; sent += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, () => visitor.send('/v1/executions?limit=1', 0)));
+    expect(await dropped()).to.be.above(droppedBefore);
+    expect(start.processes().toSorted()).to.deep.equal(processes);
+    expect(start.child.exitCode).to.equal(null);
+
+    rmSync(ballast);
+    await until('calls are taken again', async () => (await visitor.send('/ready', null)).status === 200);
+    for (const { status, body } of await Promise.all(running)) expect(status, JSON.stringify(body)).to.equal(200);
+    await until('a call is paid for', async () => (await execute('with room again')).status === 200);
+    const total = BigInt(paid + 1) * PRICE + BigInt(UNDER_WAY) * SLOW_PRICE;
+    const fee = total / 100n;
+    const creators = new Map([[visitor.agent('sandbox-echo').creator, BigInt(paid + 1) * PRICE]]);
+    const slow = visitor.agent('sandbox-slow').creator;
+    creators.set(slow, (creators.get(slow) ?? 0n) + BigInt(UNDER_WAY) * SLOW_PRICE);
+    const expected = { ...before, [wallet]: before[wallet]! - total, treasury: before.treasury! + fee };
+    for (const [creator, earned] of creators) expected[creator] = before[creator]! + earned - earned / 100n;
+    expect(await visitor.balances()).to.deep.equal(expected);
+    await until('the log is written again', async () => statSync(log()).size > written);
+    for (const line of readFileSync(log(), 'utf8').trimEnd().split('\n')) JSON.parse(line);
+  });
+});
