@@ -165,7 +165,7 @@ export const SUITES: Suite[] = [
   },
   {
     name: 'economy',
-    about: "attacks on the operator's SOL by fifty wallets",
+    about: "attacks on the operator's SOL by a hundred wallets",
     folder: 'relay/operation',
     files: ['economy'],
     long: true,

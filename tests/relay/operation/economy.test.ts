@@ -1,5 +1,5 @@
 /**
- * Attacks on the operator's SOL by fifty wallets, on the real node: after each, what the operator holds is no less than
+ * Attacks on the operator's SOL by a hundred wallets, on the real node: after each, what the operator holds is no less than
  * before minus the budgets that it chose, and an honest caller is served all along.
  */
 import {
@@ -28,7 +28,7 @@ import { BURNT, FEE, type Siege, SOL, startSiege, WALLETS } from './siege.ts';
 /** Wallets that open and start at once. */
 const AT_ONCE = 20;
 
-describe("the operator's SOL under attack by fifty wallets", function () {
+describe("the operator's SOL under attack by a hundred wallets", function () {
   this.timeout(900_000);
   let siege: Siege;
   let market: Siege['market'];

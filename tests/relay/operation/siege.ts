@@ -1,5 +1,5 @@
 /**
- * The stage of attacks on the operator's SOL: fifty wallets with keys and full tanks, a relay on a fresh ledger behind a
+ * The stage of attacks on the operator's SOL: a hundred wallets with keys and full tanks, a relay on a fresh ledger behind a
  * node that holds back what it is told to, and an honest caller that calls again and again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,8 +22,8 @@ import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-/** More than twice as many as the budgets serve at once. */
-export const WALLETS = 50;
+/** Five times as many as the budgets serve at once. */
+export const WALLETS = 100;
 /** As many set up at once. */
 const BATCH = 20;
 export const SOL = 1e9;
