@@ -235,7 +235,7 @@ export const SUITES: Suite[] = [
     folder: 'program',
     files: ['fuzz/fuzz', 'signature'],
     // The sequences of `program` have the seeds before these.
-    env: { VM: 'litesvm', SEED: '101', RUNS: '60', ROUNDS: '1000' },
+    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '1000' },
     long: true,
   },
   {

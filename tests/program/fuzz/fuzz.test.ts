@@ -1,5 +1,5 @@
 /**
- * Random sequences of valid and invalid instructions against a plain model: 20 of 60 steps here, 60 in the suite `fuzz`,
+ * Random sequences of valid and invalid instructions against a plain model: 20 of 60 steps here, 100 in the suite `fuzz`,
  * any number by `npm run fuzz`. SEED=n RUNS=1 runs one again. Where there are enough of them, every instruction must
  * succeed in some, and a bug put into the model on purpose must be found, and be made small.
  */
@@ -13,7 +13,7 @@ const STEPS = 60;
 const SEED = Number(process.env.SEED ?? 1);
 const RUNS = Number(process.env.RUNS ?? 20);
 /** So many sequences are sure to meet every instruction. */
-const ENOUGH = 60;
+const ENOUGH = 100;
 /** A fixed seed keeps a red build about the change that made it; this many sequences are sure to meet the bug below. */
 const RUNS_TO_FIND = 20;
 
