@@ -157,6 +157,8 @@ describe('the creator', function () {
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByRole('button', { name: 'Run the test' }).click();
       await page.getByText('The endpoint failed').waitFor();
+      // The focus stays on a button while it is busy.
+      await page.locator('button:focus', { hasText: 'Test again' }).waitFor();
       const raw = page.getByRole('region', { name: 'The answer of your server' });
       expect(await raw.textContent()).to.include('"execution_id"');
       const status = page.getByRole('listitem').filter({ hasText: '"completed", with a result' });

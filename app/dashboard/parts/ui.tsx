@@ -18,7 +18,7 @@ export type ButtonKind = keyof typeof BUTTONS;
 export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   return cx(
     'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors',
-    'disabled:opacity-50 disabled:cursor-not-allowed print:hidden',
+    'disabled:opacity-50 disabled:cursor-not-allowed aria-disabled:opacity-50 aria-disabled:cursor-not-allowed print:hidden',
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
   );
@@ -31,13 +31,15 @@ interface ButtonProps extends ComponentProps<'button'> {
   busy?: boolean;
 }
 
-export function Button({ kind, small, busy, children, className, disabled, ...rest }: ButtonProps) {
+export function Button({ kind, small, busy, children, className, onClick, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
       className={cx(buttonStyle(kind, small), className)}
-      disabled={disabled || busy}
+      // Not `disabled` while it is busy, which would take the focus from it.
+      aria-disabled={busy || undefined}
       aria-busy={busy}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
       {...rest}
     >
       {busy && <Spinner />}
