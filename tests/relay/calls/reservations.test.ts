@@ -269,6 +269,7 @@ describe('reservations', () => {
       const readBy = performance.now();
       const paid = await execute(market.relay.url, 'the last of the money');
       expect(paid.status).to.equal(200);
+      await market.node.outlive();
       const isFinal = `SELECT 1 FROM executions WHERE execution_id = '${paid.body.execution_id}' AND is_final = 1`;
       while ((await market.query('ledger', isFinal)).length === 0) await sleep(100);
       while (performance.now() <= readBy + MAX_AGE_MS) await sleep(100);

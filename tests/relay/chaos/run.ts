@@ -51,7 +51,8 @@ export interface ChaosRun {
 }
 
 export interface Chaos {
-  run(seed: number, executions: number): Promise<ChaosRun>;
+  /** With two relays, they share a PostgreSQL. */
+  run(seed: number, executions: number, relays?: 1 | 2): Promise<ChaosRun>;
   stop(): Promise<void>;
 }
 
@@ -106,12 +107,11 @@ interface Stage {
   market: TestMarketplace;
   proxy: RpcProxy;
   authorities: PublicKey[];
-  relays: 1 | 2;
   start(number: number, hear: (text: string) => void): Promise<RelayHandle>;
   killIndexer(): Promise<void>;
 }
 
-export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
+export async function startChaos(): Promise<Chaos> {
   const several = onPostgres ? await startSeveralRelays({ slotTimeMs: 100 }) : null;
   const market = several?.market ?? (await startMarketplace({ slotTimeMs: 100 }));
   if (!several) await market.relay.kill();
@@ -126,14 +126,13 @@ export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
   const stage: Stage = {
     market,
     proxy,
-    relays,
     authorities: several?.authorities ?? [market.authority.publicKey],
     start: (number, hear) =>
       several ? several.startRelay(number, environment, hear) : market.startRelayProcess(environment, hear),
     killIndexer: async () => several?.indexers.killWorking(),
   };
   return {
-    run: (seed, executions) => runSeed(stage, seed, executions),
+    run: (seed, executions, relays = 1) => runSeed(stage, seed, executions, relays),
     async stop() {
       await proxy.close();
       await (several ?? market).stop();
@@ -141,10 +140,10 @@ export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
   };
 }
 
-async function runSeed(stage: Stage, seed: number, executions: number): Promise<ChaosRun> {
+async function runSeed(stage: Stage, seed: number, executions: number, relays: 1 | 2): Promise<ChaosRun> {
   const { market, proxy, authorities } = stage;
   const begun = Date.now();
-  const plan = makePlan(seed, executions, stage.relays, onPostgres);
+  const plan = makePlan(seed, executions, relays, onPostgres);
   const violations: string[] = [];
   let log = '';
   market.setBehaviour(createCreator(market, (violation) => violations.push(violation)));
@@ -152,7 +151,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     stage.start(number, (text) => {
       log += text;
     });
-  const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: stage.relays }, (_, n) => start(n)));
+  const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: relays }, (_, n) => start(n)));
   const urls = () => running.flatMap((relay) => relay?.url ?? []);
   const before: Picture = await lookAt(market, urls()[0]!, authorities);
   const day = nonceDay(BigInt(await market.node.now()));

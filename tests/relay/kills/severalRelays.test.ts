@@ -1,5 +1,5 @@
 /**
- * Two relays, each with an authority of its own, beside a working and a standby indexer on one PostgreSQL, with hundreds of
+ * Two relays, each with an authority of its own, beside a working and a standby indexer on one PostgreSQL, with dozens of
  * calls under way: any of the processes is killed, the database goes away in every way that it can, and a relay stands
  * still for longer than its lease. Then what must be known at both at once.
  */
@@ -50,7 +50,7 @@ if (onPostgres) {
     before(async () => {
       several = await startSeveralRelays({ slotTimeMs: 150, timeoutSeconds: 600 });
       market = several.market;
-      for (const number of [0, 1]) relays[number as 0 | 1] = await start(number);
+      [relays[0], relays[1]] = await Promise.all([start(0), start(1)]);
       witness = await startWitness(market, relays[0].url);
     });
     after(async () => {

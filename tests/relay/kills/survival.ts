@@ -20,9 +20,9 @@ import {
 } from '../../harness/node/marketplace.ts';
 
 /** All of them are at the creator when it begins. */
-const CALLS = 200;
+const CALLS = 60;
 /** And so many begin meanwhile, under an Idempotency-Key, by clients that repeat as the documentation tells them to. */
-const LATE_CALLS = 20;
+const LATE_CALLS = 8;
 /** Of four, one fails. */
 const REFUNDED = CALLS / 4;
 const TIMEOUT_SECONDS = 600;

@@ -458,7 +458,10 @@ describe('attacks on the x402 door', function () {
       );
     };
 
-    async function moveAt(point: string): Promise<{ answer: Answer; feePayerLamports: number; deposit: PublicKey }> {
+    async function moveAt(
+      point: string,
+      feeLamports: number,
+    ): Promise<{ answer: Answer; feePayerLamports: number; deposit: PublicKey }> {
       const payer = await rich();
       const task = stopAt(point);
       const accepted = await quote({ task });
@@ -467,19 +470,23 @@ describe('attacks on the x402 door', function () {
       await until('it stands', async () => relay.standing.has(task));
       await away(payer);
       relay.process.send({ release: task });
+      if (feeLamports > 0) {
+        await until('the payment has failed', async () => before - (await lamports(feePayer)) === feeLamports);
+        await market.node.outlive();
+      }
       const answer = await answering;
       return { answer, feePayerLamports: before - (await lamports(feePayer)), deposit: new PublicKey(accepted.payTo) };
     }
 
     it('before the fee payer signs: the payment is never sent, and the deposit is closed', async () => {
-      const { answer, feePayerLamports, deposit } = await moveAt('depositConfirmed:before');
+      const { answer, feePayerLamports, deposit } = await moveAt('depositConfirmed:before', 0);
       expect(reasonOf(answer), answer.text).to.equal('payment_failed');
       expect(feePayerLamports).to.equal(0);
       expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
     });
 
     it('after the fee payer signed: the payment fails, costs its fee, and is refused once it is dead', async () => {
-      const { answer, feePayerLamports, deposit } = await moveAt('send-pay:before');
+      const { answer, feePayerLamports, deposit } = await moveAt('send-pay:before', 10_001);
       expect(reasonOf(answer), answer.text).to.equal('payment_failed');
       expect(feePayerLamports).to.equal(10_001);
       expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
