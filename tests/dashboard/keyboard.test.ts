@@ -1,34 +1,12 @@
 /** With the keyboard alone: an agent is found, run and paid for, and the focus is never lost on the way. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
+import { focused, tabTo, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
-
-/** More than any view has between two controls that belong together. */
-const MOST_TABS = 40;
-const FOCUSED = `(() => {
-  const { activeElement: one, body } = document;
-  if (one === body) return 'nothing';
-  return one.labels?.[0]?.textContent ?? one.getAttribute('aria-label') ?? one.textContent.trim();
-})()`;
 
 describe('with the keyboard alone', function () {
   this.timeout(600_000);
   const site = useSite();
-
-  const focused = (page: Page) => page.evaluate<string>(FOCUSED);
-  const untilFocused = (page: Page, name: string) =>
-    until(`the focus is on ${name}`, async () => (await focused(page)) === name);
-
-  /** Presses Tab until one of these has the focus. */
-  async function tabTo(page: Page, ...names: string[]): Promise<void> {
-    const passed: string[] = [];
-    while (!names.includes(await focused(page))) {
-      passed.push(await focused(page));
-      expect(passed, `no Tab leads to ${names.join(' or ')}: ${passed.join(' > ')}`).to.have.length.below(MOST_TABS);
-      await page.keyboard.press('Tab');
-    }
-  }
 
   it('the first agent is three Tabs away', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
