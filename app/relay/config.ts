@@ -11,7 +11,7 @@ import { type HeliusOptions, heliusUrls, readHelius } from '../solana/helius.ts'
 import { type NodeUrls, nodesOf, urls } from '../solana/nodes.ts';
 import type { PublicRate } from './access/publicLimit.ts';
 import type { KeepingSettings } from './execution/keeping.ts';
-import type { Budgets } from './ledger/funding.ts';
+import { type Budgets, UNLIMITED } from './ledger/funding.ts';
 import type { RevocationBudget } from './ledger/revocations.ts';
 import type { RunwayLimits } from './operation/runway.ts';
 import type { ObjectSettings } from './outbound/resultObjects.ts';
@@ -372,7 +372,7 @@ export const SPONSOR_ALL: Budgets = {
   sponsorsAll: true,
   lent: { wallet: 0n, listing: 0n, total: 0n },
   waiting: 0n,
-  burnt: { wallet: 2n ** 52n, listing: 2n ** 52n, total: 2n ** 52n },
+  burnt: { wallet: UNLIMITED, listing: UNLIMITED, total: UNLIMITED },
   trial: { calls: 0, lamportsPerDay: 0n },
   openExecutions: 0,
 };

@@ -426,10 +426,12 @@ function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: M
       authority: chain.authority.toBase58(),
       readBalances: more.accounts.readBalances,
       nodes: chain.nodes,
+      budgets: config.budgets,
       x402: () =>
-        chain.feePayer && {
-          feePayer: chain.feePayer.toBase58(),
+        config.x402 && {
+          feePayer: config.x402.feePayer.publicKey.toBase58(),
           lamports: parts.x402Runway?.status().lamports ?? null,
+          minLamports: config.x402.minLamports,
         },
       lamportsPerCall: metrics.lamportsPerCall,
     },

@@ -39,6 +39,29 @@ describe('the admin', function () {
       expect(await row.textContent()).to.include(`${Number(lamports) / 1e9} SOL`);
     }));
 
+  it('sees what is lent and lost, each with its limit, and what payments by x402 need', () =>
+    site.visit(ADMIN, async (page) => {
+      await page.route('**/trpc/operation.state', async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        const { lamports, x402 } = json.result.data;
+        // A local network has no limits.
+        expect(lamports).to.include({ lent_limit: null, burnt_limit: null });
+        Object.assign(lamports, { lent: 4_000_000, lent_limit: 10_000_000_000 });
+        Object.assign(lamports, { burnt_today: 5_000, burnt_limit: 50_000_000 });
+        Object.assign(x402, { lamports: 90_000_000, min_lamports: 2_000_000, open_deposits: 3 });
+        return route.fulfill({ response, json });
+      });
+      await page.goto('/admin');
+      const fact = (label: string) => page.locator('dt').filter({ hasText: label }).locator('+ dd');
+      await fact('Deposits lent').getByText('0.004 of 10 SOL', { exact: true }).waitFor();
+      await fact('Unpaid fees, 24 hours').getByText('0.000005 of 0.05 SOL', { exact: true }).waitFor();
+      await fact('Its balance').getByText('0.09 SOL', { exact: true }).waitFor();
+      await fact('No quotes below').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Open deposits').getByText('3', { exact: true }).waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+    }));
+
   it('pauses new executions, which are then refused, and resumes them', () =>
     site.visit(ADMIN, async (page) => {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;

@@ -285,6 +285,8 @@ describe('agents', function () {
       await page.goto(`${pathOf('csv-analyst')}?tab=code`);
       const code = page.getByRole('region', { name: 'curl that calls csv-analyst' });
       expect(await code.textContent()).to.include(`${site.baseUrl}/v1${pathOf('csv-analyst')}/execute`);
+      const keyless = page.getByRole('region', { name: 'Program that pays csv-analyst by x402' });
+      expect(await keyless.textContent()).to.include(`${site.baseUrl}/v1/x402${pathOf('csv-analyst')}/execute`);
     }));
 
   it('cannot be run while paused, and say so', () =>

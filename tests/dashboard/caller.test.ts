@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { findSpender } from '../../app/sdk/program/addresses.ts';
+import { signInAs, signOut } from './browser.ts';
 import { useSite } from './site.ts';
 
 const run = promisify(execFile);
@@ -146,16 +147,42 @@ describe('the caller', function () {
       await page.getByText('The creator has not replied.').waitFor();
     }));
 
-  it('watches a call end: nothing is said about a refund any more, and it can be disputed', async () => {
-    const parameters = { seconds: 6 };
-    const { status, body } = await site.visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
-    expect([status, body.status], JSON.stringify(body)).to.deep.equal([200, 'pending']);
-    await site.visit({ as: 'Demo caller 1' }, async (page) => {
-      await page.goto(`/executions/${body.execution_id}`);
+  /** The page as it is without its polls. */
+  const stopPolls = (page: Page) => page.addInitScript({ content: 'globalThis.setInterval = () => 0' });
+
+  it('follows a program’s call by events alone: in the list, in the head, and on its own page until it can be disputed', () =>
+    site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await stopPolls(page);
+      await page.goto('/executions');
+      await page.getByRole('region', { name: 'Executions' }).waitFor();
+      const parameters = { seconds: 6 };
+      const { status, body } = await site.visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
+      expect([status, body.status], JSON.stringify(body)).to.deep.equal([200, 'pending']);
+      await page.locator(`a[href$="/executions/${body.execution_id}"]`).first().click();
       await page.getByRole('heading', { name: 'Not what you paid for?' }).waitFor();
       await page.getByRole('heading', { name: 'If no result comes' }).waitFor({ state: 'detached' });
-    });
-  });
+      await page.getByRole('banner').getByText('running').waitFor({ state: 'detached' });
+    }));
+
+  it('keeps no stream of events in a hidden tab or after signing out, and reads what it missed when it is shown', () =>
+    site.visit({}, async (page) => {
+      const opened = () => page.waitForResponse((answer) => answer.url().endsWith('/v1/events') && answer.ok());
+      const closed = () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/v1/events'));
+      const turn = (to: 'hidden' | 'visible') =>
+        page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${to}', configurable: true }),
+          dispatchEvent(new Event('visibilitychange'))`);
+      await stopPolls(page);
+      await page.goto('/executions');
+      await Promise.all([opened(), signInAs(page, 'Demo caller 1')]);
+      const newest = page.getByRole('region', { name: 'Executions' }).locator('tbody tr').first();
+      await newest.waitFor();
+      await Promise.all([closed(), turn('hidden')]);
+      const { body } = await site.visitor.execute('sandbox-echo', { task: 'Unseen' });
+      expect(await newest.innerHTML()).to.not.include(body.execution_id);
+      await Promise.all([opened(), turn('visible')]);
+      await newest.locator(`a[href$="/executions/${body.execution_id}"]`).waitFor();
+      await Promise.all([closed(), signOut(page)]);
+    }));
 
   it('reads nothing about money while the opening of an execution is not confirmed', async () => {
     const { body } = await site.visitor.send(`/v1/executions/${executionId}`, 0);
@@ -172,6 +199,7 @@ describe('the caller', function () {
       await page.getByText('Solana has not confirmed it yet.').waitFor();
       expect(await page.getByRole('main').textContent()).not.to.match(/held|in escrow|into escrow|works|USDC/i);
       json = { ...opening, cost_usdc: 0.01 };
+      await page.reload();
       await page.getByText('Price put into escrow').waitFor();
       await page.getByRole('heading', { name: 'In escrow', exact: true }).waitFor();
       await page.getByText('0.01 USDC', { exact: true }).waitFor();

@@ -17,6 +17,7 @@ import { type Site, startSite, useSite, visit } from './site.ts';
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
 const SERVICE_FEE = 5_000n;
+const STREAMS_PER_WALLET = 20;
 /** The console names every request that was cut off. */
 const CUT_OFF = /Failed to load resource: net::ERR_(FAILED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
 /** So long may everything take that was started to end. */
@@ -65,6 +66,29 @@ describe('a node that does not answer', function () {
       await progress(page, 'Completed').waitFor();
       const { wallet } = visitor.demo.callers[0]!;
       expect((await visitor.balances())[wallet]).to.equal(before[wallet]! - PRICE);
+    }));
+});
+
+describe('a wallet with as many event streams as it may have', function () {
+  this.timeout(600_000);
+  const site = useSite();
+
+  it('still sees on the page that a call ends', () =>
+    site.visit(CALLER, async (page) => {
+      const leaving = new AbortController();
+      const { visitor, baseUrl } = site;
+      const headers = { authorization: `Bearer ${visitor.demo.callers[0]!.api_key}` };
+      const open = () => fetch(`${baseUrl}/v1/events`, { headers, signal: leaving.signal });
+      // The page that signed in has one of them, until it is left.
+      await page.goto('about:blank');
+      for (let count = 0; count < STREAMS_PER_WALLET; ) if ((await open()).ok) count += 1;
+      const parameters = { seconds: 6 };
+      const { body } = await visitor.execute('sandbox-slow', { task: 'Slowly', parameters, async: true });
+      const refused = page.waitForResponse((answer) => answer.url().endsWith('/v1/events') && answer.status() === 429);
+      await page.goto(`/executions/${body.execution_id}`);
+      await refused;
+      await page.getByRole('heading', { name: 'Not what you paid for?' }).waitFor();
+      leaving.abort();
     }));
 });
 
@@ -157,6 +181,7 @@ describe('a marketplace that does not answer', function () {
       await visitor.command(keypair_path, 'deposit', 'refund', deposit.toBase58());
       expect((await visitor.balances())[wallet]).to.equal(before[wallet]);
       json = ended;
+      await page.reload();
       await page.getByText('Refunded 0.015 USDC').waitFor();
       await page.getByRole('heading', { name: 'Refunded', exact: true }).waitFor();
       expect(await main.textContent()).not.to.match(/Price put into escrow/);

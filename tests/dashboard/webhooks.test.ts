@@ -61,4 +61,25 @@ describe('the webhooks of a wallet', function () {
       server.closeAllConnections();
       server.close();
     }));
+
+  it('say that an endpoint was switched off after days of failures, and offer to switch it on', () =>
+    site.visit({ as: 'Demo caller 2' }, async (page) => {
+      const endpoint = {
+        endpoint_id: 'we_00000000-0000-4000-8000-000000000000',
+        url: 'https://hooks.example.com/',
+        event_types: [],
+        status: 'disabled',
+        created_at: '2026-11-01T00:00:00Z',
+        failing_since: '2026-11-20T00:00:00Z',
+        disabled_at: '2026-11-23T00:00:00Z',
+        disabled_by: 'failures',
+        old_secret_until: null,
+      };
+      await page.route('**/v1/webhooks', (route) => route.fulfill({ json: { endpoints: [endpoint] } }));
+      await page.goto('/webhooks');
+      const card = page.getByRole('main').locator('section').filter({ hasText: endpoint.url });
+      await card.getByText('Switched off after days of failures').waitFor();
+      await card.locator('time[datetime="2026-11-23T00:00:00Z"]').waitFor();
+      await card.getByRole('button', { name: 'Switch on' }).waitFor();
+    }));
 });

@@ -4,12 +4,14 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import icon from '../icon.svg';
 import { call, rest } from '../service.ts';
+import { pollMs, useWalletEvents } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
 import { Badge } from './ui.tsx';
 
 export function Layout() {
   const { wallet, isAdmin } = useSession();
+  useWalletEvents(wallet);
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   // On a phone the row is wider than the window.
@@ -95,14 +97,12 @@ export function Layout() {
   );
 }
 
-const RUNNING_MS = 10_000;
-
 /** How many calls of the wallet are running, wherever they were started. */
 function RunningBadge({ wallet }: { wallet: string }) {
   const { data } = useQuery({
     queryKey: ['executions', 'running', wallet],
     queryFn: () => rest.listExecutions({ status: 'running', limit: 1 }),
-    refetchInterval: RUNNING_MS,
+    refetchInterval: pollMs,
   });
   if (!data?.total) return null;
   return (

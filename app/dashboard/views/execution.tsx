@@ -13,6 +13,7 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatSpan, Status, saveFile, shorten, Time } from '../parts/values.tsx';
 import { explain, rest } from '../service.ts';
+import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
@@ -25,8 +26,9 @@ import { isPaidBack } from './executions/refunded.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
-const RUNNING_MS = 2_000;
-/** A refund that waits for an account may take days. */
+/** While the index and the node do not agree. */
+const LATE_MS = 2_000;
+/** A refund that waits for an account may take days, and no event reports its end. */
 const WAITING_MS = 10_000;
 
 const executionQuery = (executionId: string) =>
@@ -40,7 +42,8 @@ const isUnderWay = ({ status, refund }: Execution): boolean =>
 
 function readAgain(execution: Execution | undefined, isLate = false): number | false {
   if (!execution) return false;
-  if (isLate || isUnderWay(execution)) return RUNNING_MS;
+  if (isLate) return LATE_MS;
+  if (isUnderWay(execution)) return pollMs();
   return execution.refund === 'claimable' || execution.refund === 'blocked' ? WAITING_MS : false;
 }
 
@@ -96,8 +99,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
   const { data: dispute } = useQuery({
     ...disputeQuery(executionId),
     enabled: mayBeDisputed,
-    refetchInterval: ({ state: { data } }) =>
-      data !== undefined && isDisputeBehind(data, record) ? RUNNING_MS : false,
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isDisputeBehind(data, record) ? LATE_MS : false),
   });
   if (!execution) {
     if (error instanceof MarketplaceError && error.status === 404) return <Missing executionId={executionId} />;

@@ -9,20 +9,19 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton, Table } from '../parts/ui.tsx';
 import { formatAmount, Status, shorten, Time } from '../parts/values.tsx';
 import { rest } from '../service.ts';
+import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
 import { type ExecutionsSearch, filtersOf, PAGE_SIZE } from './executions/search.ts';
 
 const route = getRouteApi('/executions');
-/** While an execution runs, the list is refreshed. */
-const RUNNING_MS = 3_000;
 
 const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSearch) =>
   queryOptions({
     queryKey: ['executions', wallet, search],
     queryFn: () => rest.listExecutions(filtersOf(search)),
     refetchInterval: ({ state }) =>
-      state.data?.executions.some(({ status }) => status === 'pending' || status === 'running') ? RUNNING_MS : false,
+      state.data?.executions.some(({ status }) => status === 'pending' || status === 'running') ? pollMs() : false,
     placeholderData: keepPreviousData,
   });
 

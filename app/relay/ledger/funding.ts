@@ -7,6 +7,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerDatabase } from './tables.ts';
 import type { Writing } from './writing.ts';
 
+/** A budget that is never reached. */
+export const UNLIMITED = 2n ** 52n;
+
 /** Limits in lamports for one wallet, for one listing, and in total. */
 export interface Budget {
   wallet: bigint;

@@ -4,7 +4,7 @@ import type { OperationState } from '../../sdk/wire/procedures.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
-import { readLent } from '../ledger/funding.ts';
+import { type Budgets, readLent, UNLIMITED } from '../ledger/funding.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
@@ -20,8 +20,9 @@ export interface Operator {
   readBalances(addresses: string[]): Promise<number[]>;
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
+  budgets: Pick<Budgets, 'sponsorsAll' | 'lent' | 'burnt'>;
   /** Who pays the network fees of x402 clients' payments; null without one. */
-  x402(): { feePayer: string; lamports: number | null } | null;
+  x402(): { feePayer: string; lamports: number | null; minLamports: number } | null;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
   /** Mean network fees of executions that ended here; null before the first. */
@@ -39,7 +40,7 @@ export interface StateDeps extends Operator {
 }
 
 export async function readState(deps: StateDeps): Promise<OperationState> {
-  const { views } = deps;
+  const { views, budgets } = deps;
   const ready = await deps.readReadiness();
   const swept = await deps.swept();
   const x402 = deps.x402();
@@ -62,6 +63,8 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
       archivable: swept?.archivable ?? null,
       archived: swept?.returned ?? null,
       burnt_today: Number(await readBurnt(views, deps.now() - DAY_MS)),
+      lent_limit: budgets.sponsorsAll ? null : Number(budgets.lent.total),
+      burnt_limit: budgets.burnt.total < UNLIMITED ? Number(budgets.burnt.total) : null,
     },
     executions_in_flight: ready.executions_in_flight,
     oldest_unsettled: oldest
@@ -79,6 +82,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     x402: x402 && {
       fee_payer: x402.feePayer,
       lamports: x402.lamports,
+      min_lamports: x402.minLamports,
       open_deposits: Number((await countUnfinished(views)).deposits),
     },
     uptime_seconds: Math.floor(process.uptime()),

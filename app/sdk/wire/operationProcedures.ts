@@ -112,6 +112,9 @@ export const OperationState = z.strictObject({
     archived: Lamports.nullable(),
     /** Network fees of the last 24 hours that nobody has paid for. */
     burnt_today: Lamports,
+    /** The budgets for `lent`, in which refunds that wait do not count, and for `burnt_today`. Null for no limit. */
+    lent_limit: Lamports.nullable(),
+    burnt_limit: Lamports.nullable(),
   }),
   executions_in_flight: Count,
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),
@@ -123,10 +126,17 @@ export const OperationState = z.strictObject({
   opens_paused: z.boolean(),
   open_disputes: Count,
   /**
-   * Payments of x402 clients: who pays their network fees, what it has left, and the deposits that are neither opened
-   * nor returned. Null if this service takes none.
+   * Payments of x402 clients: who pays their network fees, what it has left, below which balance no quotes are given, and
+   * the deposits that are neither opened nor returned. Null if this service takes none.
    */
-  x402: z.strictObject({ fee_payer: z.string(), lamports: Lamports.nullable(), open_deposits: Count }).nullable(),
+  x402: z
+    .strictObject({
+      fee_payer: z.string(),
+      lamports: Lamports.nullable(),
+      min_lamports: Lamports,
+      open_deposits: Count,
+    })
+    .nullable(),
   uptime_seconds: Count,
 });
 export type OperationState = z.infer<typeof OperationState>;

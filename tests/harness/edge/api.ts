@@ -15,7 +15,7 @@ import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { createListedAgents } from '../../../app/relay/agents/listed.ts';
-import { USUAL_RESULTS } from '../../../app/relay/config.ts';
+import { SPONSOR_ALL, USUAL_RESULTS } from '../../../app/relay/config.ts';
 import type { RelayDeps } from '../../../app/relay/deps.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
 import { createStreams, USUAL_STREAMS } from '../../../app/relay/events/streams.ts';
@@ -99,7 +99,8 @@ export async function startWorld(
     /** Changes of the settings that wait. */
     changes: [] as FoundChange[],
     swept: null as SweepFigures | null,
-    x402: null as { feePayer: string; lamports: number | null } | null,
+    budgets: { ...SPONSOR_ALL },
+    x402: null as ReturnType<RelayDeps['operator']['x402']>,
   };
   const requireChain = (): void => {
     if (!state.chainAnswers) throw new Error('the node does not answer');
@@ -187,6 +188,7 @@ export async function startWorld(
       nodes: () => [{ name: '1:node', state: 'up', slot: null }],
       runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),
       swept: async () => state.swept,
+      budgets: state.budgets,
       x402: () => state.x402,
       lamportsPerCall: async () => 10_000,
     },

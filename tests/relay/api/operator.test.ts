@@ -27,7 +27,15 @@ describe('operation.state', () => {
       nodes: [{ name: '1:node', state: 'up', slot: null }],
       runway_hours: 120.5,
       lamports_per_call: 10_000,
-      lamports: { lent: 0, locked: null, archivable: null, archived: null, burnt_today: 0 },
+      lamports: {
+        lent: 0,
+        locked: null,
+        archivable: null,
+        archived: null,
+        burnt_today: 0,
+        lent_limit: null,
+        burnt_limit: null,
+      },
       executions_in_flight: 3,
       oldest_unsettled: null,
       webhooks_waiting: { count: 0, oldest_seconds: 0 },
@@ -52,7 +60,13 @@ describe('operation.state', () => {
     await world.addJournal({ ...row, state: 'parked' });
     await world.addJournal({ ...row, state: 'paid', deposit: newAddress() });
     await world.addJournal({ ...row, state: 'returned', deposit: newAddress() });
-    world.state.x402 = { feePayer: address, lamports: 90_000_000 };
+    const none = { wallet: 0n, listing: 0n };
+    const [lentBudget, burnt] = [
+      { ...none, total: 10_000_000_000n },
+      { ...none, total: 50_000_000n },
+    ];
+    Object.assign(world.state.budgets, { sponsorsAll: false, lent: lentBudget, burnt });
+    world.state.x402 = { feePayer: address, lamports: 90_000_000, minLamports: 10_000_000 };
     await world.addJournal({ ...row, state: 'void', lost_fees: 5_000n, lost_ms: BigInt(EPOCH * 1000) });
     const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
     await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, lost_ms: yesterday });
@@ -78,8 +92,21 @@ describe('operation.state', () => {
     }
     const { lamports, oldest_unsettled, webhooks_waiting, open_disputes, x402 } = await state();
     expect(webhooks_waiting).to.deep.equal({ count: 2, oldest_seconds: 61 });
-    expect(x402).to.deep.equal({ fee_payer: address, lamports: 90_000_000, open_deposits: 1 });
-    expect(lamports).to.deep.equal({ lent: 4_039_280, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 });
+    expect(x402).to.deep.equal({
+      fee_payer: address,
+      lamports: 90_000_000,
+      min_lamports: 10_000_000,
+      open_deposits: 1,
+    });
+    expect(lamports).to.deep.equal({
+      lent: 4_039_280,
+      locked: 9,
+      archivable: 8,
+      archived: 7,
+      burnt_today: 5_000,
+      lent_limit: 10_000_000_000,
+      burnt_limit: 50_000_000,
+    });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
     expect(open_disputes).to.equal(2);
   });

@@ -60,6 +60,7 @@ export function StateTab() {
             rows={[
               ['Fee payer', <Id key="payer" value={state.x402.fee_payer} kind="address" />],
               ['Its balance', amount(solOrUnknown(state.x402.lamports))],
+              ['No quotes below', amount(sol(state.x402.min_lamports))],
               ['Open deposits', amount(formatCount(state.x402.open_deposits))],
             ]}
           />
@@ -115,14 +116,16 @@ function Figures({ state }: { state: State }) {
 }
 
 const amount = (text: string) => <span className="tabular-nums">{text}</span>;
+const ofLimit = (lamports: number, limit: number | null) =>
+  amount(limit === null ? sol(lamports) : `${formatSol(BigInt(lamports))} of ${sol(limit)}`);
 
 function lamportRows({ lamports, lamports_per_call }: State) {
   return [
-    ['Deposits lent', amount(sol(lamports.lent))],
+    ['Deposits lent', ofLimit(lamports.lent, lamports.lent_limit)],
     ['Locked in ended records', amount(solOrUnknown(lamports.locked))],
     ['Archivable now', amount(solOrUnknown(lamports.archivable))],
     ['Returned by archiving', amount(solOrUnknown(lamports.archived))],
-    ['Unpaid fees, 24 hours', amount(sol(lamports.burnt_today))],
+    ['Unpaid fees, 24 hours', ofLimit(lamports.burnt_today, lamports.burnt_limit)],
     ['Fees of one execution', amount(lamports_per_call === null ? 'none settled yet' : sol(lamports_per_call))],
   ] as const;
 }

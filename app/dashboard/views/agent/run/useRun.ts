@@ -10,7 +10,7 @@ import { marketplaceErrorIn } from './failure.ts';
 import type { KeptCall, Opened } from './kept.ts';
 
 const POLL_MS = 700;
-/** While events say when to look, in case one is lost. */
+/** While events say when to look: the page must notice within SILENCE_MS that the service does not answer. */
 const STREAMED_POLL_MS = 5_000;
 /** Characters of streamed output; the result is shown whole. */
 const SHOWN_OUTPUT = 100_000;
