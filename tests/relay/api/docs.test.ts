@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { agentsCommands } from '../../../app/cli/commands/agents.ts';
 import { archiveCommands } from '../../../app/cli/commands/archive.ts';
+import { creatorCommands } from '../../../app/cli/commands/creator.ts';
 import { disputeCommands } from '../../../app/cli/commands/dispute.ts';
 import { executionCommands } from '../../../app/cli/commands/execution.ts';
 import { keysCommands } from '../../../app/cli/commands/keys.ts';
@@ -33,6 +34,7 @@ const CLIENTS = [
 const GROUPS = {
   agents: agentsCommands,
   archive: archiveCommands,
+  creator: creatorCommands,
   dispute: disputeCommands,
   execution: executionCommands,
   keys: keysCommands,
