@@ -417,7 +417,8 @@ describe('the program on Agave’s validator', function () {
 
     /** One paid call, repeated under the same key until it has ended: its status, or the refusal's. */
     async function call(name: string): Promise<string> {
-      const body = JSON.stringify({ task: 'Count', parameters: { text: 'to be or not to be' } });
+      // The deadline is also when the price of an open that was refused comes back.
+      const body = JSON.stringify({ task: 'Count', parameters: { text: 'to be or not to be' }, timeout_seconds: 60 });
       for (;;) {
         const answer = await fetch(`${url}/v1/agents/${agentId}/execute`, {
           method: 'POST',
