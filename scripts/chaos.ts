@@ -56,9 +56,9 @@ async function runSeeds({
   while (runs.length < seeds && performance.now() - started < minutes * 60_000) {
     if (runs.length % RUNS_PER_NODE === 0) {
       await chaos?.stop();
-      chaos = await startChaos();
+      chaos = await startChaos(relays === '2' ? 2 : 1);
     }
-    const run = await chaos!.run(first + runs.length, executions, relays === '2' ? 2 : 1);
+    const run = await chaos!.run(first + runs.length, executions);
     runs.push(run);
     if (log) appendFileSync(log, run.log);
     if (!json) console.log(describe(run));

@@ -51,8 +51,7 @@ export interface ChaosRun {
 }
 
 export interface Chaos {
-  /** With two relays, they share a PostgreSQL. */
-  run(seed: number, executions: number, relays?: 1 | 2): Promise<ChaosRun>;
+  run(seed: number, executions: number): Promise<ChaosRun>;
   stop(): Promise<void>;
 }
 
@@ -107,11 +106,12 @@ interface Stage {
   market: TestMarketplace;
   proxy: RpcProxy;
   authorities: PublicKey[];
+  relays: 1 | 2;
   start(number: number, hear: (text: string) => void): Promise<RelayHandle>;
   killIndexer(): Promise<void>;
 }
 
-export async function startChaos(): Promise<Chaos> {
+export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
   const several = onPostgres ? await startSeveralRelays({ slotTimeMs: 100 }) : null;
   const market = several?.market ?? (await startMarketplace({ slotTimeMs: 100 }));
   if (!several) await market.relay.kill();
@@ -126,13 +126,14 @@ export async function startChaos(): Promise<Chaos> {
   const stage: Stage = {
     market,
     proxy,
+    relays,
     authorities: several?.authorities ?? [market.authority.publicKey],
     start: (number, hear) =>
       several ? several.startRelay(number, environment, hear) : market.startRelayProcess(environment, hear),
     killIndexer: async () => several?.indexers.killWorking(),
   };
   return {
-    run: (seed, executions, relays = 1) => runSeed(stage, seed, executions, relays),
+    run: (seed, executions) => runSeed(stage, seed, executions),
     async stop() {
       await proxy.close();
       await (several ?? market).stop();
@@ -140,10 +141,10 @@ export async function startChaos(): Promise<Chaos> {
   };
 }
 
-async function runSeed(stage: Stage, seed: number, executions: number, relays: 1 | 2): Promise<ChaosRun> {
+async function runSeed(stage: Stage, seed: number, executions: number): Promise<ChaosRun> {
   const { market, proxy, authorities } = stage;
   const begun = Date.now();
-  const plan = makePlan(seed, executions, relays, onPostgres);
+  const plan = makePlan(seed, executions, stage.relays, onPostgres);
   const violations: string[] = [];
   let log = '';
   market.setBehaviour(createCreator(market, (violation) => violations.push(violation)));
@@ -151,7 +152,7 @@ async function runSeed(stage: Stage, seed: number, executions: number, relays: 1
     stage.start(number, (text) => {
       log += text;
     });
-  const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: relays }, (_, n) => start(n)));
+  const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: stage.relays }, (_, n) => start(n)));
   const urls = () => running.flatMap((relay) => relay?.url ?? []);
   const before: Picture = await lookAt(market, urls()[0]!, authorities);
   const day = nonceDay(BigInt(await market.node.now()));
