@@ -64,7 +64,7 @@ export const SUITES: Suite[] = [
     name: 'dashboard',
     about: 'the page for callers and creators, in a real Chromium on a running network',
     folder: 'dashboard',
-    without: [...OPERATED, 'accessible', 'changes', 'faults'],
+    without: [...OPERATED, 'accessible', 'changes', 'faults', 'slowLine'],
   },
   {
     name: 'dashboard-operated',
@@ -269,9 +269,9 @@ export const SUITES: Suite[] = [
   { name: 'misbehaviour', about: 'creators that do everything wrong', folder: 'relay/misbehaviour', long: true },
   {
     name: 'dashboard-faults',
-    about: 'every view of the page by axe; the page of a marketplace or a node that does not answer',
+    about: 'every view of the page by axe; the page on a slow line, and of a marketplace or node that does not answer',
     folder: 'dashboard',
-    files: ['accessible', 'changes', 'faults'],
+    files: ['accessible', 'changes', 'faults', 'slowLine'],
     long: true,
   },
   {

@@ -38,8 +38,8 @@ const WITH_PACKAGES = {
 };
 
 /**
- * The source map of a package's file, which leads to the file's begin only: Node reads the whole map of a bundle at each
- * start, and a map with no place in it would be made anew by esbuild.
+ * The source map of a package's file. It names one place, the start of the file: Node reads the whole map of a bundle at
+ * each start, and esbuild ignores a map without a place.
  */
 function mapToFile(path) {
   const map = { version: 3, sources: [basename(path)], names: [], mappings: 'AAAA' };

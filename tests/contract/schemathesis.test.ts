@@ -21,7 +21,7 @@ import type { Finished } from '../harness/edge/tools.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;
-/** For each route, beside those that it derives from the document: a hundred found nothing that these do not. */
+/** For each route, beside those that it derives from the document. */
 const EXAMPLES = 25;
 
 /** What the engine can end a call with, one for each task. */

@@ -59,7 +59,7 @@ export function useWalletEvents(wallet: string | null | undefined): void {
   }, [wallet]);
 }
 
-/** Executions with an event that is not read yet; `''` stands for an event of none. */
+/** Executions that events have named and the page has not read yet; `''` for an event without an execution. */
 const told = new Set<unknown>();
 let isReading = false;
 

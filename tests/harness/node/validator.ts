@@ -38,7 +38,7 @@ export interface ValidatorOptions {
    * database: before it has been restarted, or has written hundreds of MB, it deletes nothing.
    */
   limitLedgerSize?: number;
-  /** Ticks of 6.25 ms in a slot, 24 by default and 64 on mainnet: with fewer all that waits for slots is sooner over. */
+  /** Ticks of 6.25 ms in a slot, 24 by default and 64 on mainnet: with fewer, waiting for slots takes less time. */
   ticksPerSlot?: number;
   /** Slots of an epoch: with a long one it can warp more than once. */
   slotsPerEpoch?: number;

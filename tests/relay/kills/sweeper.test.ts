@@ -2,12 +2,11 @@
 import { expect } from 'chai';
 import { until } from '../../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
-import { onPostgres } from '../../harness/postgres.ts';
 import { type Stage, startStage } from '../operation/sweepStage.ts';
 
 const FEE = 5_000;
-/** Each is killed once. A database tells only two of them apart: PostgreSQL has those. */
-const STEPS = onPostgres ? (['stored', 'nodes'] as const) : (['signed', 'stored', 'sent', 'landed', 'nodes'] as const);
+/** Each is killed once. */
+const STEPS = ['signed', 'stored', 'sent', 'landed', 'nodes'] as const;
 
 describe('sweepers that die', function () {
   this.timeout(600_000);

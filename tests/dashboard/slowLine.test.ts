@@ -1,0 +1,246 @@
+/**
+ * The main path of each role on a line with 400 ms of latency, with the keyboard alone: a creator lists an agent, a caller
+ * buys from it and disputes, the creator replies, the admin decides, and anybody verifies. The page never shows an amount
+ * that is not true, moves nothing from under the focus, and loses no action.
+ */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { createCreatorServer, generateSigningKey, loadSigningKey } from '../../app/sdk/creator/creator.ts';
+import { until } from '../harness/edge/until.ts';
+import { type Person, untilLoaded } from './browser.ts';
+import { focused, pressOn, tabTo, typeInto, untilFocused } from './keys.ts';
+import { useSite } from './site.ts';
+
+const LATENCY_MS = 400;
+const CREATOR = 'Demo creator B';
+const CALLER = 'Demo caller 2';
+const NAME = 'Slow and steady';
+const PRICE = 50_000n;
+const FEE = PRICE / 100n;
+const COMPLAINT = 'I asked for more than this.';
+const REPLY = 'It is what was asked for.';
+const REASON = 'It is what was asked for.';
+/** The price, the collateral, what is taken from it, and the bond. */
+const DECIDED = /^(0\.05|1\.00|0\.00) USDC$|^0\.01 SOL$/;
+/**
+ * Notes every amount that is ever shown, and whatever moves while it has the focus. Chromium marks a shift that a key press
+ * brought about.
+ */
+const OBSERVE = `(() => {
+  const shown = (window.shownAmounts = new Set());
+  const read = () => {
+    for (const part of document.querySelectorAll('main, [role=dialog]'))
+      for (const [amount] of part.innerText.matchAll(/(?:\\d[\\d.,]*|NaN|null|undefined) (?:USDC|SOL)\\b/g)) shown.add(amount);
+  };
+  new MutationObserver(read).observe(document, { subtree: true, childList: true, characterData: true });
+  const moved = (window.movedUnderFocus = []);
+  // A busy button ignores whoever presses it.
+  const isIdle = (focus) => focus === document.body || focus.getAttribute('aria-busy') === 'true';
+  new PerformanceObserver((list) => {
+    const focus = document.activeElement;
+    for (const { hadRecentInput, sources } of list.getEntries())
+      for (const { node, previousRect, currentRect } of hadRecentInput || isIdle(focus) ? [] : sources)
+        if (node?.contains?.(focus) && Math.abs(previousRect.y - currentRect.y) > 1)
+          moved.push(focus.textContent.slice(0, 60) + ': ' + previousRect.y + ' > ' + currentRect.y);
+  }).observe({ type: 'layout-shift', buffered: true });
+})();`;
+
+describe('on a slow line, with the keyboard alone', function () {
+  this.timeout(600_000);
+  // Each role goes on where the one before ended.
+  this.bail(true);
+  const site = useSite();
+  let creator: Server;
+  let server: Server;
+  let endpoint: string;
+  let agentId: string;
+  let executionId: string;
+
+  const signWith = (signingKey: Uint8Array) => {
+    creator = createCreatorServer({ signingKey, execute: async ({ task }) => ({ result: `done: ${task}` }) });
+  };
+  before(async () => {
+    signWith(generateSigningKey());
+    server = createServer((request, response) => void creator.emit('request', request, response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+  });
+  after(() => {
+    server?.close();
+    server?.closeAllConnections();
+  });
+
+  /** `amounts`: all that may be shown. */
+  const visitSlowly = (as: Person | undefined, path: string, amounts: RegExp, walk: (page: Page) => Promise<void>) =>
+    site.visit({ as }, async (page, { context }) => {
+      await page.addInitScript({ content: OBSERVE });
+      const line = await context.newCDPSession(page);
+      await line.send('Network.enable');
+      const conditions = { offline: false, latency: LATENCY_MS, downloadThroughput: -1, uploadThroughput: -1 };
+      await line.send('Network.emulateNetworkConditions', conditions);
+      await page.goto(path);
+      await untilLoaded(page);
+      await walk(page);
+      const [shown, moved] = await page.evaluate<[string[], string[]]>('[[...shownAmounts], movedUnderFocus]');
+      expect(shown.filter((amount) => !amounts.test(amount))).to.deep.equal([]);
+      expect(moved).to.deep.equal([]);
+    });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  /** Presses what signs in a dialog, and waits until it is done. */
+  async function sign(page: Page, name: string): Promise<void> {
+    await pressOn(page, name);
+    await dialog(page).waitFor({ state: 'detached' });
+    await until('the focus is somewhere', async () => (await focused(page)) !== 'nothing');
+  }
+  const creatorWallet = () => site.visitor.agent('text-report').creator;
+  const callerWallet = () => site.visitor.demo.callers[1]!.wallet;
+  const collateral = () => site.visitor.units(site.visitor.seeds('collateral_vault', new PublicKey(agentId).toBytes()));
+
+  it('a creator lists an agent', () =>
+    visitSlowly(
+      CREATOR,
+      '/creator/new',
+      /^(0\.01|0\.10|1\.00|5\.00|10\.00|25\.00|100\.00|0\.0495|0\.05|1) USDC$/,
+      async (page) => {
+        const { visitor } = site;
+        const next = async (title: string) => {
+          await pressOn(page, `Next: ${title}`);
+          await untilFocused(page, title);
+        };
+        await typeInto(page, 'Name', NAME);
+        await typeInto(page, 'Your name', 'Somebody patient');
+        await typeInto(page, 'Tagline', 'Repeats what was asked.');
+        await typeInto(page, 'Description', 'It says done, and the task.');
+        await pressOn(page, 'writing');
+        await next('Schemas');
+        await page.getByRole('textbox', { name: 'Input schema' }).waitFor();
+        await next('Price');
+        await typeInto(page, 'Price of one call, USDC', '0.05');
+        await next('Endpoint');
+        await typeInto(page, 'Endpoint', endpoint);
+        await next('Signing key');
+        await pressOn(page, 'Make a signing key');
+        await page.getByText('It exists on this page only').waitFor();
+        await tabTo(page, 'Save the key file');
+        const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+        const file = join(site.dataDir, download.suggestedFilename());
+        await download.saveAs(file);
+        signWith(loadSigningKey(file));
+        await page.getByText('Saved as a file').waitFor();
+        await next('Test');
+        await typeInto(page, 'Text', 'hello');
+        await pressOn(page, 'Run the test');
+        await page.getByText('The endpoint passed').waitFor();
+        expect(await focused(page)).to.equal('Test again');
+        await next('Sign');
+        const before = await visitor.balances();
+        const list = page.getByRole('button', { name: /^Deposit .* and list$/ });
+        const deposit = /[\d.]+/.exec((await list.textContent())!)![0];
+        await pressOn(page, `Deposit ${deposit} USDC and list`);
+        await dialog(page).getByText('Your USDC account').waitFor();
+        await sign(page, `Sign and deposit ${deposit} USDC`);
+        await page.getByRole('heading', { level: 1, name: 'Your agent is listed' }).waitFor();
+        await pressOn(page, 'See its page');
+        await page.waitForURL(/\/agents\/\w+$/);
+        agentId = new URL(page.url()).pathname.split('/').at(-1)!;
+        const held = await collateral();
+        expect(held).to.equal(BigInt(Math.round(Number(deposit) * 1e6)));
+        const after = { ...before, [creatorWallet()]: before[creatorWallet()]! - held };
+        expect(await visitor.balances()).to.deep.equal(after);
+      },
+    ));
+
+  it('a caller buys from it, and disputes what came', () =>
+    visitSlowly(
+      CALLER,
+      `/agents/${agentId}?tab=run`,
+      /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95) USDC$|^0\.01 SOL$/,
+      async (page) => {
+        const { visitor } = site;
+        const before = await visitor.balances();
+        await typeInto(page, 'Task', 'take your time');
+        await typeInto(page, 'Text', 'hello');
+        await pressOn(page, 'Pay 0.05 USDC and run');
+        await dialog(page).getByText('Into escrow', { exact: true }).waitFor();
+        await sign(page, 'Pay 0.05 USDC');
+        await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+        await page.getByRole('main').getByText('done: take your time').first().waitFor();
+        await until('it is settled', async () => (await visitor.balances()).treasury !== before.treasury);
+        expect(await visitor.balances()).to.deep.equal({
+          ...before,
+          [callerWallet()]: before[callerWallet()]! - PRICE,
+          [creatorWallet()]: before[creatorWallet()]! + PRICE - FEE,
+          treasury: before.treasury! + FEE,
+        });
+        await pressOn(page, 'Execution and receipt');
+        await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
+        executionId = new URL(page.url()).pathname.split('/').at(-1)!;
+        await page.getByRole('button', { name: 'Open a dispute' }).waitFor();
+        await pressOn(page, 'Open a dispute');
+        await typeInto(page, 'What is wrong', COMPLAINT);
+        await sign(page, 'Sign and dispute');
+        await page.getByText('The admin’s decision is due in').waitFor();
+      },
+    ));
+
+  it('the creator reads the dispute and replies', () =>
+    visitSlowly(CREATOR, '/disputes', /^(0\.05|1\.00) USDC$|^0\.01 SOL$/, async (page) => {
+      await page.getByRole('link', { name: 'Read and reply' }).first().waitFor();
+      await pressOn(page, 'Read and reply');
+      await page.waitForURL(`**/disputes/${executionId}`);
+      await page.getByRole('region', { name: 'Evidence' }).getByText(COMPLAINT).waitFor();
+      await typeInto(page, 'Your reply', REPLY);
+      await pressOn(page, 'Send reply');
+      await page.getByRole('button', { name: 'Replace reply' }).waitFor();
+      await page.getByRole('main').getByText(REPLY).first().waitFor();
+    }));
+
+  it('the admin decides', () =>
+    visitSlowly('Demo admin', `/admin/disputes/${executionId}`, DECIDED, async (page) => {
+      const { visitor } = site;
+      const [before, held] = [await visitor.balances(), await collateral()];
+      await page.getByText(REPLY).waitFor();
+      await page.getByRole('radio', { name: 'Reject' }).waitFor();
+      await pressOn(page, 'Skip to the content');
+      // Past the case itself, which has many values to copy.
+      await tabTo(page, 'Check again');
+      await tabTo(page, 'UpholdThe caller is right. The creator’s collateral pays.');
+      // The arrow chooses as well, if it is held for a moment.
+      await page.keyboard.press('ArrowDown');
+      await untilFocused(page, 'RejectThe creator is right, and gets the caller’s bond.');
+      await page.keyboard.press('Space');
+      await page.getByRole('radio', { name: 'Reject', checked: true }).waitFor();
+      await typeInto(page, 'Reason', REASON);
+      await pressOn(page, 'Review the decision');
+      await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
+      await sign(page, 'Sign and reject');
+      await page.getByRole('heading', { name: 'The decision' }).waitFor();
+      await page.getByText(REASON).first().waitFor();
+      expect([await visitor.balances(), await collateral()]).to.deep.equal([before, held]);
+    }));
+
+  it('the caller reads the decision, and anybody verifies the execution', async () => {
+    await visitSlowly(CALLER, `/disputes/${executionId}`, DECIDED, async (page) => {
+      await page.getByText(REASON).first().waitFor();
+      await page.getByText('rejected', { exact: true }).first().waitFor();
+    });
+    await visitSlowly(undefined, '/verify', /^0\.05 USDC$/, async (page) => {
+      const { body: receipt } = await site.visitor.send(`/v1/executions/${executionId}/receipt`, 1);
+      await typeInto(page, 'Execution id', executionId);
+      await page.keyboard.press('Enter');
+      const verdict = page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
+      await verdict.filter({ hasText: 'The record on the chain is consistent' }).waitFor();
+      await tabTo(page, 'Choose a receipt');
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.keyboard.press('Enter')]);
+      const buffer = Buffer.from(JSON.stringify(receipt));
+      await chooser.setFiles({ name: 'receipt.json', mimeType: 'application/json', buffer });
+      await verdict.filter({ hasText: 'This receipt is valid' }).waitFor();
+    });
+  });
+});
