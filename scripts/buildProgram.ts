@@ -86,16 +86,11 @@ async function compileAll(tools: Toolchain): Promise<{ record: BuildRecord; arti
   return { record: { source_hash: sourceHash(), programs, toolchain: tools.versions }, artifacts };
 }
 
-/** The programs, and the IDL beside them: each leaves a processor unused for a while. */
-async function makeAll(tools: Toolchain) {
-  progress('Generating the IDL beside the programs ...');
-  const [idl, compiled] = await Promise.all([generateIdl(MARKETPLACE, tools.nightly), compileAll(tools)]);
-  return { idl, ...compiled };
-}
-
 async function build(): Promise<object> {
   const tools = await ensureToolchain();
-  const { idl, record, artifacts } = await makeAll(tools);
+  const { record, artifacts } = await compileAll(tools);
+  progress('Generating the IDL ...');
+  const idl = await generateIdl(MARKETPLACE, tools.nightly);
   for (const [path, bytes] of artifacts) {
     mkdirSync(dirname(join(ROOT, path)), { recursive: true });
     writeFileSync(join(ROOT, path), bytes);
@@ -123,10 +118,11 @@ async function check(): Promise<object> {
     if (describe(readCommitted(path)).sha256 !== sha256) stale.push(`${path} (not the one built)`);
   }
   const tools = await ensureToolchain();
-  const { idl, record, artifacts } = await makeAll(tools);
-  for (const [name, text] of Object.entries(idl)) {
+  progress('Generating the IDL ...');
+  for (const [name, text] of Object.entries(await generateIdl(MARKETPLACE, tools.nightly))) {
     if (readCommitted(`${IDL_FOLDER}/${name}`).toString() !== text) stale.push(`${IDL_FOLDER}/${name}`);
   }
+  const { record, artifacts } = await compileAll(tools);
   const sameTools = JSON.stringify(record.toolchain) === JSON.stringify(committed.toolchain);
   const different = [...artifacts].filter(([path, bytes]) => !bytes.equals(readCommitted(path)));
   if (sameTools) stale.push(...different.map(([path]) => `${path} (rebuilding gives other bytes)`));
