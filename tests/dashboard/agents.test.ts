@@ -7,6 +7,7 @@ import { useSite } from './site.ts';
 
 const ECHO_PRICE = 10_000n;
 const CSV_PRICE = 250_000n;
+const SLOW_PRICE = 20_000n;
 
 describe('agents', function () {
   this.timeout(600_000);
@@ -163,6 +164,29 @@ describe('agents', function () {
       expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
       await page.getByRole('link', { name: 'Verify it yourself' }).click();
       await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
+    }));
+
+  it('stream their output to a caller with a key, which shows by itself that the price is in escrow', () =>
+    site.visit({}, async (page) => {
+      const before = await site.visitor.balances();
+      let release = () => {};
+      const isShown = new Promise<void>((resolve) => (release = resolve));
+      await page.route('**/v1/executions/*', (route) => isShown.then(() => route.continue()));
+      await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
+      await page.getByLabel('Task').fill('First second');
+      await page.getByLabel('seconds', { exact: false }).first().fill('6');
+      await page.getByRole('radio', { name: 'API key' }).check();
+      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
+      const output = page.getByRole('region', { name: 'Output so far' });
+      await output.getByText('First', { exact: true }).waitFor();
+      await output.getByText('not verified yet').waitFor();
+      await page.getByText('0.02 USDC is held on Solana.').waitFor();
+      release();
+      await progress(page, 'Completed').waitFor();
+      await page.getByRole('main').getByText('First second').first().waitFor();
+      expect(await output.count()).to.equal(0);
+      await untilPaid(before, 'sandbox-slow', SLOW_PRICE);
     }));
 
   it('hold nothing that is not known: the opening of a call by key takes longer than the service waits', async () => {

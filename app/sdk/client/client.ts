@@ -97,6 +97,8 @@ export interface ExecuteOptions extends ReadOptions {
    * a lost connection only the result follows.
    */
   onDelta?: OnDelta;
+  /** With `onDelta`: receives the execution's id before any output. The price may not be in escrow yet. */
+  onBegun?: (executionId: string) => void;
 }
 
 /** Also accepts answers of older relays: no signatures of the creator, no archive, no deletion. */
@@ -164,9 +166,10 @@ export function createClient(options: ClientOptions) {
      * at most once, however often it is retried.
      */
     execute(agentId: string, body: ExecuteInput, options: ExecuteOptions = {}): Promise<ExecuteAnswer> {
-      const { signal, idempotencyKey = crypto.randomUUID(), onDelta } = options;
+      const { signal, idempotencyKey = crypto.randomUUID(), onDelta, onBegun } = options;
       const headers = { 'idempotency-key': idempotencyKey };
-      const init = { ...post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal, headers), onDelta };
+      const sent = post(JSON.stringify(onDelta ? { ...body, stream: true } : body), signal, headers);
+      const init = { ...sent, onDelta, onBegun };
       const path = `/v1/agents/${encodeURIComponent(agentId)}/execute`;
       return repeat(() => call(ExecuteAnswer, path, init), patience, signal);
     },

@@ -2,7 +2,7 @@
 import { isEventStream } from '../wire/eventStream.ts';
 import { type MarketplaceError, statusError, UnexpectedAnswerError } from './error.ts';
 import { connected } from './repeat.ts';
-import { type OnDelta, readStreamed } from './streamed.ts';
+import { readStreamed, type StreamHandlers } from './streamed.ts';
 
 export interface ReadOptions {
   /** Ends the wait, and all retries. */
@@ -10,7 +10,7 @@ export interface ReadOptions {
 }
 
 /** One request; `repeat` repeats it. */
-export interface HttpRequest {
+export interface HttpRequest extends StreamHandlers {
   method: string;
   url: string;
   headers: Record<string, string>;
@@ -22,8 +22,6 @@ export interface HttpRequest {
   accepts?: readonly number[] | undefined;
   /** Leaves the body of a good answer unread, and without a time limit. */
   keepsOpen?: boolean | undefined;
-  /** Receives the output of a streamed answer. */
-  onDelta?: OnDelta | undefined;
 }
 
 /** A good answer with its body. */
@@ -37,12 +35,12 @@ export interface HttpAnswer {
  * TimeoutError at the time limit, and the signal's reason.
  */
 export async function send(fetcher: typeof fetch, request: HttpRequest): Promise<HttpAnswer> {
-  const { method, url, headers, body, timeoutMs, signal, accepts, keepsOpen, onDelta } = request;
+  const { method, url, headers, body, timeoutMs, signal, accepts, keepsOpen, onDelta, onBegun } = request;
   const limit = startLimit(timeoutMs, signal);
   try {
     const response = await connected(fetcher(url, { method, headers, body: body ?? null, signal: limit.signal }));
     if (onDelta && response.ok && isEventStream(response.headers.get('content-type'))) {
-      const { isError, text } = await readStreamed(response, onDelta, limit.restart);
+      const { isError, text } = await readStreamed(response, { onDelta, onBegun }, limit.restart);
       if (isError) throw toError(response, parseJson(text));
       return { response, text };
     }

@@ -5,6 +5,12 @@ import { connected } from './repeat.ts';
 /** Receives the agent's output as it is written. */
 export type OnDelta = (text: string) => void;
 
+export interface StreamHandlers {
+  onDelta?: OnDelta | undefined;
+  /** Receives the execution's id, before any output. The price may not be in escrow yet. */
+  onBegun?: ((executionId: string) => void) | undefined;
+}
+
 /** How a stream ended: with the answer or the error, as JSON. */
 export interface StreamEnd {
   isError: boolean;
@@ -15,11 +21,18 @@ export interface StreamEnd {
  * Reads a streamed answer to its end, and reports each chunk by `onChunk`. One that ends too early says how far the call
  * was seen. Throws TypeError if the connection breaks.
  */
-export async function readStreamed(response: Response, onDelta: OnDelta, onChunk: () => void): Promise<StreamEnd> {
+export async function readStreamed(
+  response: Response,
+  { onDelta, onBegun }: StreamHandlers,
+  onChunk: () => void,
+): Promise<StreamEnd> {
   let latest: string | null = null;
   for await (const { name, data } of readEvents(chunksOf(response, onChunk))) {
-    if (name === 'delta') onDelta(readDelta(data) ?? '');
-    if (name === 'execution') latest = data;
+    if (name === 'delta') onDelta?.(readDelta(data) ?? '');
+    if (name === 'execution') {
+      latest = data;
+      onBegun?.((JSON.parse(data) as { execution_id: string }).execution_id);
+    }
     if (name === 'result' || name === 'error') return { isError: name === 'error', text: data };
   }
   if (latest === null) throw new TypeError('the stream ended before its first event');

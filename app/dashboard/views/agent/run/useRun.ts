@@ -34,7 +34,7 @@ interface Run {
   isHeld: boolean;
   /** A client that may read it; null if only the wallet's cookie may. */
   client: MarketplaceClient | null;
-  /** The service's complete answer to a wallet's start. */
+  /** The service's complete answer. */
   answer: ExecuteCompleted | null;
   error: unknown;
   /** What the agent has streamed so far. */
@@ -119,21 +119,33 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   async function byKey(apiKey: string, inputs: Inputs, idempotencyKey: string = crypto.randomUUID()): Promise<void> {
     const client = createClient({ baseUrl: BASE_URL, apiKey, repeatReads: false });
     setRun(begin({ client, repeat: () => void byKey(apiKey, inputs, idempotencyKey) }));
+    // The stream may outlive the run that is shown.
+    const changeOwn = (part: (before: Run) => Partial<Run>) =>
+      setRun((before) => (before?.client === client ? { ...before, ...part(before) } : before));
     const { task, parameters, timeoutSeconds } = inputs;
+    const body = {
+      task,
+      parameters,
+      max_cost_usdc: agent.price_per_call_usdc,
+      ...(timeoutSeconds !== null && { timeout_seconds: timeoutSeconds }),
+    };
     try {
-      const body = {
-        task,
-        parameters,
-        async: true,
-        max_cost_usdc: agent.price_per_call_usdc,
-        ...(timeoutSeconds !== null && { timeout_seconds: timeoutSeconds }),
-      };
-      const { execution_id, status } = await client.execute(agent.agent_id, body, { idempotencyKey });
-      // `running`: the opening took longer than the service waits.
-      change({ executionId: execution_id, isHeld: status !== 'running' });
+      const answer = await client.execute(agent.agent_id, body, {
+        idempotencyKey,
+        onBegun: (executionId) => changeOwn(() => ({ executionId })),
+        // Only a call whose price is in escrow reaches its agent.
+        onDelta: (text) => changeOwn((before) => ({ isHeld: true, output: longer(before.output, text) })),
+      });
+      changeOwn(() => ({ executionId: answer.execution_id, ...(answer.status === 'completed' && { answer }) }));
     } catch (error) {
-      change({ error, endedAt: Date.now(), executionId: marketplaceErrorIn(error)?.executionId ?? null });
-      if (marketplaceErrorIn(error)?.code === 'price_changed') void queries.invalidateQueries({ queryKey: ['agent'] });
+      const found = marketplaceErrorIn(error);
+      // Once the call has an id, the polls say how it ends.
+      changeOwn(({ executionId }) =>
+        executionId !== null && !isFinal(error)
+          ? {}
+          : { error, endedAt: Date.now(), executionId: found?.executionId ?? executionId },
+      );
+      if (found?.code === 'price_changed') void queries.invalidateQueries({ queryKey: ['agent'] });
     }
   }
 
@@ -155,14 +167,15 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     opened: (opened: Opened) => setRun(begin({ opened, executionId: opened.executionId })),
     answered: (answer: ExecuteAnswer) => answer.status === 'completed' && change({ answer }),
     /** The agent streams its output, which nobody has verified. */
-    wrote: (text: string) =>
-      setRun((before) => before && { ...before, output: (before.output + text).slice(0, SHOWN_OUTPUT) }),
+    wrote: (text: string) => setRun((before) => before && { ...before, output: longer(before.output, text) }),
     failed: (error: unknown) => change({ error }),
     /** Retries a failed start. */
     again: () => change({ error: null, endedAt: null, output: '' }),
     clear: () => setRun(null),
   };
 }
+
+const longer = (output: string, text: string): string => (output + text).slice(0, SHOWN_OUTPUT);
 
 /** Looks at the execution with each of its events. Where they cannot be followed, the polls alone go on. */
 function useEvents(
