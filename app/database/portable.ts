@@ -16,7 +16,7 @@ const SQLITE_NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 export const nowMsOf = (db: Kysely<any>): RawBuilder<bigint> =>
   sql.raw(isPostgres(db) ? POSTGRES_NOW_MS : SQLITE_NOW_MS);
 
-/** Reads everything at one moment, so that a page and its total agree. In SQLite every transaction does so. */
+/** Runs all reads on one snapshot, so that a page and its total agree. In SQLite every transaction is a snapshot. */
 export function readTogether<Tables, Answer>(
   views: Kysely<Tables>,
   read: (moment: Kysely<Tables>) => Promise<Answer>,
@@ -33,8 +33,8 @@ export async function countRows(db: Kysely<any>, query: Expression<unknown>): Pr
 }
 
 /**
- * Lets `run` read and write without another user of the same lock in between. In PostgreSQL, two parallel statements
- * both see the state before the other. SQLite has one writer, so one statement of `run` that does both is alone.
+ * Holds a lock while `run` reads and writes. In PostgreSQL, two parallel statements both see the state before the
+ * other. SQLite has one writer and takes no lock, so there `run` must read and write in one statement.
  */
 export function aloneOn<Tables, Answer>(
   db: Kysely<Tables>,
@@ -59,7 +59,7 @@ export function textsOf(db: Kysely<any>, texts: readonly string[]): RawBuilder<s
     : sql<string>`(SELECT value FROM json_each(${JSON.stringify(texts)}))`;
 }
 
-/** Bytes in a place without a column's type, where PostgreSQL would take the value for text. */
+/** Bytes in an expression without a column type, where PostgreSQL would assume text. */
 // biome-ignore lint/suspicious/noExplicitAny: of whatever tables
 export function bytesOf(db: Kysely<any>, bytes: Uint8Array): RawBuilder<Buffer> {
   const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

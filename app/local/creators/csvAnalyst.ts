@@ -16,7 +16,7 @@ const LOAD_MS = 15_000;
  * here, and 20 s of processor time. If a system lacks one of them, the others still apply.
  */
 const LIMITED = 'ulimit -d 524288 2>/dev/null; ulimit -t 20 2>/dev/null; exec "$0" "$1"';
-/** More would only share the same processors. Others wait in order. */
+/** More workers would only share the same processors. Further executions queue. */
 const MAX_WORKERS = 2;
 
 type WorkerMessage = { type: 'loaded' } | { type: 'rows'; json: string } | { type: 'failure'; reason: string };
@@ -90,7 +90,7 @@ async function takeTurn(): Promise<void> {
   else await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
-/** Gives the turn to the longest-waiting execution. */
+/** Starts the execution that has waited longest, or frees the worker. */
 function endTurn(): void {
   const next = waiting.shift();
   if (next) next();
