@@ -1,5 +1,6 @@
 /**
- * The first file of the web page. It lets the browser draw the document before anything heavy runs, then loads the app.
+ * The first file of the web page. It lets the browser draw the document before any large script runs, then loads the
+ * app.
  */
 import './style.css';
 
@@ -7,13 +8,14 @@ import './style.css';
 const RENEWED = 'renewed';
 const RENEWED_AGAIN_MS = 60_000;
 
-// A new build has other file names, so a tab of the old one cannot load its remaining files. A reload loads the new
-// build; unsaved input asks first. Only once: a file that is still missing is another fault, which its view shows.
+// A new build has other file names, so a tab of the old build cannot load its remaining files. A reload loads the new
+// build, after a question if there is unsaved input. It happens once: a file that is still missing has another cause,
+// which the view shows.
 window.addEventListener('vite:preloadError', () => void renew());
 
 async function renew(): Promise<void> {
   if (Date.now() - Number(sessionStorage.getItem(RENEWED)) < RENEWED_AGAIN_MS) return;
-  // A service that does not answer has no newer build.
+  // If the service does not answer, a reload cannot help.
   const { ok } = await fetch(location.href, { method: 'HEAD', headers: { accept: 'text/html' } }).catch(Response.error);
   if (!ok) return;
   sessionStorage.setItem(RENEWED, String(Date.now()));
@@ -22,6 +24,6 @@ async function renew(): Promise<void> {
 
 const start = () => void import('./app.tsx').then(({ startPage }) => setTimeout(startPage));
 
-// A tab in the background draws nothing until it is visible.
+// A background tab gets no animation frames.
 if (document.visibilityState === 'hidden') start();
 else requestAnimationFrame(() => setTimeout(start));
