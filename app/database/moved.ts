@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 
 const markOf = (path: string) => `${path}.moved`;
 
-/** Writes the target of the move to a file beside it. The mark is on disk when this returns. */
+/** Writes a mark with the target of the move beside the SQLite file. The mark is on disk when this returns. */
 export function markMoved(path: string, target: string): void {
   const mark = openSync(markOf(path), 'w', 0o600);
   writeSync(mark, `${target}\n`);

@@ -3,7 +3,7 @@ import { type Expression, type Kysely, PostgresAdapter, type RawBuilder, sql } f
 import { lockNumber } from './postgres.ts';
 
 /** True for PostgreSQL. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export const isPostgres = (db: Kysely<any>): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
 
 /** PostgreSQL's clock, unix milliseconds. */
@@ -12,7 +12,7 @@ export const POSTGRES_NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 100
 const SQLITE_NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** The database's clock, shared by all its users, unix milliseconds. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export const nowMsOf = (db: Kysely<any>): RawBuilder<bigint> =>
   sql.raw(isPostgres(db) ? POSTGRES_NOW_MS : SQLITE_NOW_MS);
 
@@ -26,7 +26,7 @@ export function readTogether<Tables, Answer>(
 }
 
 /** The number of rows of a query. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export async function countRows(db: Kysely<any>, query: Expression<unknown>): Promise<number> {
   const { rows } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${query}) AS known`.execute(db);
   return Number(rows[0]!.total);
@@ -52,7 +52,7 @@ export function aloneOn<Tables, Answer>(
  * `(…)` after IN or NOT IN: any number of texts as one value, so that the statement's text stays the same. SQLite has
  * no arrays, and PostgreSQL no `json_each` of a text.
  */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export function textsOf(db: Kysely<any>, texts: readonly string[]): RawBuilder<string> {
   return isPostgres(db)
     ? sql<string>`(SELECT unnest(CAST(${texts} AS text[])))`
@@ -60,7 +60,7 @@ export function textsOf(db: Kysely<any>, texts: readonly string[]): RawBuilder<s
 }
 
 /** Bytes in an expression without a column type, where PostgreSQL would assume text. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export function bytesOf(db: Kysely<any>, bytes: Uint8Array): RawBuilder<Buffer> {
   const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return isPostgres(db) ? sql<Buffer>`CAST(${value} AS bytea)` : sql<Buffer>`${value}`;

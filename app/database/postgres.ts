@@ -264,7 +264,7 @@ class Connection extends pg.Client {
     super({ ...config, connectionTimeoutMillis: CONNECT_MS });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: with a callback or without, as pg has it
+  // biome-ignore lint/suspicious/noExplicitAny: like pg, with or without a callback
   override connect(...[callback]: any[]): any {
     if (callback) return super.connect((error: Error) => callback(error && single(error)));
     return super.connect().catch((error) => {
@@ -272,7 +272,7 @@ class Connection extends pg.Client {
     });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg are many; strings with values are all that we send
+  // biome-ignore lint/suspicious/noExplicitAny: pg has many overloads; we send only strings with values
   override query(...given: any[]): any {
     const [text, values, callback] = given;
     // Without values it is BEGIN or a migration, which may have several statements.

@@ -11,8 +11,8 @@ import { PROGRAM_ARTIFACT } from './network.ts';
 const KEPT_SHREDS = 100_000_000;
 
 /**
- * The words of the command. The program exists from the first block, and the demo admin may upgrade it. A deployment
- * would need the keypair of the program's address, which is not published.
+ * The command and its arguments. The program exists from the first block, and the demo admin may upgrade it. A
+ * deployment would need the keypair of the program's address, which is not published.
  */
 export function validatorCommand(dataDir: string): string[] {
   return [

@@ -33,7 +33,7 @@ export default function View() {
     target.scrollIntoView();
   }, [hash]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the buttons in it have both
+    // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: its buttons have both
     <div ref={place} onInput={choose} onClick={copy}>
       {/* Where the service puts the guide. */}
       {typeof document === 'undefined' && '__GUIDE__'}
