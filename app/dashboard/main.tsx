@@ -1,6 +1,5 @@
 /**
- * The first file of the web page. It lets the browser draw the document before any large script runs, then loads the
- * app.
+ * The first file of the page. It lets the browser draw the document before any large script runs, then loads the app.
  */
 import './style.css';
 
@@ -8,9 +7,8 @@ import './style.css';
 const RENEWED = 'renewed';
 const RENEWED_AGAIN_MS = 60_000;
 
-// A new build has other file names, so a tab of the old build cannot load its remaining files. A reload loads the new
-// build, after a question if there is unsaved input. It happens once: a file that is still missing has another cause,
-// which the view shows.
+// A new build has other file names, so an old tab cannot load its remaining files. A reload loads the new build. The
+// browser asks first if input is unsaved. Only one reload: a file that is still missing has another cause.
 window.addEventListener('vite:preloadError', () => void renew());
 
 async function renew(): Promise<void> {

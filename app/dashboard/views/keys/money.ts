@@ -1,5 +1,5 @@
 /**
- * A wallet's money and keys on the chain: grants, allowance, gas. They are read together, so that they fit each other.
+ * A wallet's money and keys on the chain: grants, allowance, gas. They are read together, so that they match.
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { queryOptions } from '@tanstack/react-query';

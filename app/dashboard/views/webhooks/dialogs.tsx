@@ -8,7 +8,7 @@ import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { explain, rest } from '../../service.ts';
 
-/** The test event is no choice, because it is always sent. */
+/** The event types to choose from. A test is always sent. */
 const CHOICES = EVENT_TYPES.filter((type) => type !== 'webhook.test');
 
 interface MadeProps {
