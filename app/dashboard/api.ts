@@ -1,11 +1,10 @@
 /**
- * The clients of the marketplace's service, with the schemas of its answers. Heavy, so service.ts loads it beside the
- * first view and not before it.
+ * The clients of the marketplace's service, with the schemas of its answers. Large, so service.ts loads it lazily.
  */
 import { createClient } from '../sdk/client/client.ts';
 import { createManagementClient } from '../sdk/client/management.ts';
 
 export function createApi(baseUrl: string) {
-  // The page's cache repeats reads, and says so.
+  // The page's query cache retries reads and shows that it does.
   return { rest: createClient({ baseUrl, repeatReads: false }), call: createManagementClient({ baseUrl }).call };
 }

@@ -9,11 +9,11 @@ import { agentQuery, agentsQuery, configQuery, loadApi, queryClient, styleNonce 
 import { filtersOf } from './views/catalogueSearch.ts';
 import { sessionQuery } from './wallet/session.ts';
 
-/** How long the prerendered drawing waits for the first view's data. */
+/** Timeout of the first view's data, ms. Until then the prerendered drawing is shown. */
 const FIRST_DATA_MS = 1_500;
 
 export async function startPage(): Promise<void> {
-  // Libraries that add a style element need this nonce.
+  // Libraries that add a style element need this nonce, because of the CSP.
   setNonce(styleNonce());
   const router = createPageRouter(createBrowserHistory(), { scrollRestoration: true });
   const patience = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_MS));

@@ -47,7 +47,7 @@ function hashSources(): string {
   return hash.digest('hex');
 }
 
-/** Builds beside the old one and then replaces it at once. A running server has already read the old files. */
+/** Builds into a new folder, which then replaces the old build. A running server has already read the old files. */
 async function build(hash: string): Promise<void> {
   // Imported here, so that a start without changes does not load them.
   const [vite, { default: react }, { default: tailwindcss }] = await Promise.all([
@@ -59,7 +59,7 @@ async function build(hash: string): Promise<void> {
   const drawer = mkdtempSync(join(HERE, 'dist-'));
   try {
     const shared = { root: HERE, configFile: false, logLevel: 'warn' } as const;
-    // A data: URI would need an exception in the policy.
+    // A data: URI would need an exception in the CSP.
     const assetsInlineLimit = 0;
     const built = (await vite.build({
       ...shared,
@@ -111,8 +111,8 @@ interface Modules {
 }
 
 /**
- * Groups each entry and everything that it imports, directly or not, into one file, without modules of an earlier
- * entry. Lazy imports stay separate.
+ * Groups each entry and all its direct and indirect imports into one file, without modules of an earlier entry. Lazy
+ * imports stay separate.
  */
 function createLoads(entries: string[]): (id: string, modules: Modules) => string | null {
   const known = new Map<string, Set<string>>(entries.map((entry) => [entry, new Set([join(HERE, entry)])]));
@@ -129,7 +129,7 @@ function createLoads(entries: string[]): (id: string, modules: Modules) => strin
     entries.find((entry) => isPart(known.get(entry)!, id, modules, new Set()))?.match(/(\w+)\.tsx?$/)?.[1] ?? null;
 }
 
-/** Writes the document of every view: its drawing, and preloads of everything that it will need. */
+/** Writes the document of every view: its drawing, and preloads of its files and its first requests. */
 function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'], drawings: Map<string, Drawing>) {
   const chunks = output.filter((file) => file.type === 'chunk');
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
@@ -164,7 +164,7 @@ function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'
       .replace(/ *<link rel="modulepreload".*\n/g, '')
       .replace('</head>', () => `${links.map((link) => `  ${link}\n  `).join('')}</head>`)
       .replace('<div id="root">', () => `<div id="root" data-drawing>${drawn}`);
-    // The guide is whole without a script.
+    // The guide is complete without a script.
     const isWhole = name === 'docs';
     writeFileSync(join(folder, `${name}.html`), isWhole ? document.replace(/ *<noscript>.*\n/, '') : document);
   }

@@ -1,5 +1,5 @@
 /**
- * The first file of the web page. It lets the browser draw the document before anything heavy runs, then loads the app.
+ * The first file of the page. It lets the browser draw the document before any large script runs, then loads the app.
  */
 import './style.css';
 
@@ -7,13 +7,13 @@ import './style.css';
 const RENEWED = 'renewed';
 const RENEWED_AGAIN_MS = 60_000;
 
-// A new build has other file names, so a tab of the old one cannot load its remaining files. A reload loads the new
-// build; unsaved input asks first. Only once: a file that is still missing is another fault, which its view shows.
+// A new build has other file names, so an old tab cannot load its remaining files. A reload loads the new build. The
+// browser asks first if input is unsaved. Only one reload: a file that is still missing has another cause.
 window.addEventListener('vite:preloadError', () => void renew());
 
 async function renew(): Promise<void> {
   if (Date.now() - Number(sessionStorage.getItem(RENEWED)) < RENEWED_AGAIN_MS) return;
-  // A service that does not answer has no newer build.
+  // If the service does not answer, a reload cannot help.
   const { ok } = await fetch(location.href, { method: 'HEAD', headers: { accept: 'text/html' } }).catch(Response.error);
   if (!ok) return;
   sessionStorage.setItem(RENEWED, String(Date.now()));
@@ -22,6 +22,6 @@ async function renew(): Promise<void> {
 
 const start = () => void import('./app.tsx').then(({ startPage }) => setTimeout(startPage));
 
-// A tab in the background draws nothing until it is visible.
+// A background tab gets no animation frames.
 if (document.visibilityState === 'hidden') start();
 else requestAnimationFrame(() => setTimeout(start));

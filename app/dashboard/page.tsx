@@ -7,7 +7,7 @@ import type { PageRouter } from './routes.tsx';
 import { queryClient } from './service.ts';
 
 export function Page({ router }: { router: PageRouter }) {
-  // Marks that this is the live page and no longer the prerendered drawing.
+  // From here on, this is the live page and not the prerendered drawing.
   useEffect(() => document.getElementById('root')?.removeAttribute('data-drawing'), []);
   return (
     <QueryClientProvider client={queryClient}>

@@ -1,6 +1,6 @@
 /**
  * Draws the page's views without data, during the build. The document contains the drawing, so a slow phone shows the
- * page before it has read any script.
+ * page before it has loaded any script.
  */
 import { createMemoryHistory } from '@tanstack/react-router';
 import { renderToStaticMarkup } from 'react-dom/server';
@@ -26,7 +26,7 @@ const ASKED_BY_ALL = ['/trpc/auth.session', '/trpc/config.get'];
 /** The name of each document, its view, and a URL of it; the drawing does not depend on the URL's values. */
 const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = [
   ['catalogue', 'catalogue', '/', [`/v1/agents?limit=${filtersOf({}).limit}`]],
-  // With filters in its URL, it requests something else.
+  // With filters in the URL, the catalogue sends other requests.
   ['search', 'catalogue', '/', []],
   ['agent', 'agent', `/agents/${AGENT.agent_id}`, [`/v1/agents/${AGENT.agent_id}`]],
   ['unknownAgent', 'agent', '/agents/any', []],
@@ -44,7 +44,7 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['listing', 'listing', '/creator/any', []],
   ['docs', 'docs', '/docs', []],
   ['admin', 'admin', '/admin', []],
-  // An address without a view; from it people go to the catalogue.
+  // The document of unknown URLs. It preloads the catalogue, because its message links there.
   ['unknown', 'catalogue', '/unknown', []],
   ['adminDispute', 'dispute', '/admin/disputes/any', []],
 ];
@@ -64,6 +64,6 @@ async function draw(path: string): Promise<string> {
   const router = createPageRouter(createMemoryHistory({ initialEntries: [path] }));
   await router.load();
   const html = renderToStaticMarkup(<Page router={router} />);
-  // Input before the page has loaded would be lost with the drawing.
+  // Input into the drawing would be lost when the live page replaces it.
   return html.replaceAll(/<(form|search)(?=[ >])/g, '<$1 inert');
 }

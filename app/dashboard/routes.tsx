@@ -84,7 +84,7 @@ const routes = [
     path: '/creator/$agentId',
     component: view(() => import('./views/listing.tsx')),
   }),
-  // In the first file, because its document has its text already.
+  // Not lazy, because its document already contains the text.
   createRoute({ getParentRoute: () => root, path: '/docs', component: Docs }),
   createRoute({
     getParentRoute: () => root,
@@ -101,7 +101,7 @@ const routes = [
 
 const routeTree = root.addChildren(routes);
 
-/** `scrollRestoration` is for browsers; without one, the router would write a script into the page. */
+/** `scrollRestoration` is for browsers only: in prerendering, the router would write a script into the page. */
 export const createPageRouter = (history: RouterHistory, { scrollRestoration = false } = {}) =>
   createRouter({
     routeTree,
@@ -132,7 +132,7 @@ function NotFound() {
   );
 }
 
-/** A fault of the page, or a file of it that could not be loaded. */
+/** Shown for a fault of the page, or if one of its files could not be loaded. */
 function Broken({ error, reset }: ErrorComponentProps) {
   return (
     <div className="grid gap-4">

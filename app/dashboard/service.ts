@@ -1,4 +1,4 @@
-/** The marketplace's service for the web page: same origin, with the session's cookie, never with a stored key. */
+/** Access to the marketplace's service: same origin, with the session's cookie, never with a stored key. */
 import { QueryClient, queryOptions } from '@tanstack/react-query';
 import type { AgentFilters } from '../sdk/client/client.ts';
 import { MarketplaceError } from '../sdk/client/error.ts';
@@ -9,9 +9,9 @@ export const BASE_URL = typeof location === 'undefined' ? '' : location.origin;
 
 const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
-/** Nonce of style elements, required by the page's policy. */
+/** Nonce of style elements, required by the page's CSP. */
 export const styleNonce = (): string => meta('style-nonce');
-/** Path where a local network offers test wallets; empty on any other. */
+/** Path where a local network offers test wallets; empty on other networks. */
 export const developmentWalletsPath = (): string => meta('development-wallets');
 
 type Api = ReturnType<typeof import('./api.ts').createApi>;
@@ -42,7 +42,7 @@ export const call: Api['call'] = async (...input) => (await loadApi()).call(...i
 
 const RETRIES = 3;
 
-/** Retries only temporary failures: no answer at all, or a busy service. */
+/** True for temporary failures: no answer at all, or a busy service. Only these are retried. */
 const mayPass = (error: unknown): boolean =>
   error instanceof MarketplaceError ? error.status === 503 || error.status === 429 : error instanceof TypeError;
 

@@ -23,10 +23,9 @@ export interface GroupCommit {
   /** Resolves once it is written; a power cut may lose it. */
   note(query: CompiledQuery): Promise<Written>;
   /**
-   * The same for several writes, all or none, never at the same time as others that name one of these locks. SQLite has
-   * one writer, so there nothing runs at the same time. `begin` is called when their turn comes, which may be much
-   * later. If it throws, they are rejected with its error and none of them runs. With `isDurable` they are on disk, like
-   * an intent.
+   * Runs several writes, all or none, while it holds these locks exclusively. SQLite has one writer, so there it needs
+   * no locks. `begin` is called once the locks are held, which may be much later. If it throws, no write runs, and the
+   * error is passed on. With `isDurable` the writes are on disk, like an intent.
    */
   alone(
     locks: readonly string[],
@@ -34,14 +33,14 @@ export interface GroupCommit {
     begin?: () => void,
     isDurable?: boolean,
   ): Promise<Written[]>;
-  /** Resolves when no thread copies the log. Long work can wait for that, because the log grows while it is copied. */
+  /** Resolves when no thread copies the log. Long work should wait, because the log grows while it is copied. */
   room(): Promise<void>;
-  /** Commits with intents until now; each is one fsync. */
+  /** Number of commits with intents so far; each is one fsync. */
   commits(): number;
 }
 
 interface Waiting {
-  /** All of them or none. */
+  /** Run together: all or none. */
   queries: readonly CompiledQuery[];
   begin?: (() => void) | undefined;
   isDurable: boolean;
@@ -51,10 +50,10 @@ interface Waiting {
 }
 
 /**
- * Set by another thread: 1 while it copies a long log into the file. The log may then start again from its beginning.
+ * Set by another thread: 1 while it copies a long log into the file. Then the log may restart from its beginning.
  */
 export const createLogState = () => new Int32Array(new SharedArrayBuffer(4));
-/** Interval and limit of waiting for that thread: if it has ended, it must not block anybody. */
+/** Interval and limit of waiting for that thread: a thread that has ended must not block others. */
 const ROOM_LOOK_MS = 5;
 const ROOM_WAIT_MS = 1_000;
 
@@ -62,8 +61,8 @@ const ROOM_WAIT_MS = 1_000;
 const MAX_STATEMENTS = 400;
 
 /**
- * Prepares each text once, because preparing costs as much as running. SQLite (since 3.46) fits its plan to a parameter
- * that stands alone after LIMIT, and prepares the statement again for every value. A sum avoids that.
+ * Prepares each text once, because preparing costs as much as running. If only a parameter follows LIMIT, SQLite (since
+ * 3.46) plans for its value and prepares the statement again for every value. Adding 0 to the parameter avoids that.
  */
 export function createPrepare(sqlite: Sqlite.Database): (text: string) => Sqlite.Statement {
   const statements = new LRUCache<string, Sqlite.Statement>({ max: MAX_STATEMENTS });

@@ -1,13 +1,13 @@
 /**
- * Marks a SQLite file whose rows have moved to PostgreSQL. A process that continued with the file by accident would use
- * money that others already move.
+ * Marks a SQLite file whose rows have moved to PostgreSQL. A process that still used the file by accident would spend
+ * money that another process already manages.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const markOf = (path: string) => `${path}.moved`;
 
-/** Writes beside the file where its rows have moved; on disk when it returns. */
+/** Writes a mark with the target of the move beside the SQLite file. The mark is on disk when this returns. */
 export function markMoved(path: string, target: string): void {
   const mark = openSync(markOf(path), 'w', 0o600);
   writeSync(mark, `${target}\n`);

@@ -27,7 +27,7 @@ export interface OpenOptions {
 /** An open database of either kind. */
 export interface OpenDatabase<Tables> {
   db: Kysely<Tables>;
-  /** Runs one statement; with SQLite at once, without Kysely's turns of the event loop. */
+  /** Runs one statement. With SQLite it runs synchronously, while Kysely would wait for the event loop. */
   run(query: CompiledQuery): Written | Promise<Written>;
   /** Nothing may run on `db` after this. */
   close(): void | Promise<void>;
@@ -48,8 +48,8 @@ export interface OpenedDatabase<Tables> extends OpenDatabase<Tables> {
 export function openDatabase<Tables>(path: string, options: OpenOptions = {}): OpenedDatabase<Tables> {
   if (!options.readonly && path !== ':memory:') {
     mkdirSync(dirname(path), { recursive: true });
-    // Only for its owner, whatever the folder. SQLite gives its other files the same mode. A file that is there is not
-    // opened: closing it would drop the locks of all connections of this process.
+    // Readable by its owner only, whatever the folder's mode. SQLite gives its other files the same mode. An existing
+    // file is not opened here: closing it would drop the locks of all connections of this process.
     if (existsSync(path)) chmodSync(path, 0o600);
     else closeSync(openSync(path, 'a', 0o600));
   }

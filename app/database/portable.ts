@@ -3,7 +3,7 @@ import { type Expression, type Kysely, PostgresAdapter, type RawBuilder, sql } f
 import { lockNumber } from './postgres.ts';
 
 /** True for PostgreSQL. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export const isPostgres = (db: Kysely<any>): boolean => db.getExecutor().adapter instanceof PostgresAdapter;
 
 /** PostgreSQL's clock, unix milliseconds. */
@@ -12,11 +12,11 @@ export const POSTGRES_NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 100
 const SQLITE_NOW_MS = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
 /** The database's clock, shared by all its users, unix milliseconds. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export const nowMsOf = (db: Kysely<any>): RawBuilder<bigint> =>
   sql.raw(isPostgres(db) ? POSTGRES_NOW_MS : SQLITE_NOW_MS);
 
-/** Reads everything at one moment, so that a page and its total agree. In SQLite every transaction does so. */
+/** Runs all reads on one snapshot, so that a page and its total agree. In SQLite every transaction is a snapshot. */
 export function readTogether<Tables, Answer>(
   views: Kysely<Tables>,
   read: (moment: Kysely<Tables>) => Promise<Answer>,
@@ -26,15 +26,15 @@ export function readTogether<Tables, Answer>(
 }
 
 /** The number of rows of a query. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export async function countRows(db: Kysely<any>, query: Expression<unknown>): Promise<number> {
   const { rows } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${query}) AS known`.execute(db);
   return Number(rows[0]!.total);
 }
 
 /**
- * Lets `run` read and write without another user of the same lock in between. In PostgreSQL, two parallel statements
- * both see the state before the other. SQLite has one writer, so one statement of `run` that does both is alone.
+ * Holds a lock while `run` reads and writes. In PostgreSQL, two parallel statements both see the state before the
+ * other. SQLite has one writer and takes no lock, so there `run` must read and write in one statement.
  */
 export function aloneOn<Tables, Answer>(
   db: Kysely<Tables>,
@@ -52,15 +52,15 @@ export function aloneOn<Tables, Answer>(
  * `(…)` after IN or NOT IN: any number of texts as one value, so that the statement's text stays the same. SQLite has
  * no arrays, and PostgreSQL no `json_each` of a text.
  */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export function textsOf(db: Kysely<any>, texts: readonly string[]): RawBuilder<string> {
   return isPostgres(db)
     ? sql<string>`(SELECT unnest(CAST(${texts} AS text[])))`
     : sql<string>`(SELECT value FROM json_each(${JSON.stringify(texts)}))`;
 }
 
-/** Bytes in a place without a column's type, where PostgreSQL would take the value for text. */
-// biome-ignore lint/suspicious/noExplicitAny: of whatever tables
+/** Bytes in an expression without a column type, where PostgreSQL would assume text. */
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
 export function bytesOf(db: Kysely<any>, bytes: Uint8Array): RawBuilder<Buffer> {
   const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return isPostgres(db) ? sql<Buffer>`CAST(${value} AS bytea)` : sql<Buffer>`${value}`;

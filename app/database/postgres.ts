@@ -25,14 +25,14 @@ export const MAX_CONNECTIONS = 10;
 export const LOCKING_CONNECTIONS = 3;
 /** Timeout of one statement, and of waiting for a free connection. */
 const STATEMENT_MS = 30_000;
-/** Covers a network that loses the answer: the connection is then given up. */
+/** Timeout of an answer, in case the network loses it. The connection is then closed. */
 const ANSWER_MS = STATEMENT_MS + 5_000;
 const CONNECT_MS = 5_000;
-/** A process that stands still with a lock loses it after this time, because other claims wait for it. */
+/** Timeout of a lock whose process is idle in its transaction: other claims wait for the lock. */
 const HELD_MS = 5_000;
 const BEGIN_HOLDING = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${HELD_MS}`;
 const BEGIN_DURABLY = `${BEGIN_HOLDING}; SET LOCAL synchronous_commit = on`;
-/** Prepared texts per connection. */
+/** Maximum number of prepared statements per connection. */
 const MAX_NAMED = 400;
 
 export interface PostgresOptions {
@@ -50,7 +50,7 @@ export interface PostgresOptions {
    */
   seqScans?: 'off';
   max?: number;
-  /** Called when an idle connection is lost; it is replaced. */
+  /** Called when an idle connection is lost; the pool replaces it. */
   onLost?: (error: Error) => void;
   /** Runs first in every transaction; if it throws, the transaction fails. */
   onBegin?: (connection: DatabaseConnection) => Promise<void>;
@@ -152,7 +152,8 @@ function connectionOf(url: string, { schema, readonly, synchronousCommit, seqSca
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
     application_name: `marketplace ${schema}`,
-    // In a pool this also limits the wait for a free connection, when hundreds wait at once. `Connection` has its own.
+    // In a pool this also limits the wait for a free connection, which is long when hundreds wait at once. `Connection`
+    // has its own timeout for connecting.
     connectionTimeoutMillis: STATEMENT_MS,
     statement_timeout: STATEMENT_MS,
     query_timeout: ANSWER_MS,
@@ -180,7 +181,7 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
       return written;
     },
     note: (query) => runOn(notes, query),
-    // A process of PostgreSQL's own writes its log.
+    // PostgreSQL itself writes its log.
     room: async () => undefined,
     async alone(locks, queries, begin, isDurable = false) {
       const client = await locking.connect();
@@ -206,7 +207,7 @@ export function createPostgresWrites(intents: pg.Pool, notes: pg.Pool, locking =
   };
 }
 
-/** PostgreSQL's advisory locks have numbers. If two names collide by chance, one only waits for the other. */
+/** The number of an advisory lock. If two names collide by chance, they only share a lock. */
 export function lockNumber(name: string): bigint {
   return createHash('sha256').update(name).digest().readBigInt64BE();
 }
@@ -224,8 +225,8 @@ function parserOf(type: number, format?: string) {
 }
 
 /**
- * Precedes characters that a text must not contain directly. It is of the private use area, so texts rarely contain it;
- * those that do are escaped too.
+ * Precedes an escaped character. It is in Unicode's private use area, so texts rarely contain it. If they do, it is
+ * escaped too.
  */
 const ESCAPE = '\uE000';
 
@@ -244,7 +245,7 @@ export function fromStored(text: string): string {
 const names = new Map<string, string>();
 let generation = 0;
 
-/** One name per text; none if there are too many. */
+/** The name of a text's prepared statement; undefined if there are too many. */
 function nameOf(text: string): string | undefined {
   const known = names.get(text);
   if (known !== undefined) return known;
@@ -254,7 +255,7 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** If no address of a host such as localhost can be reached: the error of one address, which has a message. */
+/** If a host such as localhost has several addresses and none answers: the error of one, which has a message. */
 const single = (error: Error): Error => (error instanceof AggregateError ? error.errors[0] : error);
 
 /** A connection that keeps its statements prepared, and whose texts may contain U+0000. */
@@ -263,7 +264,7 @@ class Connection extends pg.Client {
     super({ ...config, connectionTimeoutMillis: CONNECT_MS });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: with a callback or without, as pg has it
+  // biome-ignore lint/suspicious/noExplicitAny: like pg, with or without a callback
   override connect(...[callback]: any[]): any {
     if (callback) return super.connect((error: Error) => callback(error && single(error)));
     return super.connect().catch((error) => {
@@ -271,7 +272,7 @@ class Connection extends pg.Client {
     });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg are many; strings with values are all that we send
+  // biome-ignore lint/suspicious/noExplicitAny: pg has many overloads; we send only strings with values
   override query(...given: any[]): any {
     const [text, values, callback] = given;
     // Without values it is BEGIN or a migration, which may have several statements.

@@ -1,6 +1,6 @@
 /**
- * Caches queries with constant text, one cache per database: building and compiling a query costs several times as much
- * as SQLite needs to run it. Only queries of every call are worth it.
+ * Caches queries with constant text, one cache per database: building and compiling a query takes several times as long
+ * as running it in SQLite. Use it only for queries that every call runs.
  */
 import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 

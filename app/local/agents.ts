@@ -30,7 +30,7 @@ export interface LocalAgent {
   listing: AgentListing | null;
 }
 
-/** The demo agents, with those that this chain already lists. */
+/** The demo agents, each with its listing if this chain has one. */
 export async function readAgents(connection: Connection, identities: Identities): Promise<LocalAgent[]> {
   const agents = demoAgents.map((definition) => {
     const creator = identities.creators[definition.creator].publicKey;
@@ -43,7 +43,7 @@ export async function readAgents(connection: Connection, identities: Identities)
   });
 }
 
-/** True if the listing on-chain is exactly as it would be made now on this port, so it needs no transaction. */
+/** True if the on-chain listing equals the one for this port, so no transaction is needed. */
 export function isListedAs(agent: LocalAgent, port: number | undefined, demoDir: string): boolean {
   if (!agent.listing || port === undefined) return false;
   const { metadata } = describeAgent(agent.definition, port, demoDir);

@@ -28,7 +28,7 @@ export async function provideGas({ connection }: Marketplace, callers: readonly 
   if (lamports >= TANK_LAMPORTS / 2n) await addGas({ connection }, { wallet, lamports });
 }
 
-/** The caller with a key that this chain and this marketplace know. */
+/** Returns the caller with a key that this chain and this marketplace accept. */
 export async function provideKey(marketplace: Marketplace, caller: DemoCaller): Promise<DemoCaller> {
   const wallet = keypairSigner(caller.wallet);
   const name = 'local network';

@@ -11,7 +11,7 @@ export interface LocalChain {
   rpcUrl: string;
   wsUrl: string;
   connection: Connection;
-  /** Has cheat codes: programs and SOL can be written to it. */
+  /** True if the node has cheat codes, which write programs and SOL. */
   isSurfpool: boolean;
 }
 

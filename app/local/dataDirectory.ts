@@ -55,12 +55,12 @@ export function claimForChain(
   if (kept !== null || records.some((name) => name.endsWith('.db'))) {
     const folder = join(dataDir, `old-${time}`);
     mkdirSync(folder, { mode: 0o700 });
-    // The chain file goes last: the next start then completes an interrupted move.
+    // The chain file is moved last, so that the next start completes an interrupted move.
     records.sort((a, b) => Number(a === CHAIN_FILE) - Number(b === CHAIN_FILE));
     for (const name of records) renameSync(join(dataDir, name), join(folder, name));
     old = kept === null ? `have been moved to ${folder}` : `stay in its PostgreSQL, database ${kept}`;
   }
-  // One server has a database per chain, and none is ever dropped.
+  // The server has one database per chain, and never drops one.
   const database = chain.onPostgres ? `chain_${time.toLowerCase().replaceAll('-', '_')}` : null;
   const claimed: KnownChain = { genesis_hash: chain.genesisHash, database };
   writeFileSync(path, `${JSON.stringify(claimed, null, 2)}\n`);

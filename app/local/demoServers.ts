@@ -8,7 +8,7 @@ import { KEY_DIRECTORY_PATH } from '../sdk/creator/callSignature.ts';
 import { demoAgents } from './creators/definitions.ts';
 import type { FromCreators, StartMessage, ToCreators } from './creators/main.ts';
 
-/** How long to wait for a port of the last run, which an ending process may still hold, before another is used. */
+/** Time to wait for a port of the last run: an ending process may still hold it. Then another port is used. */
 const PORT_PATIENCE_MS = 1_500;
 const PORT_RETRY_MS = 100;
 

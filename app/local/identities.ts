@@ -1,6 +1,6 @@
 /**
- * The participants of the local network: one keypair file per role in `DATA_DIR/demo`, made on the first start and kept
- * forever. So wallets, mint, agents and API keys stay the same, also on a new chain.
+ * The participants of the local network: one keypair file per role in `DATA_DIR/demo`, made on the first start and
+ * never deleted. So wallets, mint, agents and API keys stay the same, also on a new chain.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The PostgreSQL of `npm start -- --postgres`: stored in the data directory, running as long as everything else. */
+/** The PostgreSQL of `npm start -- --postgres`: stored in the data directory, started and stopped with the rest. */
 import { join } from 'node:path';
 import { administer, type PostgresServer, startPostgres } from './postgres.ts';
 import type { Shutdown } from './shutdown.ts';

@@ -189,7 +189,7 @@ function announce({ config, demoDir }: Start, network: LocalNetwork): void {
 }
 
 await runCommandLine(command);
-// A closed terminal breaks the pipe; stopping must continue without it.
+// A closed terminal breaks the pipe. This must not interrupt the shutdown.
 process.stdout.on('error', () => {});
 const shutdown = createShutdown(tell);
 try {

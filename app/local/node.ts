@@ -28,7 +28,7 @@ function report(message: NodeReady | NodeFailed): void {
 }
 
 async function start(slotTimeMs: number): Promise<NodeReady> {
-  // Imported here, because a failure of a static import could not be reported.
+  // Imported dynamically, because a failed static import could not be reported to the parent.
   const { Account } = await import('litesvm/dist/internal.js').catch((cause) => {
     const platform = `${process.platform} ${process.arch}`;
     throw new Error(`it exists for Linux and macOS on x64 and arm64, not for ${platform}`, { cause });

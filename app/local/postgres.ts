@@ -33,10 +33,10 @@ const SOCKET_PORT = 5432;
 const SOCKET_BYTES = 107;
 /** Timeout of the start, long enough for a busy machine. */
 const START_MS = 60_000;
-/** How long the server of a killed process may take to end after its interrupt. */
+/** Time for the server of a killed process to end after its SIGINT. After that it gets SIGQUIT. */
 const LEFTOVER_MS = 10_000;
 const POLL_MS = 50;
-/** Log lines in the message if it does not start. */
+/** Number of log lines in the error message if the server does not start. */
 const TOLD_LINES = 5;
 
 export interface PostgresPlace {
@@ -175,16 +175,17 @@ interface Reached {
 }
 
 /**
- * Lets another user reach a folder that only we can traverse, such as one in /root: through an open descriptor of it.
+ * Opens a folder, so that another user can reach it through the descriptor even if its path is closed to that user, as
+ * in /root.
  */
 function reach(folder: string, who: Reached['who']): Reached {
   const isOurs = who.uid === undefined || !existsSync('/proc/self/fd');
   return { who, path: isOurs ? folder : '/proc/self/fd/4', fd: openSync(folder, 'r') };
 }
 
-/** Runs a command that is interrupted when this process ends in any way; `fd` is then closed here. */
+/** Runs a command that gets SIGINT when this process ends in any way. Closes `fd` here after the command has it. */
 function spawnTied(command: string[], { who, fd }: Reached, outputs: [StdioValue, StdioValue]): ChildProcess {
-  // The shell notices our end when its input closes.
+  // The shell notices that this process has ended when its input closes.
   const script =
     '"$@" & child=$!; (read _; kill -INT $child) <&3 & reader=$!; wait $child; code=$?; kill $reader; exit $code';
   const child = spawn('sh', ['-c', script, 'sh', ...command], {
@@ -225,7 +226,7 @@ function serverOf(folder: string): number | null {
  * the file is then removed.
  */
 async function outlive(folder: string): Promise<void> {
-  // Elsewhere PostgreSQL's own checks must be enough.
+  // Without /proc, only PostgreSQL's own checks remain.
   if (!existsSync('/proc')) return;
   const real = realpathSync(folder);
   const end = Date.now() + LEFTOVER_MS;
@@ -233,7 +234,7 @@ async function outlive(folder: string): Promise<void> {
     const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
     const left = pids.map(Number).filter((pid) => cwdOf(pid) === real);
     if (left.length === 0) return rmSync(join(folder, 'postmaster.pid'), { force: true });
-    // Ends without a checkpoint: the next start recovers.
+    // SIGQUIT ends it without a checkpoint; the next start recovers.
     if (Date.now() > end) for (const pid of left) process.kill(pid, 'SIGQUIT');
     await delay(POLL_MS);
   }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '../sdk/client/client.ts';
 import { MarketplaceError } from '../sdk/client/error.ts';
 
-/** Long, because a busy computer is no error; it ends only a wait that would never succeed. */
+/** Long, because a busy computer is no error. It only ends a wait that would never succeed. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 50;
 

@@ -16,7 +16,7 @@ import type { Shutdown } from './shutdown.ts';
 
 /** Loopback only: the demo keys are on this disk, and everything here is for one user. */
 const HOST = '127.0.0.1';
-/** Part of the two seconds in which everything here ends. */
+/** Timeout for the relay to stop, within the two seconds for the whole shutdown. */
 const SHUTDOWN_SECONDS = 1;
 
 /** Starts indexer and relay in this process; returns the API's base URL. */
@@ -70,7 +70,7 @@ export async function startService(
       // With cheat codes, the fee payer can get any amount.
       runway: { minHours: 0, minLamports: chain.isSurfpool ? 0 : STOP_LAMPORTS, lookSeconds: LOOK_SECONDS },
       minFreeBytes: 0,
-      // After a time travel, a user wants to see a call archived at once, not after eleven more.
+      // After a time travel, a user expects one call to be archived at once, not only together with eleven more.
       archive: { mode: 'on', waitSeconds: 0 },
       trustProxy: 0,
       publicRate: { perSecond: 50, burst: 200 },

@@ -1,16 +1,16 @@
 /**
  * Ends everything that was started, once and within two seconds: after Ctrl-C, a signal, the end of npm or of a child,
- * or a failed start. It kills what has not ended in time.
+ * or a failed start. This process exits in time even if a step has not ended.
  */
 
 import { readFileSync } from 'node:fs';
 
-/** Limit of waiting, ms; the rest of the two seconds is for the process itself to end. */
+/** Timeout of all steps, ms. The rest of the two seconds is for the exit of the process. */
 const GRACE_MS = 1_400;
 const PARENT_POLL_MS = 200;
 
 export interface Shutdown {
-  /** Runs when stopping starts, last registered first, each awaited before the next. */
+  /** Registers a step of the shutdown. The last registered runs first, and each is awaited before the next. */
   onStop(end: () => unknown): void;
   /** Starts stopping; the process ends with this code. */
   stop(reason: string, exitCode: number): Promise<never>;

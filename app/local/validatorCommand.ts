@@ -5,14 +5,14 @@ import { quote } from './greeting.ts';
 import { PROGRAM_ARTIFACT } from './network.ts';
 
 /**
- * Number of shreds to keep, days of a quiet chain: the index cannot be rebuilt from history that the validator has
- * dropped.
+ * Number of shreds to keep: enough for days of a quiet chain. The index cannot be rebuilt from history that the
+ * validator has dropped.
  */
 const KEPT_SHREDS = 100_000_000;
 
 /**
- * The words of the command. The program exists from the first block, and the demo admin may upgrade it. A deployment
- * would need the keypair of the program's address, which is not published.
+ * The command and its arguments. The program exists from the first block, and the demo admin may upgrade it. A
+ * deployment would need the keypair of the program's address, which is not published.
  */
 export function validatorCommand(dataDir: string): string[] {
   return [
@@ -23,5 +23,5 @@ export function validatorCommand(dataDir: string): string[] {
   ];
 }
 
-/** The command as a user types it. */
+/** The command as one line to type in a shell. */
 export const commandLine = (words: readonly string[]): string => words.map(quote).join(' ');

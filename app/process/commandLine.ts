@@ -1,11 +1,11 @@
-/** Reads the command line of every command except the CLI. Unknown words are refused, never ignored. */
+/** Reads the command line of every command except the CLI. Unknown arguments are refused, never ignored. */
 import { type Command, CommanderError } from 'commander';
 
 const EXIT_USAGE = 2;
 
 /**
- * Runs the command's action. Exits with 2 and the usage if a word or an option is unknown or missing, and with 0 after
- * help. Errors of the action are thrown on.
+ * Runs the command's action. Exits with 2 and the usage if an argument or option is unknown or missing, and with 0
+ * after help. Rethrows errors of the action.
  */
 export async function runCommandLine(command: Command): Promise<void> {
   prepare(command);
@@ -14,7 +14,7 @@ export async function runCommandLine(command: Command): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) process.exit(0);
-    // Commander reports only the number of excess words.
+    // Commander reports only the number of excess arguments.
     const isWord = error.code === 'commander.excessArguments';
     console.error(`${isWord ? `error: unknown argument: ${command.args.join(' ')}` : error.message}\n`);
     console.error(command.helpInformation().trimEnd());

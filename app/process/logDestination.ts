@@ -5,7 +5,7 @@
 import { renameSync, statSync } from 'node:fs';
 import pino, { type DestinationStream } from 'pino';
 
-/** Lines that wait until they can be written: about a thousand. */
+/** Limit of buffered log lines: about a thousand lines. */
 const MAX_WAITING_BYTES = 256 * 1024;
 const RETRY_MS = 500;
 /** A log file of this size becomes `FILE.1`, and `FILE.1` becomes `FILE.2`. */
@@ -43,7 +43,7 @@ export function logToStandard(fd: 1 | 2): DestinationStream {
 function open(dest: string | number): Destination {
   const destination = pino.destination({
     dest,
-    // An asynchronous destination tries for ever to write the rest when the process exits.
+    // When the process exits, an asynchronous destination retries writing the rest without end.
     sync: true,
     mode: 0o600,
     maxLength: MAX_WAITING_BYTES,
@@ -53,7 +53,7 @@ function open(dest: string | number): Destination {
     dropped += 1;
   });
   let isWaiting = false;
-  // The lines are still in memory. Each write, of nothing too, tries to write them again.
+  // The lines are still in memory. Each write, even an empty one, retries them.
   destination.on('error', () => {
     if (isWaiting) return;
     isWaiting = true;
@@ -76,7 +76,7 @@ function rotateAt(maxBytes: number, file: string, destination: Destination): voi
       renameSync(file, `${file}.1`);
       destination.reopen();
     } catch {
-      // It goes on in the file that is open.
+      // The open file stays in use.
     }
   });
 }

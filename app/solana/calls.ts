@@ -68,7 +68,7 @@ export interface ReadAccounts {
   accounts: (AccountInfo<Buffer> | null)[];
 }
 
-/** At most 100 accounts, all read at one moment. */
+/** Reads at most 100 accounts, all at the same slot. */
 export async function readAccounts(
   node: Node,
   addresses: string[],
@@ -97,8 +97,8 @@ export interface SignatureStatus {
 export const MAX_STATUSES = 256;
 
 /**
- * In the order of the request, null if no lasting status is known. Searches the whole history only with `isOld`, which
- * is slow.
+ * In the order of the request, null if the transaction is not known to be confirmed. Searches the whole history only
+ * with `isOld`, which is slow.
  */
 export async function readStatuses(
   node: Node,

@@ -22,7 +22,7 @@ function isOurs(signal: AbortSignal | null | undefined): boolean {
   return signal?.aborted === true && (signal.reason as Error | undefined)?.name !== 'TimeoutError';
 }
 
-/** Parse the answer again only if it contains the word. */
+/** Parses the answer only if it contains the word `error`. */
 function isError(text: string): boolean {
   if (!text.includes('"error"')) return false;
   try {

@@ -100,7 +100,7 @@ export function heliusPrice(options: HeliusOptions, accountKeys: string[]): () =
   };
 }
 
-/** The used part of an answer. */
+/** The fields of an answer that are used here. */
 interface Page {
   data: readonly {
     slot: number;

@@ -7,7 +7,7 @@ export interface NodeUrls {
   wsUrl: string | null;
 }
 
-/** A setting of one URL or several, with the scheme of its default: http or ws. Messages name the variable. */
+/** A setting of one or several URLs, with the scheme of its default: http or ws. Messages name the variable. */
 export const urls = (usual: string) => {
   const scheme = usual.slice(0, usual.indexOf(':'));
   const url = z.url({ protocol: new RegExp(`^${scheme}s?$`) });

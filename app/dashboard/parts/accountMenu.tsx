@@ -18,7 +18,7 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
       button={
         <>
           <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
-          {/* A phone has room for one of them. */}
+          {/* A phone has room for only one: address or balance. */}
           <span className={cx('font-mono text-[0.8125rem]', balance !== undefined && 'max-sm:sr-only')}>
             {shorten(wallet)}
           </span>

@@ -1,4 +1,4 @@
-/** An agent's calls and their latency by the day. */
+/** Charts of an agent's calls and their latency per day. */
 import { Chart } from './chart.tsx';
 import { formatCount, formatDuration, formatRate, formatShort } from './values.tsx';
 

@@ -8,7 +8,7 @@ const POOR_RATE = 0.5;
 export const isFailing = ({ total_executions, success_rate }: AgentSummary): boolean =>
   total_executions > 0 && success_rate < POOR_RATE;
 
-/** Nothing while the agent is healthy. */
+/** Renders nothing for a healthy agent. */
 export function Health({ agent }: { agent: AgentSummary }) {
   if (agent.health.status !== 'degraded') return null;
   return isFailing(agent) ? (

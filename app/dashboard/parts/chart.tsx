@@ -5,7 +5,7 @@ import { Card, cx, Skeleton, Table } from './ui.tsx';
 
 interface ChartProps extends DailyFigures {
   title: string;
-  /** The total in words. */
+  /** The total, as text. */
   summary: ReactNode;
   format(value: number): string;
 }

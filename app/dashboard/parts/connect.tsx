@@ -7,11 +7,11 @@ import { reconnect, useConnected, useWallets } from '../wallet/wallets.ts';
 import { Button, Empty, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 
-// Dialog and menu are loaded on use: a view can be read without them.
+// Dialog and menu are loaded on use: no view needs them to be read.
 const ConnectDialog = lazy(() => import('./connectDialog.tsx'));
 const AccountMenu = lazy(() => import('./accountMenu.tsx'));
 
-/** The wallets of a local network wait this long for an idle moment of the page. */
+/** Maximum wait for an idle moment, ms. Then the test wallets of a local network are loaded. */
 const IDLE_MS = 1_000;
 
 /** Opens the dialog of wallets. */
@@ -69,7 +69,7 @@ export function Account() {
 }
 
 interface SignedInProps {
-  /** Title of the view, if its children have their own head. */
+  /** Title to show in place of the children, if they have their own head. */
   title?: string;
   about?: string;
   why: string;
@@ -77,7 +77,7 @@ interface SignedInProps {
   children: ReactNode;
 }
 
-/** Shows its children to the signed-in wallet, and a way to sign in to everybody else. */
+/** Shows its children to a signed-in wallet (with `admin`, to the admin only). Others are asked to sign in. */
 export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;

@@ -19,5 +19,5 @@ export interface DailyFigures {
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** A day for people. */
+/** A day as people write it, such as `3 Mar`. */
 export const nameOfDay = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));

@@ -19,7 +19,7 @@ export function Dialog({ open, onOpenChange, title, about, children, mayClose = 
   const keep = (event: Event) => {
     if (!mayClose) event.preventDefault();
   };
-  // Radix returns the focus to its own trigger only, and a view opens its dialogs by state.
+  // Radix returns the focus only to its own trigger, but these dialogs are opened by state.
   const opener = useRef<Element | null>(null);
   return (
     <Primitive.Root open={open} onOpenChange={(next) => (next || mayClose) && onOpenChange(next)}>
@@ -32,7 +32,7 @@ export function Dialog({ open, onOpenChange, title, about, children, mayClose = 
           onCloseAutoFocus={(event) => {
             event.preventDefault();
             const { current } = opener;
-            // The body has the focus where the dialog before this one has just gone.
+            // The body had the focus if another dialog closed just before this one opened.
             if (current instanceof HTMLElement && current.isConnected && current !== document.body) current.focus();
             else focusContent();
           }}

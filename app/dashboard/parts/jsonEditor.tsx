@@ -1,4 +1,4 @@
-/** An editor for JSON that shows the line of a fault. Heavy, so views load it on use. */
+/** An editor for JSON that shows the line of a fault. Large, so views load it on use. */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting, syntaxTree } from '@codemirror/language';
@@ -33,7 +33,7 @@ interface Finding {
 }
 
 const LINT_MS = 250;
-/** Nobody reads a longer list to its end. */
+/** Maximum number of listed faults: nobody reads a longer list. */
 const MAX_SHOWN = 8;
 
 const THEME = EditorView.theme({
@@ -164,7 +164,7 @@ function findFaults(view: EditorView, check: JsonEditorProps['check']): Diagnost
   });
 }
 
-/** The position of a path in the text: its deepest existing step. Names may contain dots themselves. */
+/** The position of a path in the text, or of its deepest existing part. Names may contain dots. */
 function findPlace(view: EditorView, root: unknown, path: string): { from: number; to: number } {
   const { state } = view;
   let node = syntaxTree(state).topNode.firstChild;

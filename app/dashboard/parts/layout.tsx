@@ -14,7 +14,7 @@ export function Layout() {
   useWalletEvents(wallet);
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
-  // On a phone the row is wider than the window.
+  // On a phone the row is wider than the window, so the current link is scrolled into view.
   useEffect(() => {
     const row = nav.current;
     const current = row?.querySelector<HTMLElement>('[aria-current]');
@@ -97,7 +97,7 @@ export function Layout() {
   );
 }
 
-/** How many calls of the wallet are running, wherever they were started. */
+/** The number of running calls of the wallet, wherever they were started. */
 function RunningBadge({ wallet }: { wallet: string }) {
   const { data } = useQuery({
     queryKey: ['executions', 'running', wallet],
@@ -113,10 +113,10 @@ function RunningBadge({ wallet }: { wallet: string }) {
 }
 
 const DISPUTES_MS = 60_000;
-/** The latest disputes, among which the open ones are counted. */
+/** Number of latest disputes in which open ones are counted. */
 const LATEST_DISPUTES = 100;
 
-/** How many of the wallet's latest disputes wait for a decision: its creator can still reply. */
+/** The number of the wallet's latest disputes that wait for a decision. Until then the creator can reply. */
 function DisputesBadge({ wallet }: { wallet: string }) {
   const { data } = useQuery({
     queryKey: ['disputes.mine', 'open', wallet],
@@ -126,7 +126,7 @@ function DisputesBadge({ wallet }: { wallet: string }) {
   return <OpenBadge count={data?.disputes.filter(({ outcome }) => outcome === 'open').length} />;
 }
 
-/** How many disputes wait for the admin. */
+/** The number of disputes that wait for the admin. */
 function QueueBadge() {
   const { data } = useQuery({
     queryKey: ['disputes.queue', 'open'],
@@ -141,13 +141,13 @@ function OpenBadge({ count = 0 }: { count?: number | undefined }) {
   return (
     <Badge tone="warn" className="ml-1.5">
       {count}
-      {/* The row has no room for the word. */}
+      {/* For screen readers only: the row has no room for the word. */}
       <span className="sr-only"> open</span>
     </Badge>
   );
 }
 
-/** `reload`: loads a new document, which the service gives another policy or text. */
+/** `reload`: loads a new document, because the service sends that one with another CSP or text. */
 function NavLink({ to, reload = false, children }: { to: string; reload?: boolean; children: ReactNode }) {
   return (
     <Link
@@ -165,7 +165,7 @@ function NavLink({ to, reload = false, children }: { to: string; reload?: boolea
 const THEMES = { light: 'dark', dark: 'light' } as const;
 
 function currentTheme(): keyof typeof THEMES {
-  // Prerendered, without a user.
+  // Prerendering has no document.
   if (typeof document === 'undefined') return 'light';
   const chosen = document.documentElement.dataset.theme;
   if (chosen === 'light' || chosen === 'dark') return chosen;

@@ -15,7 +15,7 @@ interface LeaveProps {
 
 export function AskBeforeLeaving({ when, isLostWithPage = true, title, children }: LeaveProps) {
   const blocker = useBlocker({
-    // Another tab of the same view is not a new location.
+    // Another tab of the same view has the same path.
     shouldBlockFn: ({ current, next }) => when && current.pathname !== next.pathname,
     enableBeforeUnload: when && isLostWithPage,
     withResolver: true,

@@ -1,5 +1,5 @@
 /**
- * Markdown of strangers: no HTML, no images, and links without a referrer. Heavy, so it is loaded on use: `lazy(() =>
+ * Markdown of strangers: no HTML, no images, and links without a referrer. Large, so it is loaded on use: `lazy(() =>
  * import('.../markdown.tsx'))`.
  */
 import ReactMarkdown, { type Components } from 'react-markdown';
@@ -12,7 +12,7 @@ const COMPONENTS: Components = {
       {children}
     </a>
   ),
-  // Loading an image would tell its server who reads.
+  // Loading an image would reveal the reader to its server.
   img: ({ alt }) => <span className="text-faint">[picture{alt ? `: ${alt}` : ''}]</span>,
   h1: ({ children }) => <h3 className="text-lg font-semibold">{children}</h3>,
   h2: ({ children }) => <h4 className="font-semibold">{children}</h4>,

@@ -8,7 +8,7 @@ interface PagesProps {
   size: number;
   total: number;
   onPage(page: number): void;
-  /** Names of the two links; by default the list goes from new to old. */
+  /** Names of the two links; the default is for a list from new to old. */
   names?: readonly [back: string, forth: string];
 }
 

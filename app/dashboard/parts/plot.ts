@@ -11,7 +11,7 @@ const AXIS_HEIGHT = 28;
 /** Space above the highest line. */
 const HEADROOM = 1.05;
 
-/** A colour for the canvas: the value that the browser computes for an element. */
+/** A colour for the canvas, computed from a CSS variable. */
 function resolve(host: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${name})`;
@@ -48,7 +48,7 @@ export function draw(
   const order = series.map((_, index) => index);
   if (isBars) order.reverse();
   const data = [times, ...order.map((index) => values[index]!)] as uPlot.AlignedData;
-  // A single day with a value has a point and no line.
+  // A single day with a value has no line, so it needs a visible point.
   const pointSize = days.length > 31 ? 3 : 6;
   const isWhole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
   let plot: uPlot | null = null;

@@ -1,4 +1,4 @@
-/** A range of UTC days, and files of the service about it. */
+/** A range of UTC days, and downloads of the service's files for it. */
 import { toError } from '../../sdk/client/http.ts';
 import { STATEMENT_DAYS } from '../../sdk/wire/choices.ts';
 import { toDay } from '../../sdk/wire/time.ts';
@@ -13,13 +13,13 @@ export interface DayRange {
 export const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
 
-/** As many days up to today. */
+/** The last `days` days, including today. */
 export function lastDays(days = USUAL_DAYS): DayRange {
   const today = Math.floor(Date.now() / DAY_MS);
   return { from: toDay(today - days + 1), to: toDay(today) };
 }
 
-/** Why the service refuses a range; null if it takes it. */
+/** The reason why the service would refuse a range; null if it accepts the range. */
 export function faultOf({ from, to }: DayRange): string | null {
   if (!from || !to) return 'Choose both days.';
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
@@ -27,7 +27,7 @@ export function faultOf({ from, to }: DayRange): string | null {
   return days > STATEMENT_DAYS ? `At most ${STATEMENT_DAYS} days, not ${days}.` : null;
 }
 
-/** The range may be one that the service refuses. */
+/** Fields for a range. The typed range may be invalid (`faultOf`). */
 export function RangeFields({ range, onChange }: { range: DayRange; onChange(range: DayRange): void }) {
   const field = (name: keyof DayRange, label: string, error: string | null) => (
     <Input

@@ -7,11 +7,11 @@ import { Copy } from './values.tsx';
 
 interface ShownOnceProps {
   text: string;
-  /** What the text is, such as `key`. */
+  /** Name of the text, such as `key`. */
   what: string;
   title: string;
   about: string;
-  /** What follows if it is not copied. */
+  /** The consequence if it is not copied. */
   loss: string;
   onClose(): void;
   children: ReactNode;
@@ -28,7 +28,7 @@ export function ShownOnce({ text, what, title, about, loss, onClose, children }:
         You have not copied the {what}, and it cannot be shown again.
       </AskBeforeLeaving>
       <Dialog open onOpenChange={leave} title={title} about={about}>
-        {/* Copying by hand counts too. */}
+        {/* Also notices a copy by keyboard or menu. */}
         <div className="grid grid-cols-1 gap-5" onCopy={copied}>
           <div className="flex items-start justify-between gap-3 rounded-lg bg-accent-soft p-4">
             <code className="min-w-0 font-mono text-sm break-all">{text}</code>

@@ -14,7 +14,7 @@ const ABOUT: Record<StatementRole, string> = {
 };
 const TYPES = { csv: 'text/csv', json: 'application/json' };
 
-/** Nothing without a wallet. */
+/** Renders nothing if no wallet is signed in. */
 export function StatementButton({ as }: { as: StatementRole }) {
   const { wallet } = useSession();
   const [isOpen, setOpen] = useState(false);

@@ -1,4 +1,4 @@
-/** Short notices of success. Errors stay where they happened. */
+/** Short notices of success. Errors are shown where they happened. */
 import { createContext, lazy, type ReactNode, Suspense, useCallback, useContext, useState } from 'react';
 import type { Notice } from './notices.tsx';
 

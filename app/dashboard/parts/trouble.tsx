@@ -14,7 +14,7 @@ interface TroubleProps {
 
 export function Trouble({ error, what, onRetry }: TroubleProps) {
   const isSignedOut = error instanceof MarketplaceError && error.status === 401;
-  // An ended session is noticed here first. The view then offers to sign in.
+  // An ended session is noticed here first. Reading the session again makes the view offer to sign in.
   useEffect(() => {
     if (isSignedOut) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
   }, [isSignedOut]);

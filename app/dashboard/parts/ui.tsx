@@ -27,7 +27,7 @@ export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
 interface ButtonProps extends ComponentProps<'button'> {
   kind?: ButtonKind;
   small?: boolean;
-  /** Shows activity and ignores clicks meanwhile. */
+  /** True to show activity and ignore clicks. */
   busy?: boolean;
 }
 
@@ -36,7 +36,7 @@ export function Button({ kind, small, busy, children, className, onClick, ...res
     <button
       type="button"
       className={cx(buttonStyle(kind, small), className)}
-      // Not `disabled` while it is busy, which would take the focus from it.
+      // Not `disabled` while it is busy, because a disabled button loses the focus.
       aria-disabled={busy || undefined}
       aria-busy={busy}
       onClick={busy ? (event) => event.preventDefault() : onClick}

@@ -15,7 +15,7 @@ export const formatAmount = (usdc: number): string => `${USDC.format(usdc)} USDC
 export const formatCount = (count: number): string => WHOLE.format(count);
 export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000) / 10).toLocaleString('en-US')} %`;
 
-/** Milliseconds for people. */
+/** Milliseconds as text, such as `1.5 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 1) return 'under 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
@@ -30,7 +30,7 @@ const SPANS: [seconds: number, unit: string][] = [
   [1, 'second'],
 ];
 
-/** Seconds in their two largest units. */
+/** Seconds as text in their two largest units, such as `2 days 3 hours`. */
 export function formatSpan(seconds: number): string {
   let rest = Math.max(0, Math.round(seconds));
   const words: string[] = [];

@@ -42,7 +42,7 @@ function Inside() {
   const { isAdmin } = useSession();
   const { tab = 'state' } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  // Kept here, so that switching tabs loses nothing.
+  // Kept here, so that typed settings survive a switch of tabs.
   const [draft, setDraft] = useState<Draft | null>(null);
   if (!isAdmin)
     return (

@@ -20,7 +20,7 @@ type Tab = 'about' | 'run' | 'code';
 export default function Agent() {
   const { agentId } = route.useParams();
   const { data, error, isFetching, refetch } = useQuery(agentQuery(agentId));
-  // Old data stay visible, even if a later read fails.
+  // Known data stay visible, even if a later read fails.
   if (data) return <Loaded key={agentId} agent={data} />;
   if (!error) return <Loading agentId={agentId} />;
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
@@ -50,7 +50,7 @@ export default function Agent() {
 function Loaded({ agent }: { agent: AgentFull }) {
   const { tab = 'about' } = route.useSearch();
   const navigate = route.useNavigate();
-  // Input stays while the user looks at other tabs.
+  // Once opened, the Run tab stays mounted, so that its input survives a switch of tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
   const runTab = useRef<HTMLButtonElement>(null);
@@ -71,7 +71,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
               kind="primary"
               onClick={() => {
                 open('run');
-                // The button goes away with the focus.
+                // This button disappears while it has the focus.
                 runTab.current?.focus();
               }}
               disabled={agent.status === 'paused'}
@@ -147,7 +147,7 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
   );
 }
 
-/** Shows what the catalogue's data already contain. */
+/** Shows the name and tagline if the catalogue's data already contain them. */
 function Loading({ agentId }: { agentId: string }) {
   const lists = queryClient.getQueriesData<AgentPage>({ queryKey: ['agents'] });
   const known = lists.flatMap(([, page]) => page?.agents ?? []).find(({ agent_id }) => agent_id === agentId);

@@ -5,20 +5,20 @@ import type { AgentsQuery } from '../../sdk/wire/queries.ts';
 
 export interface CatalogueSearch {
   q?: string;
-  /** Separated by commas; an agent has all of them. */
+  /** Separated by commas. Only agents with all of them match. */
   tags?: string;
   sort?: AgentsQuery['sort'];
   verified?: true;
   /** From 0 to 1. */
   success?: number;
-  /** Least number of calls. */
+  /** Minimum number of calls. */
   calls?: number;
   /** A wallet. */
   creator?: string;
   page?: number;
 }
 
-/** The page's own order: agents that work come first. */
+/** The page's default order: agents that work come first. */
 export const PAGE_SORT = 'best';
 /** Cards per page: fills rows of three and of two. */
 export const PAGE_SIZE = 24;
@@ -40,7 +40,7 @@ export function parseCatalogueSearch(search: Record<string, unknown>): Catalogue
   };
 }
 
-/** The same for GET /v1/agents. */
+/** Converts it to the filters of GET /v1/agents. */
 export function filtersOf(search: CatalogueSearch): AgentFilters {
   const { q, tags, sort, verified, success, calls, creator, page = 1 } = search;
   return {

@@ -151,7 +151,7 @@ function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnL
   );
 }
 
-/** The first visit: the requirements, in the order in which they are needed. */
+/** Shown without listings: the requirements, in the order in which they are needed. */
 function Begin() {
   const steps = [
     ['A server', 'that answers POST …/execute over https; on this computer plain http will do.'],

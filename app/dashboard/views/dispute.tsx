@@ -1,6 +1,6 @@
 /**
- * One dispute for its parties and the admin: request, result, evidence, the creator's reply, and the receipt verified
- * again. The creator can reply here, and the admin decide.
+ * One dispute for its parties and the admin: request, result, evidence, the creator's reply, and a new verification of
+ * the receipt. The creator can reply here, and the admin can decide.
  */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
@@ -24,7 +24,7 @@ import { Verified } from './disputes/verified.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
-/** The index follows the chain; this polls the index. */
+/** Poll interval, ms. The view reads the index, which follows the chain. */
 const REFRESH_MS = 5_000;
 
 /** `/disputes/$executionId` for the parties, `/admin/disputes/$executionId` for the admin. */
@@ -52,7 +52,7 @@ export default function View() {
   );
 }
 
-/** `mayDecide`: it is the admin's view. */
+/** `mayDecide`: true in the admin's view. */
 function Loaded({ executionId, mayDecide }: { executionId: string; mayDecide: boolean }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['disputes.case', executionId],

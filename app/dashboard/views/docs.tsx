@@ -1,6 +1,6 @@
 /**
- * The guide. The service writes it into the document, where it is readable before and without any script. This view
- * keeps those elements. It adds buttons that copy, and applies a choice of language to the whole page.
+ * The guide. The service writes it into the document, so that it can be read without a script. This view keeps those
+ * elements. It adds copy buttons, and applies a choice of language to the whole page.
  */
 import { useRouterState } from '@tanstack/react-router';
 import { type FormEvent, type MouseEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
@@ -8,7 +8,7 @@ import { type FormEvent, type MouseEvent, useEffect, useLayoutEffect, useRef, us
 const COPY = 'Copy';
 const COPIED_MS = 1_500;
 
-/** The guide in the document, read before the view takes its place; null in the build and in other documents. */
+/** The guide's element, found before the view replaces it; null in the build and in other documents. */
 const guide = typeof document === 'undefined' ? null : document.querySelector('.guide');
 for (const languages of guide?.querySelectorAll('.code > [role="radiogroup"]') ?? []) {
   const button = document.createElement('button');
@@ -33,7 +33,7 @@ export default function View() {
     target.scrollIntoView();
   }, [hash]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: the buttons in it have both
+    // biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: its buttons have both
     <div ref={place} onInput={choose} onClick={copy}>
       {/* Where the service puts the guide. */}
       {typeof document === 'undefined' && '__GUIDE__'}

@@ -26,9 +26,9 @@ import { isPaidBack } from './executions/refunded.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
-/** While the index and the node do not agree. */
+/** Poll interval while the index and the node do not agree, ms. */
 const LATE_MS = 2_000;
-/** A refund that waits for an account may take days, and no event reports its end. */
+/** Poll interval of a refund that waits for an account, ms. It may take days, and no event reports its end. */
 const WAITING_MS = 10_000;
 
 const executionQuery = (executionId: string) =>
@@ -208,7 +208,7 @@ function Head({ execution }: { execution: Execution }) {
             Download receipt
           </Button>
         )}
-        {/* New documents, which may send requests to any node. */}
+        {/* These links load new documents, whose CSP allows requests to any node. */}
         {(isSettled || isPaidBack(execution.refund)) && (
           <a href={`/verify?id=${encodeURIComponent(id)}&print=true`} className={buttonStyle()}>
             Print receipt
@@ -229,7 +229,7 @@ function Head({ execution }: { execution: Execution }) {
   );
 }
 
-/** Exactly the marketplace's bytes. */
+/** Returns the marketplace's bytes unchanged. */
 async function readReceipt(executionId: string): Promise<string> {
   const response = await fetch(`/v1/executions/${encodeURIComponent(executionId)}/receipt`);
   if (!response.ok) throw toError(response, await response.json().catch(() => null));
@@ -263,7 +263,7 @@ interface DisputableProps {
   record: ShownRecord | null | undefined;
 }
 
-/** While its window is open; afterwards only a note that it has closed. */
+/** The button for a dispute while the dispute window is open; after that, a note that it has closed. */
 function Disputable({ execution, record }: DisputableProps) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;

@@ -89,13 +89,13 @@ function Executions() {
   );
 }
 
-/** 0 after a refund. */
+/** Head of the column of costs, which are 0 after a refund. */
 const COST = (
   <span key="cost" className="block text-right">
     Cost
   </span>
 );
-/** Nothing is known about the price before the escrow is open. */
+/** Before the escrow is open, the price is unknown. */
 const costOf = ({ status, cost_usdc }: ExecutionSummary): string =>
   cost_usdc === 0 && (status === 'pending' || status === 'running') ? '–' : formatAmount(cost_usdc);
 const HEAD = ['Agent', 'Status', COST, 'Opened', 'Execution'];
@@ -148,7 +148,7 @@ function Rows({ executions }: { executions: ExecutionSummary[] }) {
   );
 }
 
-/** Covers the whole row or card, which is `relative`. */
+/** A link that covers the whole row or card, which must be `relative`. */
 function ExecutionLink({ execution }: { execution: ExecutionSummary }) {
   return (
     <Link

@@ -91,7 +91,7 @@ function Keys({ wallet }: { wallet: string }) {
           onAllowance={() => setShown('allowance')}
         />
       )}
-      {/* Below the figures, which are known before the warnings. */}
+      {/* Below the figures, which are known earlier, so that nothing moves. */}
       {keys && money && (
         <Warnings keys={keys} money={money} onAllowance={() => setShown('allowance')} onGas={() => setShown('gas')} />
       )}

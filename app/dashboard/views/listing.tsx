@@ -64,7 +64,7 @@ function Found() {
 }
 
 const TABS = ['Overview', 'Received', 'Edit', 'Test', 'Settings'] as const;
-/** What can still be done with a delisted agent. */
+/** The tabs of a delisted agent. */
 const ALWAYS: readonly string[] = ['Overview', 'Received', 'Settings'];
 type Tab = (typeof TABS)[number];
 
@@ -81,7 +81,7 @@ const labelOf = (tab: Tab, isChanged: boolean) => {
 
 function Manage({ listing }: { listing: OwnListing }) {
   const [tab, setTab] = useState<Tab>('Overview');
-  // Only changed fields are stored, so that the others follow the chain.
+  // Only changed fields are kept, so that the others follow the chain.
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const [outcome, setOutcome] = useState<TestOutcome | null>(null);
   const present = useMemo(() => draftOf(listing), [listing]);
@@ -147,7 +147,7 @@ function Manage({ listing }: { listing: OwnListing }) {
             }}
           />
         </Tabs.Content>
-        {/* A key that is being rotated must survive a look at another tab. */}
+        {/* Stays mounted, so that a new key survives a switch of tabs during its rotation. */}
         <Tabs.Content value="Settings" forceMount className="grid gap-6 data-[state=inactive]:hidden">
           <CollateralCard listing={listing} />
           <RotateCard listing={listing} />

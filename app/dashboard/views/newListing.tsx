@@ -1,4 +1,4 @@
-/** Lists an agent in steps. The draft stays in this browser after any failure; its key stays in this page. */
+/** Lists an agent in steps. The draft stays in this browser after any failure. The key exists only in this page. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { SignedIn } from '../parts/connect.tsx';
@@ -66,7 +66,7 @@ function NewListing() {
   const [key, setKey] = useState<HeldKey | null>(null);
   const [tested, setTested] = useState<{ of: string; outcome: TestOutcome } | null>(null);
   const [listed, setListed] = useState<Listed | null>(null);
-  /** Steps that the user has left: their faults are shown. */
+  /** Steps that the user has already left. Only these show their faults. */
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);

@@ -1,4 +1,4 @@
-/** What a wallet and its keys paid over time, by agent or by key: a chart, a table, and both as CSV. */
+/** Payments of a wallet and its keys over time, by agent or by key: a chart, a table, and a CSV file. */
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** The marketplace's terms for everybody: fee and limits, who can change them, and the changes that wait. */
+/** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { MarketplaceConfig, PendingChanges } from '../../sdk/wire/procedures.ts';

@@ -15,7 +15,7 @@ const EXECUTION_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const NO_ID = 'An execution id has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
 
-/** The path that the document was loaded from, which decides its policy. */
+/** The path from which the document was loaded. It determines the CSP. */
 function loadedPath(): string {
   const [entry] = performance.getEntriesByType('navigation');
   return entry ? new URL(entry.name).pathname : window.location.pathname;
@@ -31,7 +31,7 @@ export default function Verify() {
   const [isOffline, setOffline] = useState(false);
   const result = useRef<HTMLDivElement>(null);
 
-  // Coming from another view keeps that view's policy, which allows requests only to the marketplace's own node.
+  // A visitor from another view still has that view's CSP, which allows only the marketplace's own node.
   useEffect(() => {
     if (loadedPath() !== window.location.pathname) window.location.reload();
   }, []);
@@ -40,7 +40,7 @@ export default function Verify() {
   const fault = isOffline || rpcUrl === '' ? null : nodeFault(rpcUrl);
   const isReady = isOffline || (rpcUrl !== '' && fault === null);
 
-  // A request made before the node is known waits until it is known, or known to be missing.
+  // A check that starts before the config is loaded waits until it is loaded, or its loading has failed.
   const isWaiting = isPending && !isOffline && rpcUrl === '';
   const [waiting, setWaiting] = useState<Subject | Promise<Subject> | null>(null);
 
@@ -73,7 +73,7 @@ export default function Verify() {
     if (executionId) startById(executionId);
   });
 
-  // Asked for on the execution's page: printed once it is checked, and the agent's name is known.
+  // "Print receipt" on the execution's page leads here. Prints once the check has ended and the agent's name is loaded.
   useEffect(() => {
     if (!isPrinting || !current?.endedAt) return;
     setPrinting(false);

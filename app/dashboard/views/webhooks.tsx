@@ -1,4 +1,4 @@
-/** A wallet's webhooks: where its events are sent, and what became of them. */
+/** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';

@@ -1,5 +1,5 @@
 /**
- * The chain for the web page. web3.js and the modules based on it are heavy, so they are loaded only to sign, or to
+ * The chain for the web page. web3.js and the modules based on it are large, so they are loaded only to sign, or to
  * read an account.
  */
 import { BASE_URL } from '../service.ts';
@@ -24,7 +24,7 @@ export function loadChainModules(): Promise<ChainModules> {
   return modules;
 }
 
-/** Chain and service together, read again because the config may have changed. */
+/** Opens chain and service together. Reads the config each time, because it may have changed. */
 export async function openChain(signedInAs?: string) {
   const chain = await loadChainModules();
   const marketplace = await chain.openMarketplace({ baseUrl: BASE_URL, ...(signedInAs && { signedInAs }) });

@@ -1,7 +1,7 @@
 /**
  * Test wallets without an extension: the demo identities of a network on this computer. The relay gives their keypairs
- * only to this computer. For the page they are wallets like any other, by the Wallet Standard. They sign everything,
- * because they hold nothing of value.
+ * only to this computer. To the page they are normal wallets of the Wallet Standard. They sign everything without
+ * asking, because they hold nothing of value.
  */
 import type { SolanaSignInInput } from '@solana/wallet-standard-features';
 import { createSignInMessageText } from '@solana/wallet-standard-util';

@@ -1,5 +1,5 @@
 /**
- * The events of the signed-in wallet, one stream for each visible tab. They say when the page must read executions and
+ * The events of the signed-in wallet, one stream for each visible tab. They tell the page when to read executions and
  * balance again. Polls remain as a fallback.
  */
 import { focusManager } from '@tanstack/react-query';
@@ -7,21 +7,21 @@ import { useEffect } from 'react';
 import { EVENT_TYPES } from '../../sdk/wire/choices.ts';
 import { BASE_URL, queryClient } from '../service.ts';
 
-/** A connection may break without a sign, so even an open stream does not end the polls. */
+/** A connection may break unnoticed, so the page also polls while the stream is open. */
 const OPEN_POLL_MS = 60_000;
 const CLOSED_POLL_MS = 15_000;
-/** A wallet may have 20 streams. A tab that is refused one tries again after this time. */
+/** A wallet may have at most 20 streams. A refused tab retries after this time. */
 const REFUSED_MS = 60_000;
-/** A wallet may have many events per second. */
+/** Pause between two reads, because a wallet may have many events per second. */
 const PAUSE_MS = 1_000;
 
-/** First parts of query keys. Every event may change lists and amounts; the others are of one execution. */
+/** First parts of query keys. LISTS: every event may change them. OF_EXECUTION: only events of that execution do. */
 const LISTS: unknown[] = ['executions', 'balance', 'disputes', 'disputes.mine'];
 const OF_EXECUTION: unknown[] = ['execution', 'record', 'dispute'];
 
 let stream: EventSource | null = null;
 
-/** Interval of polls for what events report too, ms. */
+/** Poll interval for data that events report too, ms. */
 export const pollMs = (): number =>
   stream !== null && stream.readyState === stream.OPEN ? OPEN_POLL_MS : CLOSED_POLL_MS;
 
@@ -41,10 +41,10 @@ export function useWalletEvents(wallet: string | null | undefined): void {
       const opened = new EventSource(`${BASE_URL}/v1/events`);
       stream = opened;
       for (const type of EVENT_TYPES) opened.addEventListener(type, onEvent);
-      // The stream begins now, and the page may have read before.
+      // The stream starts now, and the page's data may be older.
       opened.onopen = () => void readAgain(() => true);
       opened.onerror = () => {
-        // The browser itself resumes a lost connection, after the last event. It leaves a refusal to the page.
+        // The browser resumes a lost connection by itself, after the last event. It does not retry a refused one.
         if (opened.readyState !== opened.CLOSED) return;
         retry = setTimeout(open, REFUSED_MS);
         void queryClient.invalidateQueries({ queryKey: ['session'] });
@@ -68,7 +68,7 @@ function onEvent({ data }: MessageEvent<string>): void {
   if (!isReading) void readTold();
 }
 
-/** One reading at a time: a later one would cancel the answers of the one before. */
+/** One read at a time: a second one would cancel the first. */
 async function readTold(): Promise<void> {
   isReading = true;
   while (told.size > 0) {

@@ -32,10 +32,10 @@ export function useBalance(): number | undefined {
 }
 
 const BALANCE_MS = 30_000;
-/** JSON-RPC: there is no such account, so it holds nothing. */
+/** JSON-RPC error: the account does not exist, so its balance is 0. */
 const NO_ACCOUNT = -32602;
 
-/** Without web3.js, which is too heavy for the head of every view. */
+/** Does not use web3.js, which is too large for the header of every view. */
 async function readBalance(rpcUrl: string, account: string): Promise<number> {
   const params = [account, { commitment: 'confirmed' }];
   const response = await fetch(rpcUrl, {

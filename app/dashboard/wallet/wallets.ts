@@ -72,7 +72,7 @@ function set(next: Connected | null): void {
   stopWatching();
   stopWatching = () => undefined;
   connected = next;
-  // Another account in the wallet is another user.
+  // If the wallet switches to another account, that is another user.
   const events = next?.wallet.features['standard:events'];
   if (next && events) {
     stopWatching = events.on('change', ({ accounts }) => {

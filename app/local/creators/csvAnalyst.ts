@@ -12,11 +12,11 @@ const QUERY_MS = 2000;
 /** Reading the largest CSV takes about two seconds on a slow machine. */
 const LOAD_MS = 15_000;
 /**
- * Limits that the operating system enforces even if this process is gone: 512 MiB of data, because SQLite has no bound
- * here, and 20 s of processor time. If a system lacks one of them, the others still apply.
+ * Limits that the operating system enforces even if this process has ended: 512 MiB of data, because nothing else
+ * limits SQLite's memory, and 20 s of processor time. If a system lacks one limit, the other still applies.
  */
 const LIMITED = 'ulimit -d 524288 2>/dev/null; ulimit -t 20 2>/dev/null; exec "$0" "$1"';
-/** More would only share the same processors. Others wait in order. */
+/** More workers would only share the same processors. Further executions queue. */
 const MAX_WORKERS = 2;
 
 type WorkerMessage = { type: 'loaded' } | { type: 'rows'; json: string } | { type: 'failure'; reason: string };
@@ -90,7 +90,7 @@ async function takeTurn(): Promise<void> {
   else await new Promise<void>((resolve) => waiting.push(resolve));
 }
 
-/** Gives the turn to the longest-waiting execution. */
+/** Starts the execution that has waited longest, or frees a worker slot. */
 function endTurn(): void {
   const next = waiting.shift();
   if (next) next();

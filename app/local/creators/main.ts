@@ -69,10 +69,10 @@ export type FromCreators = ListeningMessage | TrustMessage | ListedMessage | Err
 
 const HOST = '127.0.0.1';
 const running = new Map<string, DemoServer>();
-/** Accepts every call until a marketplace is named. */
+/** Accepts every call until a 'trust' message names a marketplace. */
 let verify: CallVerifier = async () => true;
 
-/** Starts every agent in turn. If one cannot start, stops the others and reports it. */
+/** Starts the agents one after another. If one cannot start, stops the others and reports it. */
 async function start({ agents, dataDir }: StartMessage): Promise<ListeningMessage | ErrorMessage> {
   const listening: ListeningMessage['agents'] = [];
   for (const agent of agents) {

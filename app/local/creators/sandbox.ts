@@ -25,7 +25,7 @@ export interface RawAnswer {
 /** Replaces an honest server's answer by this agent's. */
 export type Misbehaviour = (request: ExecutionRequest, honest: CompletedAnswer, signingKey: Uint8Array) => RawAnswer;
 
-/** Deltas of one answer. */
+/** Maximum number of deltas in one answer. */
 const MAX_PARTS = 50;
 /** One MiB more than the marketplace reads. */
 const HUGE_BYTES = 6 * 1024 * 1024;
@@ -65,7 +65,7 @@ export async function echoSlowly(
     throw new ExecutionFailure('parameters.seconds must be a number from 0 to 60');
   }
   const words = task.match(/\s*\S+\s*/g) ?? [task];
-  // Many words come in as many parts as can be seen.
+  // Many words are grouped into fewer deltas, which is enough to see the progress.
   const parts = Math.min(words.length, MAX_PARTS);
   for (let part = 0; part < parts; part += 1) {
     const [from, to] = [part, part + 1].map((edge) => Math.floor((edge * words.length) / parts));

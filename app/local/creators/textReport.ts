@@ -162,7 +162,7 @@ function countSyllables(word: string): number {
   return Math.max(1, isSilent ? groups - 1 : groups);
 }
 
-/** Such figures are not more exact than two decimals. */
+/** Rounds to two decimals: these figures are not more exact. */
 function round(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -49,7 +49,7 @@ export class Bank {
   readonly slots: Slots;
   readonly history = new History();
   readonly versions = new Versions();
-  /** Base58 of 32 random bytes: every node has a chain of its own. */
+  /** Base58 of 32 random bytes: every node has its own chain. */
   readonly genesisHash: string;
   private listener: BankListener | null = null;
   /** Signatures of accepted transactions that have not run yet. */
@@ -158,8 +158,8 @@ export class Bank {
   }
 
   /**
-   * Undoes every transaction after a slot, as a cluster does whose leaders go on from there: another fork has these
-   * slots, without them. The caller checks that the slot can still be taken back.
+   * Undoes every transaction after a slot, like a cluster that switches to a fork without these transactions. The
+   * caller checks that the slots after it are not final.
    */
   rollBack(slot: number): void {
     for (const [address, before] of [...this.versions.changedSince(slot)]) {
@@ -170,13 +170,13 @@ export class Bank {
     this.history.rollBack(slot);
   }
 
-  /** Why a transaction cannot run at a commitment, before its instructions are checked; null if it can. */
+  /** The error that keeps a transaction from running at a commitment, found before its instructions; null if none. */
   refusal(transaction: Pick<Decoded, 'signature' | 'blockhash'>, commitment: Commitment): string | null {
     if (this.history.get(transaction.signature)) return 'AlreadyProcessed';
     return this.slots.isValid(transaction.blockhash, this.slots.at(commitment)) ? null : 'BlockhashNotFound';
   }
 
-  /** Runs a transaction without effect. */
+  /** Runs a transaction without changing the chain. */
   simulate(transaction: Decoded, verify: boolean): Simulated {
     const { bytes, keys } = transaction;
     if (!verify) this.svm.setSigverify(false);
@@ -197,7 +197,7 @@ export class Bank {
     }
   }
 
-  /** The VM reports a missing program as one that cannot run. */
+  /** Corrects an error of the VM: it reports a missing program as one that cannot run. */
   private outcomeOf(
     { message }: Decoded,
     before: (Account | null)[],
@@ -277,7 +277,7 @@ export class Bank {
     );
   }
 
-  /** The VM does not charge a transaction that it cannot load. A cluster takes its fee if the payer has it. */
+  /** The VM does not charge for a transaction that it cannot load. A cluster does, if the payer has the fee. */
   private charge(payer: PublicKey, fee: number): void {
     const account = this.svm.getAccount(payer.toBytes());
     if (!account || account.lamports() < BigInt(fee)) return;

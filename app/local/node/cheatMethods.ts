@@ -38,7 +38,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
   }
 
   return {
-    /** [address, {lamports?, data? (hex), owner?, executable?}]: absent fields stay. */
+    /** [address, {lamports?, data? (hex), owner?, executable?}]: absent fields do not change. */
     surfnet_setAccount(params) {
       const change = z.object({
         lamports: whole.optional(),
@@ -57,7 +57,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       return inContext({ slot: bank.slots.current }, null);
     },
     /**
-     * [program, bytes (hex), offset]: a part of a program, which exists once `surfnet_setProgramAuthority` is called.
+     * [program, bytes (hex), offset]: writes a part of a program. `surfnet_setProgramAuthority` then creates it.
      */
     surfnet_writeProgram(params) {
       const [program, hex, offset] = parse(z.tuple([address, bytes, whole.max(MAX_PROGRAM_BYTES)]), params);
@@ -85,7 +85,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       return inContext({ slot: bank.slots.current }, null);
     },
     /**
-     * [{absoluteTimestamp: unix ms} | {absoluteSlot} | {absoluteEpoch}], forward only. Skipped slots take their time.
+     * [{absoluteTimestamp: unix ms} | {absoluteSlot} | {absoluteEpoch}], forward only. Skipped slots move the clock.
      */
     surfnet_timeTravel(params) {
       const [to] = parse(z.tuple([travel]), params);
@@ -99,7 +99,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       }
       return epochInfo(bank, bank.slots.current);
     },
-    /** [slot]: the transactions after it are undone, as those of a fork that the cluster drops. Never final ones. */
+    /** [slot]: undoes the transactions after it, like those of a dropped fork. Refuses to undo final ones. */
     surfnet_rollBack(params) {
       const [slot] = parse(z.tuple([whole]), params);
       const { finalized, current } = bank.slots;

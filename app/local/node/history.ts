@@ -12,7 +12,7 @@ export interface LandedMeta {
   postBalances: number[];
   preTokenBalances: TokenBalance[];
   postTokenBalances: TokenBalance[];
-  /** Null if it paid without being loaded; also the inner instructions. */
+  /** Null, like the inner instructions, if the transaction paid a fee but could not be loaded. */
   logMessages: string[] | null;
   innerInstructions: { index: number; instructions: InnerInstruction[] }[] | null;
   computeUnitsConsumed: number;
@@ -111,7 +111,7 @@ export class History {
     return found;
   }
 
-  /** Forgets the transactions of later slots: their bytes can land again. */
+  /** Drops the transactions of later slots, so that their bytes can land again. */
   rollBack(slot: number): void {
     for (const landed of [...this.bySignature.values()].filter((one) => one.slot > slot)) {
       this.bySignature.delete(landed.signature);

@@ -25,7 +25,7 @@ export interface Simulated extends Outcome {
   loadedBytes: number;
 }
 
-/** A transaction that the VM has run always has logs, even if empty. */
+/** After a run by the VM there are always logs, even if empty. */
 interface Told extends Omit<LandedMeta, 'fee' | 'costUnits' | keyof Balances> {
   logMessages: string[];
   innerInstructions: NonNullable<LandedMeta['innerInstructions']>;

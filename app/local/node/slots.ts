@@ -119,7 +119,7 @@ export class Slots {
     this.begin(this.current + 1);
   }
 
-  /** Moves to a slot as if those between had passed, with their time. Only the last of them have blocks. */
+  /** Moves to a slot. The clock moves as if all slots between had passed. Only the last BLOCKHASH_SLOTS get blocks. */
   leapTo(slot: number): void {
     this.aheadMs += (slot - this.current) * this.slotTimeMs;
     const now = this.nowMs;

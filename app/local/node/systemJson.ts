@@ -15,7 +15,7 @@ const KINDS = { uninitialized: 0, buffer: 1, program: 2, programData: 3 };
 const BUFFER_HEADER = 37;
 const PROGRAM_DATA_HEADER = 45;
 
-/** Null if a validator also shows bytes. */
+/** Null if a validator shows the account as bytes too. */
 export function parseSystem(owner: string, data: Uint8Array): { type: string; info?: object } | null {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
   const kind = SYSTEMS[owner];

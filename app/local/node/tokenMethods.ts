@@ -17,7 +17,7 @@ const ownerParams = z
 const addressParams = z.tuple([address]).rest(context.nullish());
 
 export function tokenMethods(bank: Bank): Record<string, Method> {
-  /** The bytes of an account of a token program, and the program; null for any other. */
+  /** The owner program of an account, and its bytes if that is a token program, else none. Null without an account. */
   function held(key: PublicKey, { commitment }: Reading) {
     const account = bank.account(key, commitment);
     if (!account) return null;

@@ -75,7 +75,7 @@ export function decodeMessage(bytes: Uint8Array): VersionedMessage {
 function requireSane(message: VersionedMessage): void {
   const { header, staticAccountKeys: keys, compiledInstructions, addressTableLookups } = message;
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header;
-  // This marketplace does not need them, and their accounts would be missing in the index by address here.
+  // The marketplace does not use lookup tables, and this node's index by address would lack their accounts.
   if (addressTableLookups.length > 0) throw new Error('this node has no address lookup tables');
   if (numRequiredSignatures <= numReadonlySignedAccounts) throw new Error('nobody can pay the fee');
   if (numRequiredSignatures + numReadonlyUnsignedAccounts > keys.length) throw new Error('too few accounts');

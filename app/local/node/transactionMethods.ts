@@ -82,7 +82,7 @@ const transactionConfig = z
 
 type SimulatedAccounts = NonNullable<NonNullable<z.output<typeof simulateConfig>>['accounts']>;
 
-/** At most as many as the transaction names. */
+/** The accounts to return after a simulation: at most as many as the transaction names. */
 function accountsWanted(accounts: SimulatedAccounts | null | undefined, { keys }: Decoded) {
   if (!accounts) return null;
   const { addresses } = accounts;
@@ -166,7 +166,7 @@ function sendingMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
       requireBudget(sent.message);
       const wanted = accountsWanted(options?.accounts, sent);
       const block = bank.slots.blockAt(reading.slot);
-      // With another blockhash it is a new transaction, which has never run.
+      // Another blockhash makes it a new transaction, which has never run.
       const asked = options?.replaceRecentBlockhash ? { ...sent, blockhash: block.hash, signature: '' } : sent;
       const tried = attempt(asked, reading.commitment, options?.sigVerify ?? false);
       const accounts = wanted?.addresses.map((key) => {

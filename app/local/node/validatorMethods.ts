@@ -11,7 +11,7 @@ const MAX_SAMPLES = 720;
 /** Number of accounts that `getLargestAccounts` returns. */
 const LARGEST = 20;
 const MIN_DELEGATION = 1_000_000_000;
-/** A new cluster's own settings. */
+/** The default settings of a new cluster. */
 const INFLATION = { foundation: 0.05, foundationTerm: 7, initial: 0.08, taper: 0.15, terminal: 0.015 };
 
 const contextParams = z.tuple([]).rest(context.nullish());

@@ -15,7 +15,7 @@ export class Versions {
   /** By address, oldest first. */
   private readonly versions = new Map<string, Version[]>();
 
-  /** Stores an account before a change; only its first change in a slot counts. */
+  /** Stores an account as it was before its first change in a slot. Later changes in that slot are ignored. */
   keep(address: string, slot: number, before: Account | null): void {
     const known = this.versions.get(address);
     if (!known) this.versions.set(address, [{ slot, before }]);
@@ -35,7 +35,7 @@ export class Versions {
     }
   }
 
-  /** Drops the account's past: a cheat code writes at every commitment. */
+  /** Drops the earlier versions of an account, because a cheat code writes at every commitment. */
   forget(address: string): void {
     this.versions.delete(address);
   }
@@ -48,7 +48,7 @@ export class Versions {
     }
   }
 
-  /** Drops versions that no read needs, because it reads at this slot or later. */
+  /** Drops versions that no read needs: all reads are at this slot or later. */
   prune(slot: number): void {
     for (const [address, versions] of this.versions) {
       while (versions.length > 0 && versions[0]!.slot <= slot) versions.shift();

@@ -1,6 +1,6 @@
 /** Bytes as a zstd frame of raw blocks, which every decoder reads; nothing is compressed. */
 const MAGIC = 0xfd2fb528;
-/** A single segment, so that the frame names no window; its size takes eight bytes. */
+/** A single segment, so that the frame has no window descriptor. Its size field has eight bytes. */
 const DESCRIPTOR = 0b1110_0000;
 const HEADER_BYTES = 13;
 const MAX_BLOCK_BYTES = 128 * 1_024;

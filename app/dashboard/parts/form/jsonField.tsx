@@ -27,7 +27,7 @@ export function JsonField({ schema, value, onChange, disabled, ref }: SchemaForm
   const [error, setError] = useState<string | null>(null);
   const own = useRef(text);
   useEffect(() => {
-    // The value was changed elsewhere, for example by an example that was filled in.
+    // The value was changed elsewhere, for example by "Fill in an example".
     const { value: present } = readObject(own.current);
     if (JSON.stringify(present ?? {}) === JSON.stringify(value)) return;
     own.current = JSON.stringify(value, null, 2);

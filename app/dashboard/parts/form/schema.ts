@@ -8,7 +8,7 @@ const MAX_REFERENCES = 6;
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The schema that a `$ref` names, merged with the keywords beside it; parts of an `allOf` are merged. */
+/** Resolves a `$ref`, merged with the keywords beside it, and merges the parts of an `allOf`. */
 export function resolve(schema: unknown, root: Schema, depth = 0): Schema {
   if (!isSchema(schema) || depth > MAX_REFERENCES) return isSchema(schema) ? schema : {};
   let found: Schema = schema;

@@ -1,4 +1,4 @@
-/** A form made from a JSON Schema, or a JSON field if that is impossible. Heavy: views load it lazily. */
+/** A form made from a JSON Schema, or a JSON field if that is impossible. Large: views load it lazily. */
 // Not the package's index, which also loads a test registry with an Ajv validator.
 import Form from '@rjsf/core/lib/components/Form.js';
 import type { RJSFSchema } from '@rjsf/utils';

@@ -1,5 +1,5 @@
 /**
- * Validates parameters in the page with an interpreter: Ajv compiles its checks with `eval`, which the page's policy
+ * Validates parameters in the page with an interpreter: Ajv compiles its checks with `eval`, which the page's CSP
  * forbids. The service checks again before any money moves.
  */
 import { type Schema as CheckedSchema, type OutputUnit, Validator } from '@cfworker/json-schema';
@@ -15,15 +15,15 @@ export interface Flaw {
 
 const validators = new WeakMap<object, Validator>();
 
-/** Keywords that can refuse more values when a pattern below or beside them is gone. */
+/** Keywords that may refuse more values once a pattern in them or beside them is removed. */
 const STRICTER = new Set(['not', 'if', 'oneOf', 'contains', 'patternProperties']);
-/** Keywords whose names are the schema's own, and those whose values are data. */
+/** NAMED: keywords whose keys are names from the schema's author. DATA: keywords whose values are data. */
 const NAMED = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
 
 /**
- * A copy without patterns, because the interpreter modifies the schema, and a creator's pattern could stop the page
- * for minutes. The service checks patterns with RE2. Throws if the rest alone would refuse values that are allowed.
+ * A copy, because the interpreter modifies the schema. It has no patterns, because a creator's pattern could block the
+ * page for minutes; the service checks them with RE2. Throws if the copy might refuse allowed values.
  */
 function withoutPatterns(root: object): CheckedSchema {
   let hasPatterns = false;
@@ -59,7 +59,7 @@ export function findFlaws(schema: object, value: unknown): Flaw[] {
   try {
     return leaves(validatorOf(schema).validate(withoutUndefined(value)).errors);
   } catch {
-    // The service decides.
+    // The service checks the value anyway.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** The marketplace's settings on the chain, and the program's bounds of each. */
+/** The marketplace's settings on the chain, and the program's bounds for each. */
 import { queryOptions } from '@tanstack/react-query';
 import { openChain } from '../../wallet/chain.ts';
 

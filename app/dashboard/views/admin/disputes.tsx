@@ -12,7 +12,7 @@ import { call } from '../../service.ts';
 import { Due } from './due.tsx';
 import { PAGE_SIZE } from './search.ts';
 
-/** The index follows the chain; the list polls the index. */
+/** Poll interval, ms. The list reads the index, which follows the chain. */
 const REFRESH_MS = 5_000;
 
 const OUTCOME_WORDS: Record<DisputeOutcome, string> = {

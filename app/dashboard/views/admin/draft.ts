@@ -29,7 +29,7 @@ export interface SettingField {
   min: bigint;
   max: bigint;
   parse(text: string): bigint;
-  /** In words, such as `3 days`. */
+  /** As text with a unit, such as `3 days`. */
   show(value: bigint): string;
 }
 

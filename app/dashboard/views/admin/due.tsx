@@ -4,7 +4,7 @@ import { useChainClock } from '../../parts/chainClock.ts';
 import { Badge, type Tone } from '../../parts/ui.tsx';
 import { formatSpan, Status } from '../../parts/values.tsx';
 
-/** From here on the time counts as short. */
+/** Below this, the remaining time counts as short. */
 const SOON_SECONDS = 24 * 3_600;
 
 export function Due({ dispute }: { dispute: DisputeSummary }) {

@@ -1,4 +1,4 @@
-/** The log of the admin: its actions through this service, and its transactions. */
+/** The log of the admin: actions through this service, and transactions. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -35,7 +35,7 @@ export function LogTab() {
 interface SectionProps {
   title: string;
   about: string;
-  /** What cannot be read when a request fails. */
+  /** Name of the list, for the error message if it cannot be read. */
   what: string;
   empty: string;
   head: string[];

@@ -1,4 +1,4 @@
-/** The service's problems in words, and what to do about them. */
+/** A title for each problem of the service, and what to do about it. */
 import type { Problem } from '../../../sdk/wire/wire.ts';
 
 export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {

@@ -1,4 +1,4 @@
-/** Resolves a dispute: for whom, how much, why. Shows the consequences before signing. */
+/** Resolves a dispute: the side, the amount and the reason. Shows the consequences before signing. */
 import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
@@ -17,7 +17,7 @@ type Side = 'caller' | 'creator';
 
 interface ResolveProps {
   dispute: DisputeSummary;
-  /** Remaining collateral of the listing, base units; null while it is read. */
+  /** Remaining collateral of the listing, base units; null while it is unknown. */
   collateral: bigint | null;
 }
 
@@ -148,7 +148,7 @@ function readAmount(text: string, collateral: bigint | null): { amount: bigint; 
 
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
 
-/** Computed as the program will do it, exact to the unit. */
+/** Computed as the program does, exact to the base unit. */
 function consequences(
   dispute: DisputeSummary,
   side: Side,

@@ -1,4 +1,4 @@
-/** Everything that only the admin's signature changes: opens, settings, the treasury, and the authorities. */
+/** All changes that need the admin's signature: pause of new executions, settings, treasury, and authorities. */
 
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -11,7 +11,7 @@ import { PROBLEM_WORDS } from './problems.ts';
 
 type State = ProcedureOutput<'operation.state'>;
 
-/** A state is refreshed while it is still useful. */
+/** Poll interval, ms: short, because an old state is of little use. */
 const REFRESH_MS = 5_000;
 
 export const stateQuery = queryOptions({
@@ -22,7 +22,7 @@ export const stateQuery = queryOptions({
 
 const UNKNOWN = 'not known yet';
 const HOUR_SECONDS = 3_600;
-/** Longer times are not shown exactly. */
+/** Above this, only "over a year" is shown. */
 const LONG_HOURS = 24 * 365;
 
 export const sol = (lamports: number): string => `${formatSol(BigInt(lamports))} SOL`;

@@ -12,7 +12,7 @@ import { formatSpan, Id, shorten } from '../../parts/values.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { chainConfigQuery, type Settings } from './chainConfig.ts';
 
-/** The admin's part. */
+/** The card of the admin, who can propose the next one. */
 export function NextAdmin({ config }: { config: Settings }) {
   const [order, setOrder] = useState<'propose' | 'withdraw' | null>(null);
   const [text, setText] = useState('');

@@ -30,7 +30,7 @@ export function Example({ agentId }: { agentId: string }) {
   );
 }
 
-/** Text with line breaks stays readable. */
+/** The parameters as lines. Text with line breaks is indented, not escaped. */
 const parametersOf = ({ parameters }: AgentExample): string =>
   Object.entries(parameters)
     .map(([name, value]) => {

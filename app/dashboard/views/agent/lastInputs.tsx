@@ -1,4 +1,4 @@
-/** What this wallet asked of the agent before; one click fills the form with it. */
+/** This wallet's last inputs to the agent. One click fills the form with one of them. */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentInput } from '../../../sdk/wire/procedures.ts';
 import { Time } from '../../parts/values.tsx';
@@ -40,7 +40,7 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
   );
 }
 
-/** The newest of equal ones. */
+/** Of equal inputs, keeps only the newest. */
 function distinct(inputs: AgentInput[]): AgentInput[] {
   const text = ({ task, parameters }: AgentInput) => JSON.stringify([task, parameters]);
   return inputs.filter((input, index) => inputs.findIndex((other) => text(other) === text(input)) === index);

@@ -1,4 +1,4 @@
-/** Success and latency of the last 30 days, or in words that nobody has called. */
+/** Success and latency of the last 30 days, or a note that nobody has called the agent. */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentFull, AgentStatistics } from '../../../sdk/wire/wire.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';

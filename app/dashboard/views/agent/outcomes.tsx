@@ -1,4 +1,4 @@
-/** Outcomes of the newest calls as a strip of bars, newest on the right, with a summary in words. */
+/** Outcomes of the latest calls as a strip of bars, newest on the right, with a summary as text. */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
 import { Button, Skeleton } from '../../parts/ui.tsx';

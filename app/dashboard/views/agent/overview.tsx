@@ -21,7 +21,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
         <Month agent={agent} />
         <section>
           <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-          {/* Plain text until it is loaded, which takes about the same space. */}
+          {/* Until Markdown is loaded, plain text takes about the same space. */}
           <Suspense fallback={<p className="text-sm leading-relaxed whitespace-pre-line">{agent.description}</p>}>
             <Markdown text={agent.description} />
           </Suspense>

@@ -31,7 +31,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
 
   const { task, parameters, timeout } = draft;
   const { executionId = null, opened: escrow = null, isHeld = false, begunAt = 0, endedAt = null } = run ?? {};
-  // A refused call never began.
+  // A refused call is not kept.
   const isCalled = run !== null && (executionId !== null || run.error === null);
   useEffect(() => {
     const call = isCalled ? { executionId, opened: escrow, isHeld, isStarted, begunAt, endedAt } : null;
@@ -44,7 +44,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
     if (isRunFocused) shown.current?.focus();
   }, [isRunFocused]);
 
-  // The end takes away what had the focus: a link to follow the call, or a button to ask for it.
+  // When the call ends, the focused element may disappear: a link to follow the call, or the "Ask now" button.
   const { hasEnded = false, isSilent = false, error = null } = run ?? {};
   useEffect(() => {
     if (isRunFocused && document.activeElement === document.body) shown.current?.focus();
@@ -84,7 +84,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
         opened={opened}
         onOpened={running.opened}
         onStarted={() => {
-          // It closes at once: after a failure on a slow line it would be open still.
+          // Closes at once. On a slow connection, the dialog could otherwise still be open when a failure arrives.
           setStarted(true);
           setPaying(false);
           running.again();
@@ -178,7 +178,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
     draft.setChecked(true);
     const isValid = form.current?.validate() ?? true;
     if (!isValid || Object.values(errors).some(Boolean)) {
-      // After React has marked them.
+      // After React has marked the invalid fields.
       requestAnimationFrame(() => document.querySelector<HTMLElement>('main form [aria-invalid]')?.focus());
       return;
     }
@@ -276,7 +276,7 @@ function Parameters({ agent, draft, form }: ParametersProps) {
   );
 }
 
-/** An escrow whose start was never signed gets this error, because the service has none. */
+/** Adds an error to an escrow whose start was never signed, because the service reports none. */
 function notStarted(run: NonNullable<ReturnType<typeof useRun>['run']>, isStarted: boolean) {
   const isWaiting = run.opened !== null && !isStarted && !run.hasEnded && run.error === null;
   return isWaiting ? { ...run, error: new Error('Your wallet has not signed the start.') } : run;

@@ -35,7 +35,7 @@ export function snippetsOf(input: SnippetInput): Snippet[] {
   ];
 }
 
-/** What a program needs to know to pay without a key. */
+/** The data that a program needs to pay without an API key. */
 export interface X402Input extends SnippetInput {
   rpcUrl: string;
   usdcMint: string;
@@ -43,7 +43,7 @@ export interface X402Input extends SnippetInput {
   total: bigint;
 }
 
-/** The call by the packages of x402, for a wallet that has USDC and no SOL. */
+/** The call with the x402 packages, for a wallet that has USDC and no SOL. */
 export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Snippet {
   return {
     name: 'x402',
@@ -143,7 +143,7 @@ except urllib.error.HTTPError as error:
 
 const indent = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
 
-/** JSON as Python writes it: the same but for three words. */
+/** A JSON value in Python's syntax: only null, true and false differ. */
 function pythonValue(value: unknown, by = ''): string {
   const inner = `${by}    `;
   if (value === null || value === undefined) return 'None';

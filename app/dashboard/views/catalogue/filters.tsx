@@ -7,7 +7,7 @@ import { rest } from '../../service.ts';
 import { type CatalogueSearch, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
 const DEBOUNCE_MS = 250;
-/** The offered custom tags are those of the most called agents. */
+/** The custom tags on offer come from this many of the most called agents. */
 const TAGS_FROM = 100;
 const MOST_CUSTOM_TAGS = 24;
 
@@ -79,7 +79,7 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
   );
 }
 
-/** The choices, plus the URL's value if it is another. */
+/** The choices, plus the URL's value if it is not one of them. */
 const withOwn = (choices: number[], own: number | undefined): number[] =>
   own === undefined || choices.includes(own) ? choices : [...choices, own].sort((a, b) => a - b);
 

@@ -1,4 +1,4 @@
-/** A dispute's evidence, which the caller made: text as text, images as data, everything else only as a file. */
+/** The caller's evidence in a dispute: text and images are shown, everything else is only offered as a file. */
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -76,7 +76,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
         </p>
         <Button
           small
-          // As bytes, so that no browser opens it automatically.
+          // With the type of plain bytes, so that no browser opens the file automatically.
           onClick={() =>
             saveFile(`evidence-${execution_id}.${FILE_ENDINGS[media_type]}`, bytes, 'application/octet-stream')
           }

@@ -17,7 +17,7 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
   const { data: config } = useQuery(configQuery);
   const { current, verify } = useVerification();
   const rpcUrl = config?.rpc_url;
-  // Runs once automatically, and again only on request: reading the case again changes nothing that was signed.
+  // Runs once automatically, then only on request. The signed data never change, so a new read needs no new check.
   const isBegun = current !== null;
   useEffect(() => {
     if (rpcUrl && !isBegun) void verify(subjectOf(found), rpcUrl);

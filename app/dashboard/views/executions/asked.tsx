@@ -1,4 +1,4 @@
-/** What the caller asked: task and parameters, by the service, or by this tab where the service does not have them. */
+/** The caller's task and parameters: from the service, or from this tab if the service does not have them. */
 import { useQuery } from '@tanstack/react-query';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { call } from '../../service.ts';
@@ -11,7 +11,7 @@ export function Asked({ execution: { execution_id: id } }: { execution: Executio
     queryFn: () => call('executions.asked', { execution_id: id }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Its place, so that the result does not move while it is read.
+  // Reserves the space, so that the result below does not move later.
   if (isLoading) return <Skeleton className="h-52" />;
   const asked = data?.asked ?? askedIn(id);
   if (!asked) return null;

@@ -1,4 +1,4 @@
-/** Deletes what the caller sent and received, or says from when on it can be deleted and why not yet. */
+/** Deletes the caller's request and result, or says when and why they cannot be deleted yet. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
@@ -13,7 +13,7 @@ import type { Execution } from './facts.tsx';
 import type { ShownRecord } from './record.ts';
 import { isPaidBack } from './refunded.tsx';
 
-/** The service waits so much longer than the dispute window, because its index may be a moment behind the chain. */
+/** The service waits this much longer than the dispute window, because its index may be behind the chain. */
 const INDEXED_MS = 60_000;
 
 interface DeletionProps {
@@ -84,7 +84,7 @@ function DeleteDialog({ execution, open, onClose }: { execution: Execution; open
     mutationFn: () => rest.deleteExecutionContent(id),
     onSuccess: async () => {
       forgetAsked(id);
-      // A receipt from now on has neither request nor result.
+      // From now on, a receipt contains neither request nor result.
       await Promise.all([
         queries.resetQueries({ queryKey: ['receipt', id] }),
         queries.invalidateQueries({ queryKey: ['execution', id] }),

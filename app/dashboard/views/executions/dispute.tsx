@@ -78,7 +78,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   );
 }
 
-/** The time left until the promised decision, or since it. */
+/** The time until the promised decision, or the time since it was due. */
 function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
   const due = now === undefined ? null : (Date.parse(dispute.answer_due_at) - now) / 1_000;
   return (

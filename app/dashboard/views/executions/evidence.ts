@@ -12,7 +12,7 @@ export interface Evidence {
 
 const KIB = 1_024;
 export const MAX_KIB = MAX_EVIDENCE_BYTES / KIB;
-/** Types offered for a file; others are sent as bytes. */
+/** Types offered for a file. A file of unknown type is sent as bytes; files of other types are refused. */
 export const ACCEPTED = EVIDENCE_TYPES.filter((type) => type !== 'application/octet-stream').join(',');
 
 /** Throws with a message if it is empty or too large. */
@@ -30,7 +30,7 @@ function requireSize(length: number): void {
   throw new Error(`It has ${kib} KiB; at most ${MAX_KIB} KiB can be kept. Shorten it, or choose a smaller file.`);
 }
 
-/** A file that is too large is not read. */
+/** Reads a file. Throws with a message, without reading, if its type is refused or its size is wrong. */
 export async function readEvidenceFile(file: File): Promise<Evidence> {
   if (file.type !== '' && !EVIDENCE_TYPES.some((type) => type === file.type)) {
     throw new Error(`A file of the type ${file.type} is not taken: choose text, PDF, PNG, JPEG or JSON.`);
@@ -39,7 +39,7 @@ export async function readEvidenceFile(file: File): Promise<Evidence> {
   return evidenceOf(new Uint8Array(await file.arrayBuffer()), file.type);
 }
 
-/** Limit of arguments per function call. */
+/** Bytes per call of `fromCharCode`, because the number of arguments is limited. */
 const PIECE = 0x2000;
 
 export function toBase64(bytes: Uint8Array): string {

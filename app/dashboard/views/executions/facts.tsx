@@ -13,15 +13,15 @@ import { isPaidBack, RefundTransaction, useRefund } from './refunded.tsx';
 export type Execution = Awaited<ReturnType<typeof rest.getExecution>>;
 
 /**
- * True while nobody knows if the price is in escrow: the service names no cost, and the chain has no record. The opening
- * may still fail, so nothing is said about money.
+ * True while it is unknown if the price is in escrow: the service reports no cost, and the chain has no record. The
+ * opening may still fail, so no amounts are shown.
  */
 export const isBeingOpened = (
   { status, cost_usdc, archive }: Execution,
   record: ShownRecord | null | undefined,
 ): boolean => (status === 'pending' || status === 'running') && cost_usdc === 0 && !record && archive === null;
 
-/** True while what an x402 client paid into the deposit is on its way back, or waits for the payer's account. */
+/** True while an x402 client's payment is on its way back from the deposit, or waits for the payer's account. */
 export const isBeingReturned = ({ deposit, refund, cost_usdc }: Execution): boolean =>
   deposit !== null && cost_usdc === 0 && refund !== null && !isPaidBack(refund);
 
@@ -31,7 +31,7 @@ interface AmountsProps {
   record: ShownRecord | null | undefined;
 }
 
-/** The split that the settling transaction made, or the refund; and what is left to pay after a dispute. */
+/** The amounts: the shares of a settlement or the refund, and the net cost after an upheld dispute. */
 export function Amounts({ execution, dispute, record }: AmountsProps) {
   const { creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
   // The record may be known before the service has it.
@@ -87,7 +87,7 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
 function headOf({ refund, status, creator_amount_usdc }: Execution, returned: number): string {
   if (isPaidBack(refund)) return 'Refunded';
   if (returned > 0) return 'Paid, less the refund';
-  // A refund that waits is in escrow still.
+  // While a refund waits, the price is still in escrow.
   return creator_amount_usdc > 0 || (status === 'failed' && refund === null) ? 'Paid' : 'In escrow';
 }
 
@@ -110,7 +110,7 @@ interface OnChainProps {
   record: ShownRecord | null | undefined;
 }
 
-/** Facts that anyone can read on the chain, or prove with it. */
+/** Facts that anyone can read on the chain, or prove from it. */
 export function OnChain({ execution, record }: OnChainProps) {
   const { archive } = execution;
   const isReading = record === undefined && !archive;
@@ -172,7 +172,7 @@ function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | nul
 const openedBy = (keyId: string | null): readonly [ReactNode, ReactNode] =>
   keyId === null ? ['Opened by', 'the wallet itself'] : ['API key', <Id key="key" value={keyId} />];
 
-/** An archived execution: its account is gone, and this proves it equally well. */
+/** An archived execution: its account is closed, but this proof is equally strong. */
 export function Archived({ archive }: { archive: NonNullable<Execution['archive']> }) {
   const { data: fields } = useQuery(archivedQuery(archive));
   return (

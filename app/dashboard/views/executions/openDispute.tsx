@@ -131,12 +131,12 @@ async function fileEvidence(file: File): Promise<Chosen> {
   }
 }
 
-/** Sends the bytes first: a dispute without available evidence would be decided without it. */
+/** Sends the evidence first: otherwise a dispute could be decided without it. */
 async function dispute(
   { marketplace, wallet, onProgress, disputeExecution }: Signing,
   executionId: string,
   { bytes, mediaType, hash, hashHex }: Evidence,
-  /** As shown. */
+  /** The bond as shown to the user, lamports. */
   maxBond: bigint,
 ) {
   onProgress('Sending the evidence to the marketplace.');

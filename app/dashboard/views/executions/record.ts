@@ -13,7 +13,7 @@ export function idBytes(executionId: string): Uint8Array {
   throw new Error(`${executionId} is not the id of an execution.`);
 }
 
-/** Its record's account; null if it does not exist, or no longer. */
+/** The record on the chain; null if its account does not exist, or no longer exists. */
 export const recordQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['record', executionId],

@@ -1,4 +1,4 @@
-/** An escrow that is still open: when it can be refunded, and the refund. */
+/** For an escrow that is still open: the time from which anybody can refund it, and the button to do so. */
 import { useState } from 'react';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignDialog } from '../../parts/sign.tsx';

@@ -8,22 +8,22 @@ import { formatAmount, Id } from '../../parts/values.tsx';
 import { configQuery, queryClient } from '../../service.ts';
 import { openChain } from '../../wallet/chain.ts';
 
-/** True if the money is the caller's again. */
+/** True if the caller owns the money again. */
 export const isPaidBack = (refund: ExecutionFull['refund']): refund is 'done' | 'handed_over' =>
   refund === 'done' || refund === 'handed_over';
 
 export const HANDED_OVER =
   'Its USDC account could not receive it for 7 days, so the token account of the escrow now belongs to that wallet.';
 
-/** Until the node shows it. */
+/** Poll interval until the node shows the refund, ms. */
 const AGAIN_MS = 2_000;
 
-/** `isOfDeposit`: of a payment from which no execution was opened. */
+/** `isOfDeposit`: true if it returned a payment that opened no execution. */
 export type ShownRefund = Refund & { isOfDeposit?: true };
 
 type Refunded = Pick<ExecutionFull, 'execution_id' | 'deposit'>;
 
-/** Others may name the deposit's address too, later. */
+/** Number of transactions to search, because later ones of others may also name the deposit's address. */
 const MOST_TRANSACTIONS = 20;
 
 /** The return of a deposit; null if an execution was opened from it. */

@@ -1,4 +1,4 @@
-/** Timeline of an execution and its money, and what comes next. */
+/** Timeline of an execution and its money, with the current step. */
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
@@ -93,7 +93,7 @@ function answered({ status, execution_time_ms: ms, refund }: Execution): Moment 
   return { title: 'Result answered and verified', about: took, state: 'done' };
 }
 
-/** No execution was opened from it. */
+/** A deposit that opened no execution. */
 const DEPOSITED: Moment = {
   title: 'Paid into a deposit',
   about: 'No execution was opened from it, so the payment goes back to its wallet.',
@@ -127,7 +127,7 @@ function paid(execution: Execution, refunded: ShownRefund | null | undefined): M
 
 type RefundState = NonNullable<Execution['refund']>;
 
-/** Why the money has not been returned yet. */
+/** The reasons why the money has not been returned yet. */
 export const REFUND_WAITS: Record<Exclude<RefundState, 'done' | 'handed_over'>, string> = {
   pending: 'The marketplace is sending it.',
   claimable: "The caller's USDC account is missing. Once it is there again, the price can be sent back to it.",

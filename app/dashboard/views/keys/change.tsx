@@ -34,7 +34,7 @@ interface ChangeProps {
   onClose(): void;
 }
 
-/** Scopes, addresses, agents and expiry at the marketplace: with the session alone, from the next request on. */
+/** Changes scopes, addresses, agents and expiry at the marketplace, from the next request on. Needs no signature. */
 export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'money'>) {
   const notify = useNotify();
   const queries = useQueryClient();
@@ -113,13 +113,13 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
   );
 }
 
-/** The marketplace's expiry; null if it equals the grant's. */
+/** The marketplace's expiry; null if there is none, or if it equals the grant's. */
 function ownEndOf({ expires_at }: KeySummary, grant: KeyGrant | undefined): string | null {
   if (!expires_at || (grant && Date.parse(expires_at) === Number(grant.expiresAt) * 1_000)) return null;
   return expires_at;
 }
 
-/** A time for a datetime-local field: in the visitor's time zone, without naming it. */
+/** A time for a datetime-local field: in the visitor's time zone, without an offset. */
 function toLocal(at: string): string {
   const time = new Date(at);
   const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);

@@ -29,16 +29,16 @@ import {
 } from './fields.tsx';
 import type { WalletMoney } from './money.ts';
 
-/** A key that its owner must see now: it cannot be shown again. */
+/** A key to show to its owner now: it cannot be shown again. */
 export interface MadeKey {
   apiKey: string;
   name: string;
   scopes: KeyScope[];
-  /** The error after the key was granted on-chain; null if there was none. */
+  /** An error that occurred after the key was granted on-chain; null if there was none. */
   problem: string | null;
   /** The data to register it with; null if the marketplace already knows it. */
   unregistered: { allowedIps: string[] | null; allowedAgents: string[] | null } | null;
-  /** Until when the replaced key works. */
+  /** The time until which the replaced key works; null if no key was replaced. */
   replacedUntil: string | null;
 }
 
@@ -292,7 +292,7 @@ async function makeKey(
   );
 }
 
-/** A failure after a key can spend must not hide the key from its owner. */
+/** Returns the key even if a step after its grant fails: it can already spend, so its owner must see it. */
 export async function keepGranted(
   { name, scopes, allowedIps, allowedAgents }: Pick<KeyWishes, 'name' | 'scopes' | 'allowedIps' | 'allowedAgents'>,
   make: (onGranted: (apiKey: string) => void) => Promise<KeyResult & { replaced_until?: string }>,

@@ -25,10 +25,10 @@ export interface LimitTexts {
   perPeriod: string;
   periodSeconds: string;
   total: string;
-  /** From now on; empty keeps the present expiry. */
+  /** Days from now; empty keeps the present expiry. */
   days: string;
   maxGas: string;
-  /** In one period; empty for what is proposed, 0 for no cap. */
+  /** Cap per period, lamports; empty for the proposed cap, 0 for none. */
   maxLamports: string;
 }
 
@@ -238,7 +238,7 @@ export function listOf(text: string): string[] | null {
   return entries.length === 0 ? null : entries;
 }
 
-/** Why a form cannot be confirmed, while a field says what is wrong with its text. */
+/** Shown beside a disabled button while a field shows an error. */
 export const CORRECT_FIRST = 'Correct the marked fields first.';
 
 const RULES = PROCEDURES['keys.register'].input.shape;

@@ -7,8 +7,8 @@ import { BASE_URL, rest } from '../../service.ts';
 const CANDIDATES = 8;
 
 /**
- * The agent to try first: one that has answered before, needs little input, and is listed for long; null if there is
- * none.
+ * The agent to try first: preferably one with completed calls, then with the fewest required parameters, then the
+ * oldest. Null if there is none.
  */
 export const firstAgentQuery = queryOptions({
   queryKey: ['first-agent'],
@@ -26,7 +26,7 @@ export const firstAgentQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** As a shell command; without the right to execute, it reads. */
+/** The first request as a shell command. Without the scope `execute`, or without an agent, it lists executions. */
 export function firstCurl(apiKey: string, scopes: readonly KeyScope[], agent: AgentFull | null): string {
   const key = `-H 'Authorization: Bearer ${apiKey}'`;
   if (!agent || !scopes.includes('execute')) return `curl -s '${BASE_URL}/v1/executions?limit=5' \\\n  ${key}`;
@@ -52,7 +52,7 @@ function parametersOf(agent: AgentFull): Record<string, unknown> {
   return Object.fromEntries(needsOf(agent).map((name) => [name, sampleOf(properties[name] ?? {})]));
 }
 
-/** A value that the schema's simple rules allow. */
+/** A value that fits the simple rules of a schema. */
 function sampleOf(schema: Schema): unknown {
   const { type, minimum, minLength, items, properties, required } = schema;
   const given = [schema.const, schema.default, ...listOf(schema.examples), ...listOf(schema.enum)];

@@ -70,7 +70,7 @@ export function KeyCard({ apiKey, money, onAct }: KeyCardProps) {
   );
 }
 
-/** Where the key may be used and for what, as the marketplace checks it. */
+/** The restrictions that the marketplace checks: addresses and agents. */
 const restrictionsOf = ({ allowed_ips: ips, allowed_agents: agents }: KeySummary) =>
   `${ips ? `only from ${ips.join(', ')}` : 'from any address'}, ${agents ? `only ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}` : 'any agent'}`;
 
@@ -90,7 +90,7 @@ function Fact(props: { label: string; about?: React.ReactNode; children: React.R
   );
 }
 
-/** Compared with both caps: of the present period, and of the key's whole life. */
+/** The key's spend, with its caps for the present period and in total. */
 function Spend({ apiKey, grant, money }: Omit<KeyCardProps, 'onAct'> & { grant: KeyGrant | undefined }) {
   if (money === undefined) {
     return (

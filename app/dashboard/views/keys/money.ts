@@ -1,5 +1,5 @@
 /**
- * A wallet's money and keys on the chain: grants, allowance, gas. Read together, so that all values are of one moment.
+ * A wallet's money and keys on the chain: grants, allowance, gas. They are read together, so that they match.
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { queryOptions } from '@tanstack/react-query';
@@ -14,7 +14,7 @@ export interface WalletMoney {
   balance: bigint | null;
   /** Total that the wallet's keys may still spend. */
   allowance: bigint;
-  /** Another delegate with an allowance, which takes the place of ours; null if there is none. */
+  /** Another program's delegate, which replaced ours, and its allowance; null if there is none. */
   otherDelegate: { address: string; allowance: bigint } | null;
   gas: bigint;
   /** Minimum of a gas balance that is not empty. */
@@ -85,7 +85,7 @@ async function readAll<In, Out>(all: In[], read: (part: In[]) => Promise<Out[]>)
   return (await Promise.all(parts.map(read))).flat();
 }
 
-/** The amounts that a grant still lets its key spend: in its period, and in total; and the lamports it has taken in it. */
+/** The USDC that a key may still spend in its period and in total, and the lamports that it took in the period. */
 export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: bigint; taken: bigint } {
   const isOver = BigInt(now) >= grant.periodStart + BigInt(grant.periodSeconds);
   const spent = isOver ? 0n : grant.periodSpent;
@@ -104,7 +104,7 @@ export function renewalOf({ periodStart, periodSeconds }: KeyGrant, now: number)
 export const isLive = (grant: KeyGrant | undefined, now: number): grant is KeyGrant =>
   grant !== undefined && !grant.revoked && BigInt(now) < grant.expiresAt;
 
-/** Two signatures and usual priority fees, lamports: with it 0.01 SOL pays for about 800 calls, as docs/callers.md says. */
+/** Two signatures and usual priority fees, lamports. So 0.01 SOL pays for about 800 calls, as in docs/callers.md. */
 const USUAL_CALL_LAMPORTS = 11_250n;
 
 /** About how many calls a gas balance pays at usual fees, to two digits. */

@@ -1,4 +1,4 @@
-/** Present and coming problems of a wallet's keys, and what to do about them. */
+/** Present and expected problems of a wallet's keys, and what to do about them. */
 import type { ReactNode } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -7,7 +7,7 @@ import { formatAmount, Id, Time } from '../../parts/values.tsx';
 import { callsPaid, isLive, leftOf, type WalletMoney } from './money.ts';
 
 const FEW_CALLS = 20;
-/** Fraction of the amount that one key alone may spend now. */
+/** Warn if the allowance is below this fraction of the amount that one key alone may spend now. */
 const LOW_PART = 0.2;
 const SOON_MS = 7 * 86_400_000;
 
@@ -78,7 +78,7 @@ function Warning(props: { title: string; action: string; onAct(): void; children
   );
 }
 
-/** USDC that a key could spend now if the allowance did not count. */
+/** USDC that a key could spend now, regardless of the allowance. */
 function mostNow(money: WalletMoney, keyId: string): number {
   const grant = money.grants.get(keyId);
   if (!grant) return 0;
@@ -86,7 +86,7 @@ function mostNow(money: WalletMoney, keyId: string): number {
   return Math.min(toUsdc(period), toUsdc(total));
 }
 
-/** True if a later key has the same name: then its end is intended. */
+/** True if a later key has the same name: the earlier one is meant to end. */
 function isReplaced(key: KeySummary, keys: readonly KeySummary[]): boolean {
   return keys.some(({ name, created_at }) => name === key.name && created_at > key.created_at);
 }

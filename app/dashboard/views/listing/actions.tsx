@@ -59,7 +59,7 @@ export function PauseButton({ listing }: ActionProps) {
   );
 }
 
-/** Why an agent without enough collateral is paused, and what ends it. */
+/** Explains why an agent with too little collateral is paused, and how to resume it. */
 export function LowCollateral({ listing }: ActionProps) {
   const { data: config } = useQuery(configQuery);
   const missing = missingCollateral(listing, config);

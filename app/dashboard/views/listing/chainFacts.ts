@@ -24,7 +24,7 @@ export function useChainFacts() {
   });
 }
 
-/** The address of a listing with this wallet and id, and the message that its key signs. */
+/** The address of a listing with this wallet and id. */
 export function useListingAddress(listingId: string) {
   const { wallet } = useSession();
   return useQuery({

@@ -1,6 +1,6 @@
 /**
- * A creator's draft of an agent as text in fields, and its faults. The library's schemas define the rules; the relay
- * and the chain decide.
+ * A creator's draft of an agent as text in fields, and its faults. The rules are the library's schemas; relay and chain
+ * check them again.
  */
 import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
 import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
@@ -93,7 +93,7 @@ function readMetadata({ metadata }: OwnListing): AgentMetadata | null {
   return AgentMetadata.safeParse(JSON.parse(metadata)).data ?? null;
 }
 
-/** A schema's object; null while its text is not one. */
+/** The schema in a text; null if the text is not a JSON object. */
 export function readSchema(text: string): Record<string, unknown> | null {
   try {
     return AgentMetadata.shape.input_schema.safeParse(JSON.parse(text)).data ?? null;
@@ -118,7 +118,7 @@ export function toInput(draft: Draft, metadataUri = ''): ListingDraftInput {
 
 const TEXT_FIELDS = ['name', 'tagline', 'description', 'display_name', 'endpoint'] as const;
 
-/** Faults by field. Schemas are only checked to be JSON objects here; their editor shows their rules. */
+/** Faults by field. Of schemas, it only checks that they are JSON objects; their editor checks the rules. */
 export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined): DraftErrors {
   const errors: DraftErrors = {};
   for (const field of TEXT_FIELDS) {
@@ -161,7 +161,7 @@ function priceFault(text: string, config: MarketplaceConfig | undefined): string
   }
 }
 
-/** The tier of a price; null for a price without one. */
+/** The tier of a price; null for an invalid price. */
 export function tierOf(text: string, config: MarketplaceConfig): MarketplaceConfig['collateral_tiers'][number] | null {
   if (priceFault(text, config)) return null;
   return config.collateral_tiers.find(({ max_price_usdc }) => parseUsdc(text) <= parseUsdc(max_price_usdc)) ?? null;

@@ -20,7 +20,7 @@ const SchemaFields = lazy(() => import('./schemaFields.tsx'));
 
 interface EditProps {
   listing: OwnListing;
-  /** As on the chain. */
+  /** The values on the chain. */
   present: Draft;
   draft: Draft;
   onChange(part: Partial<Draft>): void;
@@ -41,7 +41,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
   const isRepriced = draft.price_usdc !== present.price_usdc;
   const tier = config && tierOf(draft.price_usdc, config);
   const missing = tier && isRepriced ? lessUsdc(tier.deposit_usdc, held) : 0;
-  // The fields of the test are on another tab, so they hold up the signature and not the changes.
+  // The fields of the test are on another tab. Their faults block only the signature, not the button "Save changes".
   const { test_task: taskFault, test_parameters: parametersFault, ...changeErrors } = errors;
   const faults = Object.entries(changeErrors);
   const testFault = taskFault
@@ -63,7 +63,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
       await chain.topUp(marketplace, { wallet, agentId, amount: parseUsdc(missing) });
     }
     const input = chain.parseListingDraft(toInput(draft, listing.metadata_uri), 'The draft');
-    // As shown here, whatever the chain asks for by now.
+    // The deposit as shown here, even if the chain now requires another one.
     const maxDeposit = parseUsdc(tier!.deposit_usdc);
     return chain.updateListing(marketplace, { wallet, agentId, draft: input, maxDeposit, onProgress });
   }

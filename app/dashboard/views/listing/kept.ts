@@ -19,7 +19,7 @@ function read(): Kept {
   try {
     const { draft, step, signing_key } = JSON.parse(localStorage.getItem(NAME) ?? 'null') as Kept;
     return {
-      // Fields unknown to an older page get the values of a new draft.
+      // Fields that an older version of the page did not store get the values of a new draft.
       draft: { ...empty.draft, ...draft },
       step: Number.isInteger(step) ? step : 0,
       signing_key: typeof signing_key === 'string' ? signing_key : null,
@@ -36,7 +36,7 @@ export function useKept() {
   const [kept, setKept] = useState(read);
   const [isTouched, setTouched] = useState(isDraftKept);
 
-  /** Writes at once, before any reload. A browser without storage only loses the draft on reload. */
+  /** Writes at once, before any reload. Without storage, a reload loses the draft. */
   function keep(next: Kept) {
     setKept(next);
     setTouched(true);

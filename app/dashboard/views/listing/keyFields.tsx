@@ -9,10 +9,10 @@ import { type HeldKey, makeKey, proofCommand, proofMessage, readKeyFile, readPro
 
 interface KeyFieldsProps {
   agentName: string;
-  /** The listing of the key; undefined until known. */
+  /** Address of the listing that gets the key; undefined until known. */
   agentId: string | undefined;
   value: HeldKey | null;
-  /** The draft's key from before this page was loaded. */
+  /** Address of the key that the draft had before this page was loaded. */
   expected: string | null;
   onChange(key: HeldKey | null): void;
 }

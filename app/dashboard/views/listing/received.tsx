@@ -1,4 +1,4 @@
-/** The calls that an agent's server received: what was sent, what it said, and why a call was refunded. */
+/** The calls that an agent's server received: the request, the answer, and the reason of a refund. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';

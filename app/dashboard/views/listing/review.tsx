@@ -74,7 +74,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
   async function list({ marketplace, wallet, onProgress, ...chain }: Signing): Promise<Listed> {
     const listing = chain.program.findListing(wallet.publicKey, bytesOf(draft.listing_id));
     const made = { name: draft.name, deposit_usdc: tier?.deposit_usdc ?? 0, endpoint: draft.endpoint };
-    // A first attempt with unknown outcome may have created it.
+    // An earlier attempt with unknown outcome may have created it.
     const known = await chain.readListing(marketplace.connection, listing).catch(() => null);
     if (known) {
       onProgress('The agent is listed already.');
@@ -85,7 +85,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       signingKey: await toSigningKey(signingKey!),
       draft: chain.parseListingDraft(toInput(draft), 'The draft'),
       listingId: bytesOf(draft.listing_id),
-      // As shown here, whatever the chain asks for by now.
+      // The deposit as shown here, even if the chain now requires another one.
       maxDeposit: parseUsdc(tier!.deposit_usdc),
       onProgress,
     });
@@ -132,7 +132,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
   );
 }
 
-/** The last step: where the agent is, and what to do now. */
+/** Shown after the last step: links to the agent, and what to do next. */
 export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void }) {
   return (
     <div className="grid gap-6">
@@ -174,7 +174,7 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
   );
 }
 
-/** How to get a server, and start it with a key file; shown where its address is asked for, and where it is tested. */
+/** How to get a server and start it with a key file. Shown in the steps that need one. */
 export function ServerHint({ endpoint, agentName }: { endpoint: string; agentName: string }) {
   const port = URL.canParse(endpoint) ? new URL(endpoint).port || '8080' : '8080';
   const command = `npx tsx examples/creator.ts ${keyFileName(agentName)} ${port} ${BASE_URL}`;

@@ -1,4 +1,4 @@
-/** The rules of schemas for the editor. RE2 makes it heavy, so it is loaded only where schemas are edited. */
+/** The rules of schemas for the editor. RE2 makes it large, so it is loaded only where schemas are edited. */
 import { findInputSchemaFaults, findSchemaFaults, type SchemaFault } from '../../../sdk/wire/schemas/faults.ts';
 import type { Schema } from '../../../sdk/wire/schemas/rules.ts';
 import type { JsonFault } from '../../parts/jsonEditor.tsx';
@@ -10,7 +10,7 @@ const checkBy = (find: Find) => (value: unknown) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [{ path: '', message: 'must be a JSON Schema object' }];
   }
-  // The root has no name here, so its own faults have an empty path.
+  // The root's name is empty, so faults of the root have an empty path.
   return find(value as Schema, '').map(
     ({ path, expected }): JsonFault => ({ path: path.replace(/^\./, ''), message: expected }),
   );

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type Draft, type DraftErrors, readSchema } from './draft.ts';
 
-/** Undefined until they are first known. */
+/** Undefined until the first check has ended. */
 export function useSchemaErrors({ input_schema, output_schema, test_parameters }: Draft): DraftErrors | undefined {
   const { data } = useQuery({
     queryKey: ['schema-errors', input_schema, output_schema, test_parameters],

@@ -1,4 +1,4 @@
-/** Input and output schema, each with the rules that it breaks, and the form for callers. */
+/** Input and output schema, each with its faults, and a preview of the form for callers. */
 import { lazy, Suspense, useState } from 'react';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { Button, Card, Skeleton } from '../../parts/ui.tsx';

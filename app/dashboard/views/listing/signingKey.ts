@@ -40,7 +40,7 @@ export async function readKeyFile(file: File): Promise<HeldKey> {
   return { kind: 'secret', address: addressOf(secret), secret, isSaved: true };
 }
 
-/** A public half with its proof as text: hex or base58. Throws unless key, proof and listing fit each other. */
+/** Reads a public key (base58) and its proof (hex or base58). Throws unless key, proof and listing match. */
 export async function readProof(publicKey: string, proof: string, agentId: string): Promise<HeldKey> {
   const { PublicKey, proveSigningKey } = await loadChainModules();
   const text = proof.trim();
@@ -53,14 +53,14 @@ export async function readProof(publicKey: string, proof: string, agentId: strin
   return { kind: 'proof', address: key.publicKey.toBase58(), possession: key.possession };
 }
 
-/** The form for the wallet library. */
+/** Converts a key for the wallet library. */
 export async function toSigningKey(key: HeldKey): Promise<SigningKey> {
   if (key.kind === 'secret') return key.secret;
   const { PublicKey } = await loadChainModules();
   return { publicKey: new PublicKey(key.address), possession: key.possession };
 }
 
-/** The message that a key signs to prove that its holder lists it here, as hex. */
+/** The message, as hex, that a key signs to prove that its holder agrees to this listing. */
 export async function proofMessage(agentId: string): Promise<string> {
   const { program, PublicKey } = await loadChainModules();
   const bytes = program.registerMessage(new PublicKey(agentId));

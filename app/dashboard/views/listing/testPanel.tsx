@@ -17,7 +17,7 @@ const SchemaForm = lazy(() => import('../../parts/form/schemaForm.tsx'));
 export interface TestOutcome {
   ok: boolean;
   checks: ListingCheck[];
-  /** The beginning of the server's answer as it came; null if there was none. */
+  /** The beginning of the server's unchanged answer; null if there was none. */
   answer: string | null;
 }
 
@@ -28,7 +28,7 @@ interface TestPanelProps {
   signingKey: string | null;
   outcome: TestOutcome | null;
   onOutcome(outcome: TestOutcome | null): void;
-  /** The obstacle, with a link to correct it. */
+  /** Shown if the test cannot run yet: the obstacle, with a link to correct it. */
   blocked?: ReactNode;
 }
 

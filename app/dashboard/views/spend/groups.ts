@@ -1,4 +1,4 @@
-/** The rows of a wallet's spend, added up by agent or by key and laid out by the day. */
+/** Sums of a wallet's spend by agent or by key, and per day. */
 import { toDay } from '../../../sdk/wire/time.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
@@ -29,7 +29,7 @@ function nameOf(row: Row, by: Grouping): string {
   return row.key_id === null ? 'The wallet itself' : (row.key_name ?? shorten(row.key_id));
 }
 
-/** Those that were paid most come first. */
+/** The groups, largest payment first. */
 export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
   const groups = new Map<string, Group>();
   for (const row of rows) {
@@ -54,7 +54,7 @@ export const total = (groups: readonly Group[], name: 'paid' | 'refunded' | 'ret
 
 const TONES = ['accent', 'warn', 'good'] as const;
 
-/** A series for each of the largest, and one for all others. */
+/** A series for each of the largest groups, and one for all others. */
 export function seriesOf(groups: readonly Group[], days: readonly string[]): ChartSeries[] {
   const paid = (some: readonly Group[]) =>
     days.map((day) => toUsdc(some.reduce((sum, { paidByDay }) => sum + (paidByDay.get(day) ?? 0n), 0n)));

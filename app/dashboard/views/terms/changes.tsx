@@ -1,4 +1,4 @@
-/** Changes of the settings that wait, for everybody: what changes, from when, and the buttons to apply or cancel it. */
+/** Pending changes of the settings: each with its values, its time, and the buttons to apply or cancel it. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ChangedSetting, PendingChanges } from '../../../sdk/wire/operationProcedures.ts';
@@ -11,7 +11,7 @@ import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 
-/** The time that is left is shown by the chain's clock as of the last answer. */
+/** Poll interval, ms. The remaining time comes from the last answer, by the chain's clock. */
 const REFRESH_MS = 5_000;
 
 export const changesQuery = queryOptions({
@@ -48,7 +48,7 @@ function parseTier(text: string): Tier {
   return { max_price_usdc, deposit_usdc };
 }
 
-/** All lists but those of relay authorities, which have a row of their own, are of tiers. */
+/** Here a list is always a list of tiers: relay authorities have their own row. */
 function words({ unit }: ChangedSetting, value: Value): string {
   if (typeof value === 'boolean') return value ? 'paused' : 'taken';
   if (value === null) return 'nobody';
@@ -61,7 +61,7 @@ function words({ unit }: ChangedSetting, value: Value): string {
   return value === 0 ? 'no limit' : `${value} times the collateral`;
 }
 
-/** A relay authority is only ever added by a change that waits, so the others are left out. */
+/** A pending change can only add relay authorities, so only the added ones are shown. */
 function settingRow(setting: ChangedSetting): readonly [string, ReactNode] {
   const { before, after } = setting;
   if (setting.setting === 'relay_authorities') {
@@ -96,7 +96,7 @@ export function Changes() {
   const { data: config } = useQuery(configQuery);
   const { wallet } = useSession();
   const [order, setOrder] = useState<Order | null>(null);
-  // The service's list is some seconds old.
+  // Changes that were applied or cancelled here: the service's list is some seconds old.
   const [ended, setEnded] = useState<readonly string[]>([]);
   const notify = useNotify();
   const mayCancel = Boolean(wallet) && (wallet === config?.admin || wallet === data?.guardian);
@@ -179,7 +179,7 @@ function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
   );
 }
 
-/** When a change of the terms takes effect. */
+/** A sentence about the delay of changes. */
 export const delayWords = (seconds: number): string =>
   seconds === 0
     ? 'This marketplace has no delay: the admin’s changes apply at once.'

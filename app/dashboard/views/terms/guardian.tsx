@@ -1,4 +1,4 @@
-/** What guardian and admin do at once: stop new executions, and take the relay's rights from a key. */
+/** The actions of guardian and admin that need no delay: pause new executions, and remove a relay authority. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
@@ -52,7 +52,7 @@ export default function Guardian() {
   );
 }
 
-/** The keys that settle, each with a button that takes this right away. */
+/** The relay authorities, each with a button to remove it. */
 export function RelayAuthorities({ authorities }: { authorities: readonly string[] }) {
   const [removed, setRemoved] = useState<string | null>(null);
   const notify = useNotify();

@@ -1,4 +1,4 @@
-/** What the verification is about: agent, request, result, price, dates, wallets and transactions, as on a receipt. */
+/** The purchase that is verified: agent, request, result, price, dates, wallets and transactions, as on a receipt. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
@@ -64,7 +64,7 @@ function When({ at }: { at: string }) {
   );
 }
 
-/** The name is the marketplace's word; everything else here is checked. */
+/** Only the name comes from the marketplace unchecked; everything else here is checked. */
 function Agent({ agentId, isNamed }: { agentId: string; isNamed: boolean }) {
   const { data } = useQuery({ ...agentQuery(agentId), enabled: isNamed, retry: false });
   return (

@@ -1,6 +1,6 @@
 /** The URL of the node that the visitor chooses. */
 
-/** Matches this page's policy; the browser refuses all other URLs silently. */
+/** The URLs that this page's CSP allows. The browser refuses all others silently. */
 const MAY_BE_ASKED = /^(https:\/\/[^/]|http:\/\/(127\.0\.0\.1|localhost)(:|\/|$))/;
 
 /** The fault of the URL; null if it is usable. */

@@ -5,7 +5,7 @@ import { buttonStyle, cx, Note } from '../../parts/ui.tsx';
 /** Enough for the largest result; a longer file is not a receipt. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Fields without which a document is something else. Its caller may have deleted the result. */
+/** Fields that every receipt has. The result is not among them, because the caller may have deleted it. */
 const FIELDS = ['execution_id', 'result_hash', 'signature'];
 
 const WHERE = 'A receipt is the file that the execution’s page or the CLI gives you.';
@@ -88,7 +88,7 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
           className="peer sr-only"
           onChange={(event) => {
             void take(event.target.files?.[0]);
-            // The same file must be readable again after a change.
+            // Lets the user choose the same file again after a change.
             event.target.value = '';
           }}
         />

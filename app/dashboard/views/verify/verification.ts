@@ -1,4 +1,4 @@
-/** Runs the checks: the subject, the node, and the results until now. */
+/** Runs the checks, and holds their subject, the node, and the results so far. */
 import { useCallback, useRef, useState } from 'react';
 import type { Check, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import type { Receipt } from '../../../sdk/wire/receipt.ts';
@@ -31,7 +31,7 @@ async function ownReceipt(executionId: string): Promise<Receipt | null> {
   return rest.getReceipt(executionId).catch(() => null);
 }
 
-/** Finds the subject of an id: with the receipt if the signed-in wallet can have it, else with the chain alone. */
+/** Finds the subject of an id: the receipt if the signed-in wallet can have it, else only the execution. */
 export async function findSubject(executionId: string): Promise<Subject> {
   const receipt = await ownReceipt(executionId);
   return receipt
@@ -42,7 +42,7 @@ export async function findSubject(executionId: string): Promise<Subject> {
 /** Proofs of archived executions are public and need not be trusted. */
 const findArchive = (executionId: string) => rest.getExecutionArchive(executionId).catch(() => null);
 
-/** The newest verification; an older one that is still running reports nothing more. */
+/** The latest verification. Results of an older one that is still running are ignored. */
 export function useVerification() {
   const [current, setCurrent] = useState<Verification | null>(null);
   const turn = useRef(0);
@@ -70,7 +70,7 @@ export function useVerification() {
     }
   }, []);
 
-  /** Shows nothing any more, and stops what is running from reporting. */
+  /** Removes the shown result, and ignores a running check. */
   const clear = useCallback(() => {
     turn.current += 1;
     setCurrent(null);

@@ -44,11 +44,11 @@ const REFUND_WORDS: CheckWords = {
   about: 'The last transaction gave everything in the escrow back to the wallet that paid.',
 };
 
-/** The words of a check; a refunded execution has its last transaction, but no shares. */
+/** The texts of a check. A refunded execution has a last transaction, but it pays no shares. */
 export const wordsOf = (name: CheckName, facts: ExecutionFacts | null): CheckWords =>
   name === 'settlement' && facts?.refund ? REFUND_WORDS : CHECK_WORDS[name];
 
-/** Checks that need only the receipt, whichever node is asked. */
+/** Checks that need only the receipt, not the node. */
 const BY_ITSELF: readonly CheckName[] = ['result_hash', 'signature'];
 
 export interface Verdict {
@@ -59,7 +59,7 @@ export interface Verdict {
 
 const list = (checks: readonly Check[]): string => checks.map(({ name }) => `“${CHECK_WORDS[name].title}”`).join(', ');
 
-/** The verdict in one sentence, and its open questions in the next. */
+/** The verdict in one sentence, then the checks that were not made. */
 export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
   const open = checks.filter(({ state }) => state === 'not_checked');

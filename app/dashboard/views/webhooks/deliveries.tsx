@@ -1,4 +1,4 @@
-/** What was sent to an endpoint, with the answers; each can be sent once more. */
+/** The deliveries to an endpoint, with their answers. Each can be sent again. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

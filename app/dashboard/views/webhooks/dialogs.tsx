@@ -8,7 +8,7 @@ import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { explain, rest } from '../../service.ts';
 
-/** A test is always sent. */
+/** The event types to choose from. A test is always sent. */
 const CHOICES = EVENT_TYPES.filter((type) => type !== 'webhook.test');
 
 interface MadeProps {
@@ -17,7 +17,7 @@ interface MadeProps {
   onMade(secret: string): void;
 }
 
-/** Without `endpoint`, a new one. */
+/** Changes `endpoint`, or adds a new one without it. */
 export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endpoint?: WebhookEndpoint }) {
   const queries = useQueryClient();
   const notify = useNotify();

@@ -1,4 +1,4 @@
-/** One endpoint: its state, what can be done with it, and its log of deliveries. */
+/** One endpoint: its state, its actions, and its log of deliveries. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';

@@ -17,7 +17,7 @@ export interface Failure {
 const KEYS = { path: '/keys', label: 'To the API keys' } as const;
 const NOT_PAID = 'Nothing was paid.';
 
-/** The service's own error, also if a wallet function has wrapped it. */
+/** The service's error, even if a wallet function has wrapped it. */
 export function marketplaceErrorIn(error: unknown): MarketplaceError | null {
   if (error instanceof MarketplaceError) return error;
   return error instanceof Error && error.cause instanceof MarketplaceError ? error.cause : null;

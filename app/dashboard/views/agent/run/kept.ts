@@ -1,4 +1,4 @@
-/** What was asked of an agent in this tab, so that a reload or Back shows it again. An API key is never in it. */
+/** Stores this tab's input and call of each agent, so that a reload or Back shows them again. Never an API key. */
 
 /** An escrow opened by a wallet. */
 export interface Opened {
@@ -8,10 +8,10 @@ export interface Opened {
 }
 
 export interface KeptCall {
-  /** Null while the service has not answered the call of a key. */
+  /** Null until the service answers a call that an API key pays. */
   executionId: string | null;
   opened: Opened | null;
-  /** The service has said that a key's price is in escrow. */
+  /** True once the service reports that the price of a call by API key is in escrow. */
   isHeld: boolean;
   isStarted: boolean;
   begunAt: number;
@@ -42,20 +42,20 @@ export function keep(agentId: string, kept: Kept): void {
   try {
     sessionStorage.setItem(PREFIX + agentId, JSON.stringify(kept));
   } catch {
-    // Too large for the browser's storage: then a reload loses it.
+    // It is too large for the browser's storage, so a reload loses it.
   }
 }
 
 const keys = (): string[] => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
 const read = (key: string): Kept | null => parse(sessionStorage.getItem(key));
 
-/** What this tab asked in an execution; null if it was asked elsewhere. */
+/** This tab's input to an execution; null if the call was made elsewhere. */
 export const askedIn = (executionId: string): Kept | null =>
   keys()
     .map(read)
     .find((kept) => kept?.call?.executionId === executionId) ?? null;
 
-/** Deletes what this tab asked in an execution. */
+/** Deletes this tab's input to an execution. */
 export function forgetAsked(executionId: string): void {
   for (const key of keys()) if (read(key)?.call?.executionId === executionId) sessionStorage.removeItem(key);
 }

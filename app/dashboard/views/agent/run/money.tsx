@@ -1,4 +1,4 @@
-/** The cost of a call and the path of the money, shown before signing. */
+/** The cost of a call and where the money goes, shown before signing. */
 import { useQuery } from '@tanstack/react-query';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { Card } from '../../../parts/ui.tsx';

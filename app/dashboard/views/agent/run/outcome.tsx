@@ -1,4 +1,4 @@
-/** The result of a call with its figures, or the reason of a failure and where the money is. */
+/** The result of a call with its figures, or the reason for a failure and where the money is. */
 import { Link } from '@tanstack/react-router';
 import { Result, Steps } from '../../../parts/result.tsx';
 import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
@@ -24,7 +24,7 @@ export function RunOutcome({ run, onStart, onAgain }: OutcomeProps) {
   );
 }
 
-/** Before the end: the visitor may leave, or why it has not started. */
+/** Before the end: says that the visitor may leave, or why the call has not started. */
 function Pending({ run, onStart, onAgain }: OutcomeProps) {
   const { error, executionId, opened, isAtWork, isSilent, isUnreadable, ask } = run;
   if (error !== null && !isAtWork) {
@@ -102,7 +102,7 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
   );
 }
 
-/** The agent's words as it writes them. */
+/** The output as the agent streams it. */
 function Output({ text }: { text: string }) {
   return (
     <section aria-label="Output so far" className="grid gap-2 rounded-xl border border-line bg-raised p-4">
@@ -205,7 +205,7 @@ function Ways({ run, onAgain }: { run: RunState; onAgain(): void }) {
       {executionId && (
         <>
           <ToExecution id={executionId} />
-          {/* A new document, which the service gives another policy. */}
+          {/* Loads a new document, because the service sends /verify with another CSP. */}
           <a href={`/verify?id=${executionId}`} className={buttonStyle()}>
             Verify it yourself
           </a>

@@ -17,18 +17,18 @@ interface PayByWalletProps {
   onOpenChange(open: boolean): void;
   agent: AgentFull;
   inputs: Inputs;
-  /** An escrow that is already open and must only be started. */
+  /** An open escrow whose work has not started yet; null before the payment. */
   opened: Opened | null;
   onOpened(opened: Opened): void;
-  /** The message is signed; the rest can be followed from anywhere. */
+  /** Called when the message is signed. From then on, the visitor may leave. */
   onStarted(): void;
   onAnswer(answer: ExecuteAnswer): void;
-  /** A part of the output while it is written, not verified. */
+  /** Called with each streamed part of the output, which is not verified. */
   onDelta(text: string): void;
   onError(error: unknown): void;
 }
 
-/** The wallet's balances, and the longest time until a refund, from the chain. */
+/** The wallet's USDC balance and the refund grace period, from the chain. */
 function useFunds(address: string | undefined, enabled: boolean) {
   return useQuery({
     queryKey: ['funds', address],
@@ -111,7 +111,7 @@ export function PayByWallet(props: PayByWalletProps) {
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       disabled={isShort}
       work={work}
-      // Closed as soon as the start is signed.
+      // `onStarted` has already closed the dialog.
       onDone={() => undefined}
     >
       {isShort && (

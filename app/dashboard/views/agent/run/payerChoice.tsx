@@ -33,7 +33,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
           <Input
             label="API key"
             hint="Kept in this page's memory until you leave it, and nowhere else."
-            // Not a password field, because browsers offer to save those.
+            // Not a password field, because browsers offer to save passwords.
             className="font-mono [-webkit-text-security:disc]"
             autoComplete="off"
             autoCapitalize="off"

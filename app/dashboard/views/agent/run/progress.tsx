@@ -240,7 +240,7 @@ function Mark({ state }: { state: State }) {
 
 const TICK_MS = 500;
 
-/** `took`: the agent's own time, which is shown everywhere once it is known. */
+/** `took`: the execution time from the service, ms. Once known, it replaces the time measured here. */
 function Elapsed({ from, until, took }: { from: number; until: number | null; took: number | null }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

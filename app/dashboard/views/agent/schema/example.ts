@@ -1,4 +1,4 @@
-/** Example parameters from an agent's schema: its author's examples, and otherwise the simplest value. */
+/** Example parameters from an agent's schema: its author's examples, or else the simplest values. */
 import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 const MAX_DEPTH = 8;

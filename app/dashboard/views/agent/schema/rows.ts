@@ -1,4 +1,4 @@
-/** A JSON Schema for people: its fields as rows, each with its type and limits in words. */
+/** A JSON Schema for people: its fields as rows, each with its type and limits as text. */
 import { formsOf, isSchema, namesIn, resolve, type Schema } from '../../../parts/form/schema.ts';
 
 export interface SchemaField {
@@ -12,7 +12,7 @@ export interface SchemaField {
   rules: string[];
 }
 
-/** Limits of depth and number of the listed fields; the JSON shows all. */
+/** Maximum depth and number of listed fields. The JSON shows all. */
 const MAX_DEPTH = 6;
 const MAX_FIELDS = 200;
 

@@ -10,7 +10,7 @@ interface SchemaFieldsProps {
   schema: Schema;
   /** Text for a schema without fields. */
   none: string;
-  /** True if callers fill it in, so that it matters which fields are optional. */
+  /** True if callers fill it in, so that required fields are marked. */
   isInput?: boolean;
 }
 
@@ -49,7 +49,7 @@ const INDENTS = ['', 'pl-4', 'pl-8', 'pl-12'];
 
 function FieldRow({ field, isInput }: { field: SchemaField; isInput: boolean }) {
   const { path, depth, type, required, description, rules } = field;
-  // The parent's row is above.
+  // The row above shows the parent's path.
   const start = depth === 0 ? 0 : path.lastIndexOf('.') + 1;
   const indent = INDENTS[Math.min(depth, INDENTS.length - 1)];
   return (
