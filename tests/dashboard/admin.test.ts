@@ -67,7 +67,7 @@ describe('the admin', function () {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;
       await page.goto('/admin?tab=settings');
       await page.getByRole('button', { name: 'Pause executions' }).click();
-      await dialog(page).getByText('taken → paused').waitFor();
+      await dialog(page).getByText('accepted → paused').waitFor();
       await sign(page, 'Pause');
       expect((await showConfig()).opens_paused).to.equal(true);
       await until('the relay notices the pause', async () => (await refusal()) === 503);

@@ -36,7 +36,7 @@ describe('changes that wait', function () {
     await dialog(page).getByRole('button', { name, exact: true }).click();
     await dialog(page).waitFor({ state: 'detached' });
   }
-  const waiting = (page: Page) => page.getByRole('region', { name: 'Changes that wait' });
+  const waiting = (page: Page) => page.getByRole('region', { name: 'Pending changes' });
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
 
   it('announces a lower fee, shows it to everybody, and lets a stranger apply it once it is due', async () => {
@@ -80,7 +80,7 @@ describe('changes that wait', function () {
       await waiting(page).getByRole('button', { name: 'Apply' }).click();
       await dialog(page).getByText('1 % → 0.5 %').waitFor();
       await sign(page, 'Sign and apply');
-      await waiting(page).getByText('No change waits').waitFor();
+      await waiting(page).getByText('No pending changes').waitFor();
       expect(await showConfig()).to.include({ fee_bps: 50 });
       expect(await visitor.exists(new PublicKey(change.change))).to.equal(false);
     });
@@ -104,7 +104,7 @@ describe('changes that wait', function () {
       await waiting(page).locator(`[title="${next}"]`).waitFor();
       await waiting(page).getByRole('button', { name: 'Cancel the change' }).click();
       await sign(page, 'Sign and cancel');
-      await waiting(page).getByText('No change waits').waitFor();
+      await waiting(page).getByText('No pending changes').waitFor();
       expect(await site.visitor.command(null, 'admin', 'changes')).to.deep.include({ changes: [] });
       await page.getByRole('button', { name: 'Pause executions' }).click();
       await sign(page, 'Pause');

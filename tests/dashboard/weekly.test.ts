@@ -97,8 +97,8 @@ describe('the week of a caller and a creator', function () {
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       await page.getByText('You may leave this page').waitFor();
       await page.reload();
-      await page.getByText('This page has forgotten your key').waitFor();
-      await page.getByText('the call goes on.').waitFor();
+      await page.getByText('The reload removed your API key').waitFor();
+      await page.getByText('The call goes on.').waitFor();
       await page.getByRole('button', { name: 'Show the form' }).click();
       // The same before the service has answered.
       await page.route('**/execute', () => undefined);
@@ -107,7 +107,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       await page.getByText('Putting 0.02 USDC into escrow').waitFor();
       await page.reload();
-      await page.getByText('the call may be running').waitFor();
+      await page.getByText('The call may be running').waitFor();
       await page.getByRole('button', { name: 'Show the form' }).click();
       expect(await page.getByLabel('Task').inputValue()).to.equal('Answer me later');
     }));

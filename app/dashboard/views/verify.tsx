@@ -132,7 +132,7 @@ function IdForm({ initial, disabled, busy, onId }: IdFormProps) {
     >
       <Input
         label="Execution id"
-        hint="Of your own executions the receipt is checked too, when you are signed in."
+        hint="If you are signed in, the receipts of your own executions are checked too."
         error={error}
         value={id}
         onChange={(event) => setId(event.target.value)}

@@ -175,8 +175,8 @@ function consequences(
         ? `${shorten(creator)} loses ${formatBaseUnits(amount)}`
         : `${formatBaseUnits(collateral)} → ${formatBaseUnits(collateral - amount)} of ${shorten(creator)}`,
     ],
-    ['Listing', 'pauses by itself where its collateral falls below what its price takes'],
-    ['Execution', 'counts as one that failed its caller'],
+    ['Listing', 'is paused if its collateral falls below the amount that its price requires'],
+    ['Execution', 'counts as failed'],
   ];
 }
 

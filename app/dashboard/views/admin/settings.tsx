@@ -34,8 +34,8 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
         <div>
           <h2 className="font-semibold">On the chain</h2>
           <p className="mt-1 text-sm text-faint">
-            A relay authority is removed at once. It is added by the command line, where its key is: admin
-            propose-change.
+            Removing a relay authority takes effect at once. To add one, run <code>cli admin propose-change</code> where
+            its key is.
           </p>
         </div>
         <Facts
@@ -60,7 +60,7 @@ function Opens({ config: { opens_paused: isPaused } }: { config: Settings }) {
       <div className="min-w-0">
         <h2 className="flex items-center gap-2 font-semibold">
           New executions
-          <Badge tone={isPaused ? 'warn' : 'good'}>{isPaused ? 'Paused' : 'Taken'}</Badge>
+          <Badge tone={isPaused ? 'warn' : 'good'}>{isPaused ? 'Paused' : 'Accepted'}</Badge>
         </h2>
         <p className="mt-1 text-sm text-faint">
           {isPaused
@@ -80,7 +80,7 @@ function Opens({ config: { opens_paused: isPaused } }: { config: Settings }) {
             ? 'Callers can pay for executions of every active agent again.'
             : 'Callers of every agent are refused until you resume. Executions in progress end normally.'
         }
-        rows={[['New executions', isPaused ? 'paused → taken' : 'taken → paused']]}
+        rows={[['New executions', isPaused ? 'paused → accepted' : 'accepted → paused']]}
         confirm={isPaused ? 'Resume' : 'Pause'}
         danger={!isPaused}
         work={({ marketplace, wallet, changeSettings }) =>

@@ -85,7 +85,7 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
         title={waits ? 'Announce these changes?' : 'Change these settings?'}
         about={
           waits
-            ? `${delayWords(config.admin_delay_seconds)} All changes of this review wait together. You lend the deposit of their account until then.`
+            ? `${delayWords(config.admin_delay_seconds)} All changes in this review are announced together. You pay a refundable deposit, which returns when they are applied or cancelled.`
             : 'They apply as soon as the transaction is confirmed.'
         }
         rows={changes.map(({ label, before, after }) => [label, `${before} → ${after}`] as const)}

@@ -152,7 +152,7 @@ function workRows({ oldest_unsettled: oldest, webhooks_waiting: webhooks, ...sta
         : `${formatCount(webhooks.count)}, the oldest for ${formatSpan(webhooks.oldest_seconds)}`,
     ],
     ['Journal and chain', state.reconciled ? 'compared since the start' : 'being compared'],
-    ['New executions', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">taken</Badge>],
+    ['New executions', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">accepted</Badge>],
     ['Running for', formatSpan(state.uptime_seconds)],
   ] as const;
 }

@@ -179,8 +179,8 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
     <Card>
       <h2 className="font-semibold">Archived</h2>
       <p className="mt-1 mb-4 text-sm text-faint">
-        Its account is closed. Its fields are a leaf of a tree whose root is on the chain, and {archive.proof.length}{' '}
-        hashes lead from one to the other.
+        The account is closed. Its data is a leaf of a Merkle tree whose root is on the chain. A proof of{' '}
+        {archive.proof.length} hashes connects them.
       </p>
       <Facts
         rows={[

@@ -39,7 +39,7 @@ export function WalletFigures({ money, onGas, onAllowance }: WalletFiguresProps)
       />
       <Shared
         label="Allowance"
-        value={money.otherDelegate ? 'Taken away' : shownAmount(money.allowance)}
+        value={money.otherDelegate ? 'Replaced by another program' : shownAmount(money.allowance)}
         about="left for all keys together"
       >
         <Button small onClick={onAllowance}>
@@ -93,7 +93,7 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
       open
       onOpenChange={onClose}
       title="Change the allowance"
-      about="The most that all keys of this wallet may still spend together. Every call lowers it; each key's own limits hold beside it."
+      about="The total that all keys of this wallet may still spend. Each call reduces it. The limits of each key apply as well."
       rows={[
         ['Now', otherDelegate ? 'taken by another program' : shownAmount(present)],
         ['Afterwards', allowance.value === undefined ? '' : shownAmount(allowance.value)],

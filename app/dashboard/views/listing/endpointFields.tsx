@@ -39,8 +39,8 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
         <div>
           <h3 className="font-medium">Who calls you</h3>
           <p className="mt-1 max-w-2xl text-sm text-faint">
-            Every call is signed by the marketplace. A server made with the library checks that once it is given the
-            directory of keys; nobody else can then make your agent work for nothing.
+            The marketplace signs every call. Give the library this directory of keys, and your server accepts only
+            signed calls. Nobody else can then use your agent without paying.
           </p>
         </div>
         <Card>

@@ -50,7 +50,7 @@ function parseTier(text: string): Tier {
 
 /** Here a list is always a list of tiers: relay authorities have their own row. */
 function words({ unit }: ChangedSetting, value: Value): string {
-  if (typeof value === 'boolean') return value ? 'paused' : 'taken';
+  if (typeof value === 'boolean') return value ? 'paused' : 'accepted';
   if (value === null) return 'nobody';
   if (Array.isArray(value)) return tierWords(value.map(parseTier));
   if (typeof value === 'string') return value;
@@ -103,16 +103,16 @@ export function Changes() {
   const changes = data?.changes.filter(({ change_id }) => !ended.includes(change_id));
   const isApplying = order?.kind === 'apply';
   return (
-    <section className="grid gap-3" aria-label="Changes that wait">
+    <section className="grid gap-3" aria-label="Pending changes">
       <div>
-        <h2 className="font-semibold">Changes that wait</h2>
+        <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">
           {data && delayWords(data.admin_delay_seconds)} Once a change is due, anybody can apply it.
         </p>
       </div>
       {error && <Trouble error={error} what="The changes" onRetry={refetch} />}
       {!changes && !error && <Skeleton className="h-32" />}
-      {changes?.length === 0 && <Empty title="No change waits" />}
+      {changes?.length === 0 && <Empty title="No pending changes" />}
       {changes?.map((change) => (
         <ChangeCard key={change.change} change={change} mayCancel={mayCancel} onOrder={setOrder} />
       ))}
@@ -183,7 +183,7 @@ function ChangeCard({ change, mayCancel, onOrder }: ChangeCardProps) {
 export const delayWords = (seconds: number): string =>
   seconds === 0
     ? 'This marketplace has no delay: the admin’s changes apply at once.'
-    : `A change that widens what a key can do, or what callers and creators pay, waits ${formatSpan(seconds)}.`;
+    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}.`;
 
 /** The guardian and the delay. */
 export const guardRows = ({ guardian, admin_delay_seconds: delay }: Omit<PendingChanges, 'changes'>) =>

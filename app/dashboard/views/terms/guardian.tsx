@@ -21,7 +21,9 @@ export default function Guardian() {
       <div>
         <h2 className="flex items-center gap-2 font-semibold">
           You are the guardian
-          <Badge tone={isPaused ? 'warn' : 'good'}>{isPaused ? 'New executions paused' : 'New executions taken'}</Badge>
+          <Badge tone={isPaused ? 'warn' : 'good'}>
+            {isPaused ? 'New executions paused' : 'New executions accepted'}
+          </Badge>
         </h2>
         <p className="mt-1 text-sm text-faint">
           In an emergency you stop every new escrow at once. Open executions are still settled or refunded. Only the
@@ -39,7 +41,7 @@ export default function Guardian() {
         onOpenChange={setOpen}
         title="Pause all new executions?"
         about="Callers of every agent are refused until the admin resumes. Executions in progress end normally."
-        rows={[['New executions', 'taken → paused']]}
+        rows={[['New executions', 'accepted → paused']]}
         confirm="Pause"
         danger
         work={({ marketplace, wallet, stopOpens }) => stopOpens(marketplace, wallet)}
@@ -76,8 +78,8 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
         title="Remove this relay authority?"
         about={
           authorities.length === 1
-            ? 'It is the last one: nothing is settled until another was announced and has waited. Open executions can be refunded.'
-            : 'From now on it cannot settle, refund or open for API keys. Adding it again waits.'
+            ? 'It is the last one. Without it no execution can be settled, and another one can be added only after the delay. Open executions can still be refunded.'
+            : 'From now on it cannot settle, refund or open for API keys. It can be added again only after the delay.'
         }
         rows={[['Relay authority', shorten(removed ?? '')]]}
         confirm="Sign and remove"

@@ -65,10 +65,9 @@ function Pending({ run, onStart, onAgain }: OutcomeProps) {
   if (isUnreadable) {
     return (
       <div className="grid gap-4">
-        <Note tone="warn" title="This page has forgotten your key">
-          A key is not kept over a reload, and{' '}
-          {executionId ? 'the call goes on.' : 'the call may be running. Look before you call again.'} Connect the
-          wallet of the key: your executions show how it ends.
+        <Note tone="warn" title="The reload removed your API key">
+          {executionId ? 'The call goes on.' : 'The call may be running.'} Before you call again, connect the wallet of
+          the key and look at your executions.
         </Note>
         <div>
           <Button onClick={onAgain}>Show the form</Button>
