@@ -53,7 +53,7 @@ export function chainUnreadable(error?: unknown): never {
   throw new ApiError('service_unavailable', 'The Solana node does not answer', { retryAfterSeconds: 5 });
 }
 
-/** 503 for a request whose statement found the database away, full or overloaded; null for any other fault. */
+/** 503 if the database was unreachable, full or overloaded; null for any other error. */
 export function databaseAway(error: unknown): ApiError | null {
   if (!isTemporary(error)) return null;
   return new ApiError('service_unavailable', 'The database does not answer', {

@@ -39,7 +39,7 @@ export function sendBytes(response: Response, status: number, body: Body, conten
   end(response, status, body, contentType);
 }
 
-/** Sends events as they come. A HEAD request gets the headers alone, and null an empty answer. */
+/** Sends events as they come. A HEAD request gets only the headers. A null stream becomes an empty 204. */
 export function sendStream(response: Response, stream: OpenStream | null): void {
   if (response.destroyed || response.headersSent) return;
   response.setHeader('Cache-Control', NO_STORE);
@@ -48,7 +48,7 @@ export function sendStream(response: Response, stream: OpenStream | null): void 
     response.writeHead(204).end();
     return;
   }
-  // Proxies such as nginx would collect the events otherwise.
+  // Proxies such as nginx would buffer the events otherwise.
   response.setHeader('X-Accel-Buffering', 'no');
   response.setHeader('Last-Event-ID', stream.after);
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });

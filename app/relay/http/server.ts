@@ -49,7 +49,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** Time for a client that sent no valid HTTP to read its answer. */
 const LAST_WORD_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Age of the list of waiting changes: older than other readings, because the node looks through all accounts for it. */
+/** Maximum age of the list of pending changes: longer than for other readings, because the node scans all accounts. */
 const CHANGES_AGE_MS = 4_000;
 /** Maximum for tRPC itself; admit.ts has the limit of each procedure. */
 const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map(maxBytesOf));

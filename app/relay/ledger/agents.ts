@@ -96,8 +96,8 @@ function toExcluded<Column extends string>(columns: readonly Column[]): Record<C
 }
 
 /**
- * Up to `limit` listings whose document has come since. The document is shown, or waits for the listing, which exists
- * by now.
+ * At most `limit` listings without a description whose document has arrived: it is in `metadata`, or still in
+ * `pending_metadata`.
  */
 export async function readArrived(views: Views, limit: number): Promise<string[]> {
   const rows = await views

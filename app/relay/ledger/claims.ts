@@ -50,13 +50,13 @@ export type ClaimedExecution = Pick<
   | 'fingerprint'
 >;
 
-/** A call that an x402 client pays for, with its payment, which only the client has signed. */
+/** A call that an x402 client pays for, with its payment. Only the client has signed the payment so far. */
 export type ClaimedDeposit = ClaimedExecution &
   Pick<JournalRow, 'names_payer' | 'service_fee' | 'payment_id' | 'pay_transaction' | 'pay_last_valid_height'> & {
     deposit: string;
   };
 
-/** Opens that a new wallet may have in flight if it pays by deposits: each costs the operator before it is paid. */
+/** Opens in flight of a new wallet that pays by deposits: each costs the operator before it is paid. */
 const FIRST_DEPOSITS = 1;
 
 /** The columns of a new row; the others get the table's defaults. */
@@ -75,7 +75,7 @@ export interface Funding {
   rivals?: readonly string[];
 }
 
-/** The money is reserved for others, or no way to pay fits the limits. `sums` shows why. */
+/** The money is reserved for other calls, or no way to pay fits the limits. `sums` shows why. */
 export class NotFunded extends Error {
   constructor(readonly sums: Sums & Held) {
     super('nothing that is left pays for the call');
@@ -90,7 +90,7 @@ export class TooOld extends Error {
 }
 
 const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 0n };
-/** A slot after every reading of accounts, so that nothing is reserved against it. */
+/** Later than any slot, so that no landed open counts as a reservation. */
 const NO_SLOT = 2n ** 53n;
 
 /** The conditions of a claim, and the other ids that must be free. */
@@ -201,7 +201,7 @@ export function createClaims(writing: Writing) {
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals, until });
     },
-    /** Like `claim`, for a call that its payer pays into a deposit, which no other call may use. */
+    /** Like `claim`, for a call paid by a deposit. No other call may use that deposit. */
     claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
       const { ways, budgets, purse, until } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };

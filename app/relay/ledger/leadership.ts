@@ -1,6 +1,6 @@
 /**
- * Elects one relay for each task that one does for all relays on this ledger. The first relay that asks leads while it
- * lives and asks again in time. Times are on the database's clock, which all relays share.
+ * Elects a leader for each task that one relay does for all relays on this ledger. The first relay that asks leads, as
+ * long as it lives and asks again in time. Times are on the database's clock, which all relays share.
  */
 import { type Kysely, sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';

@@ -90,7 +90,7 @@ export function createLeases(
       const alive: string[] = [];
       for (const { owner: other, alive_until_ms } of selectOthers.all(owner)) {
         const leftMs = Number(alive_until_ms) - nowMs;
-        // A clock that was set back must not keep the dead alive: no lease lasts longer than this from now.
+        // If the clock was set back, dead processes must not count as alive: no lease lasts longer than this from now.
         if (leftMs > 0 && leftMs <= leaseMs + SLACK_MS && isLocked(join(folder, other))) alive.push(other);
         else forget.run(other);
       }

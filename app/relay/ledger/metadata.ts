@@ -10,7 +10,7 @@ type Views = Kysely<LedgerDatabase>;
 export interface Poster {
   /** Empty if no session posted it. */
   wallet: string;
-  /** Of the poster's address. */
+  /** The network of the poster's address. */
   network: string;
   /** True if strangers cannot displace its documents. */
   isKnown: boolean;
@@ -20,9 +20,9 @@ export interface Poster {
 export interface PendingLimits {
   /** For the current poster. */
   own: number;
-  /** For all networks together. */
+  /** For all posters without a session together. */
   ofNetworks: number;
-  /** For all unknown wallets together. The network with the most of them makes room. */
+  /** For all unknown wallets together. Documents of the network with the most of them are evicted. */
   ofStrangers: number;
 }
 
@@ -92,7 +92,7 @@ export async function isPendingOf(views: Views, metadataHash: string, wallet: st
   return row !== undefined;
 }
 
-/** Those of these hashes whose documents wait although a listing carries them by now. */
+/** The hashes, out of these, of pending documents that have a listing by now. */
 export async function readListedPending(views: Views, hashes: string[]): Promise<string[]> {
   if (hashes.length === 0) return [];
   const listed = await views
@@ -104,7 +104,7 @@ export async function readListedPending(views: Views, hashes: string[]): Promise
   return [...new Set(listed.map((row) => row.metadata_hash))];
 }
 
-/** Moves documents from the waiting ones to the shown ones. */
+/** Moves pending documents to the shown ones. */
 export async function movePending(ledger: Ledger, hashes: string[]): Promise<void> {
   await ledger
     .insertInto('metadata')
@@ -125,7 +125,7 @@ export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
   metadata_hash: string;
 }
 
-/** As the partial index has it. */
+/** Must match the partial index. */
 const OF_STRANGERS = sql`wallet <> '' AND is_known = 0`;
 
 /**

@@ -26,8 +26,8 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
   const beatMs = leaseMs / 5;
   const answerMs = 2 * beatMs;
   const lockOf = (name: string) => lockNumber(`relay ${name}`);
-  // Nobody could renew while the database was away. The relay that returns or starts first must not take the rows of
-  // all others.
+  // No relay could renew while the database was unreachable. The relay that returns or starts first must not take the
+  // rows of all others.
   let judgesFromMs = 0;
 
   return {
@@ -82,7 +82,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
         isOver = true;
         clearInterval(timer);
         await beating;
-        // Freeing the lock and deleting the row ends the lease. If the database is away, the lease runs out.
+        // Freeing the lock and deleting the row ends the lease. If the database is unreachable, the lease expires.
         await pool.query(CLEAR, [owner]).catch(() => {});
         await session?.end().catch(() => {});
       };

@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { request } from 'undici';
 import { ApiError } from '../errors.ts';
 
-/** For one object of at most 5 MiB, from the request to the last byte. */
+/** Timeout for one object of at most 5 MiB, from the request to the last byte. */
 const PATIENCE_MS = 10_000;
 const MAX_OBJECT_BYTES = 5 * 1024 * 1024;
 /** Retry delay after a failed read. */
@@ -40,7 +40,7 @@ export interface StoredResult {
 export interface ResultObjects {
   /** Resolves when the storage has returned the same bytes. */
   put(row: Pick<StoredResult, 'execution_id' | 'result_hash'>, bytes: Buffer): Promise<void>;
-  /** Null if the object is lost or is another one. */
+  /** Null if the object is lost, or has another hash. */
   get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null>;
   /** Also succeeds if there is none. */
   drop(executionId: string): Promise<void>;
@@ -93,7 +93,7 @@ export function createResultObjects(settings: ObjectSettings, patienceMs = PATIE
   };
 }
 
-/** All of it; null if it is longer. */
+/** Reads the whole body; null if it is longer than `maxBytes`. */
 async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -105,7 +105,7 @@ async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks);
 }
 
-/** The bytes of a result from any place; null if they are no longer kept, or lost. Throws ApiError 503. */
+/** The bytes of a result, wherever they are stored; null if they are no longer kept, or lost. Throws ApiError 503. */
 export type ReadText = (row: StoredResult) => Promise<Buffer | null>;
 
 /** `readPieces` reads the pieces of a token; null if one is missing. */
@@ -123,7 +123,7 @@ export function createReadText(
       log.error({ execution_id, error }, 'cannot read a result from the object storage');
       throw unreadable(execution_id);
     });
-    // Results are in a storage, but its settings were removed.
+    // The result is in an object storage whose settings were removed.
     if (bytes === undefined) throw unreadable(execution_id);
     if (!bytes) log.error({ execution_id }, 'the object storage has no such result, or a different one');
     return bytes;

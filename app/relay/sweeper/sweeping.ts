@@ -10,7 +10,7 @@ import type { After, Candidate } from './candidates.ts';
 import type { Resting } from './resting.ts';
 import type { Sending } from './sending.ts';
 
-/** Transactions of one kind per round: some ten minutes' work. Then the other kinds have their turn. */
+/** Transactions of one kind per round: about ten minutes of work. Then the other kinds follow. */
 const MOST_BATCHES = 500;
 
 export interface SweepDeps {
