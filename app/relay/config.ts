@@ -350,7 +350,7 @@ export interface RelayConfig {
   rentReturn: PublicKey | null;
   /** Number of trusted proxies that append to X-Forwarded-For. */
   trustProxy: number;
-  /** Rate limit per address, for requests without an API key. */
+  /** Rate limit per address, for requests without a key or session of a known wallet. */
   publicRate: PublicRate;
   /** Total time for `stop`. */
   shutdownSeconds: number;

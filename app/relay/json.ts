@@ -1,4 +1,4 @@
-/** Reads JSON from strangers, and writes JSON answers, checked against their schema. */
+/** Reads untrusted JSON, and writes JSON answers, checked against their schema. */
 import type { z } from 'zod';
 import type { Body } from './longBytes.ts';
 import { bytesInThread } from './workers.ts';

@@ -4,7 +4,7 @@
  */
 
 export interface LaneLimits {
-  /** Most pieces of work that wait. */
+  /** Maximum pieces of work that wait. */
   waiting: number;
   /** The same for one asker. */
   ofOne: number;

@@ -215,7 +215,7 @@ interface Running {
   server: Server;
   /** Resolves when no answer is outstanding. */
   answered(): Promise<unknown>;
-  /** Ends all waiting. */
+  /** Aborts everything that still waits. */
   stopping: AbortController;
   leadership: ReturnType<typeof createLeadership>;
   endLease(): Promise<void>;
@@ -327,7 +327,7 @@ interface EngineParts {
   observe: Observe;
 }
 
-/** Figures that exist only later, read on request. */
+/** Figures of parts that are built later, read on request. */
 interface Later {
   inFlight(): number;
   swept(): ReturnType<RelayDeps['operator']['swept']>;

@@ -15,7 +15,7 @@ import { type Body, createQueue, inOwnTurn, piecesOf } from './longBytes.ts';
 type LaneName = 'paid' | 'strangers' | 'answers';
 
 interface LaneSettings extends LaneLimits {
-  /** Timeout of one piece of work, with the start of its thread. Limits on its size end work long before. */
+  /** Timeout of one piece of work, with the start of its thread. The work's own limits end it long before. */
   runMs: number;
 }
 

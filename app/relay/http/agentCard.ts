@@ -1,5 +1,5 @@
 /**
- * A2A agent cards: agents of other systems find a listing, its price and its schemas by them. The marketplace does not
+ * A2A agent cards, by which agents of other systems find a listing, its price and its schemas. The marketplace does not
  * support A2A's own calls. Each card therefore names a custom protocol binding, which the guide explains.
  */
 import { keyPrefix } from '../../sdk/receipt/apiKey.ts';

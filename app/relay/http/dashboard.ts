@@ -231,7 +231,7 @@ const hasQuery = ({ url }: Request): boolean => url.includes('?');
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** One pass, so that no placeholder in a stranger's text is replaced. */
+/** One pass, so that no placeholder in untrusted text is replaced. */
 function fill(html: string, values: Record<string, string>): string {
   return html.replace(/__[A-Z]+(?:_[A-Z]+)*__/g, (place) =>
     (values[place] ?? place).replace(/[&<>"']/g, (character) => ESCAPES[character]!),

@@ -44,7 +44,7 @@ const McpQuery = z.strictObject({
       }
     })
     .prefault(APPROVE_ABOVE),
-  /** The wallet by which a host without a key pays; the quotes then name it. */
+  /** The wallet that pays for a host without a key. Quotes then name it. */
   payer: DoorQuery.shape.payer,
 });
 

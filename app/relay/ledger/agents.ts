@@ -59,8 +59,8 @@ export interface AgentChanges {
 }
 
 /**
- * The statements that write these changes, in one transaction. If another relay has already written a later reading,
- * these set back the rows and the cursor. The later change is then read again.
+ * The statements that write these changes, in one transaction. If another relay has already written newer changes, they
+ * overwrite these with older ones and set back the cursor. The newer changes are then read again.
  */
 export function agentChanges(ledger: Ledger, { rows, texts, gone, followed }: AgentChanges): CompiledQuery[] {
   const queries: CompiledQuery[] = [];

@@ -1,4 +1,4 @@
-/** Creates rows of the journal: for a call, for an open of the wallet's own, or for an orphan. */
+/** Creates rows of the journal: for a call, for an execution that a wallet opened itself, or for an orphan. */
 import { sql } from 'kysely';
 import { readByDeposit, readExecutionRow } from './executions.ts';
 import {
@@ -27,7 +27,7 @@ import { forgetResult } from './results.ts';
 import { EXECUTION_COLUMNS, type JournalRow } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
-/** A confirmed open is finalized or gone by then, seconds on the chain's clock. */
+/** After this time a confirmed open is finalized or gone, seconds on the chain's clock. */
 const FINALITY_SECONDS = 60n;
 
 export type ClaimedExecution = Pick<
@@ -147,7 +147,7 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
   return compile(name.join(), values, () => ({ compile: () => build().compile(db) }));
 }
 
-/** True if no other call has this deposit, or the payer's id of the payment. Both are indexed. */
+/** True if no other call has this deposit, or this payer's id of the payment. Both are indexed. */
 const isUnused = ({ deposit, wallet, payment_id: id = null }: Taken) => sql`
   AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND deposit = ${deposit})
   AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND wallet = ${wallet}

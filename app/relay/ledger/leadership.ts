@@ -32,7 +32,7 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
       return rows.length === 1;
     },
     async leave() {
-      // If the database is away, the leads end with their term. A relay that stops must not fail because of that.
+      // If the database is unreachable, the leads end with their term. That must not fail a relay that stops.
       await db
         .deleteFrom('leaderships')
         .where('owner', '=', owner)

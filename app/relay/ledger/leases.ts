@@ -1,6 +1,6 @@
 /**
- * Tracks which relay processes live. Each renews its lease in the ledger from a separate thread, so that a busy event
- * loop does not look like death. Each also holds a file lock that the operating system frees with the process. The rows
+ * Tracks which relay processes live. Each renews its lease in the ledger from a separate thread, because a process with
+ * a busy event loop is not dead. Each also holds a file lock that the operating system frees with the process. The rows
  * of a killed process therefore need not wait for its lease to end.
  */
 import { existsSync, rmSync } from 'node:fs';

@@ -26,7 +26,7 @@ const MAX_TOLD = 4_000;
 export interface Limits {
   /** A named counter: `points` of a client within `duration` seconds. */
   counter(name: string, limit: { points: number; duration: number }): RateLimiterMemory;
-  /** Stops sending and receiving; the counters go on. */
+  /** Stops sending and receiving. The counters still count. */
   end(): Promise<void>;
 }
 

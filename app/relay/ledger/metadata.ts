@@ -12,11 +12,11 @@ export interface Poster {
   wallet: string;
   /** The network of the poster's address. */
   network: string;
-  /** True if strangers cannot displace its documents. */
+  /** True if unknown wallets cannot displace its documents. */
   isKnown: boolean;
 }
 
-/** Maximum waiting documents. The oldest are dropped first. */
+/** Maximum pending documents. The oldest are dropped first. */
 export interface PendingLimits {
   /** For the current poster. */
   own: number;
@@ -26,7 +26,7 @@ export interface PendingLimits {
   ofStrangers: number;
 }
 
-/** The text of a document that is shown or waits. A waiting one may have been listed a moment ago. */
+/** The text of a shown or pending document. A pending one may have been listed a moment ago. */
 export async function readDocument(views: Views, metadataHash: string): Promise<string | undefined> {
   const find = async (table: 'metadata' | 'pending_metadata') => {
     const query = preparedOf(views).compile(`document in ${table}`, [metadataHash], () =>
@@ -81,7 +81,7 @@ export async function insertPending(
     .execute();
 }
 
-/** True if this wallet's session posted the document, and it still waits. */
+/** True if this wallet's session posted the document, and it is still pending. */
 export async function isPendingOf(views: Views, metadataHash: string, wallet: string): Promise<boolean> {
   const row = await views
     .selectFrom('pending_metadata')
@@ -120,7 +120,7 @@ export async function movePending(ledger: Ledger, hashes: string[]): Promise<voi
   await ledger.deleteFrom('pending_metadata').where('metadata_hash', 'in', hashes).execute();
 }
 
-/** A waiting document and its poster. */
+/** A pending document and its poster. */
 export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
   metadata_hash: string;
 }
@@ -129,7 +129,7 @@ export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
 const OF_STRANGERS = sql`wallet <> '' AND is_known = 0`;
 
 /**
- * Waiting documents to drop: those received before `oldestMs` (unix ms), and the oldest beyond each limit. At most
+ * Pending documents to drop: those received before `oldestMs` (unix ms), and the oldest beyond each limit. At most
  * `most` of each.
  */
 export async function readSurplusPending(

@@ -154,7 +154,7 @@ async function requireNoRelay(url: string, pool: pg.Pool): Promise<void> {
     throw new Error('A relay runs on the PostgreSQL that DATABASE_URL names: stop it first');
 }
 
-/** The tables to copy, each with its columns and the primary key. Both databases read it in that order. */
+/** The tables to copy, each with its columns and its primary key. Both databases read the rows in key order. */
 function tablesOf(sqlite: Sqlite.Database): Table[] {
   const names = sqlite
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")

@@ -1,6 +1,6 @@
 /**
- * The addresses that receive lent rent back, for the relays of this ledger. They identify this deployment's deposits on
- * the chain: a deposit names its rent sponsor, not the authority that prepared it.
+ * The addresses to which the rent lent by this ledger's relays returns. They identify this deployment's deposits on the
+ * chain: a deposit names its rent sponsor, not the authority that prepared it.
  */
 import { type Kysely, sql } from 'kysely';
 import type { DepositRow } from '../../../indexer/tables.ts';

@@ -59,7 +59,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
           if (isLocked) return;
           isLocked = (await ask('SELECT pg_try_advisory_lock($1) AS locked', [lockOf(owner)])).rows[0].locked;
         } catch (error) {
-          // A connection without an answer is replaced, because the lease runs out meanwhile.
+          // A connection without an answer is replaced, before the lease expires.
           if (session === on) session = null;
           on.end().catch(() => {});
           throw error;

@@ -95,11 +95,11 @@ export interface ExecutionsTable {
   fees: Generated<bigint>;
   /** How often the open was signed again after a rollback. */
   reopens: Generated<bigint>;
-  /** 1 once the chain cannot take back the end of the row. */
+  /** 1 once the chain can no longer roll back the end of the row. */
   is_final: Generated<bigint>;
   /** Unpaid network fees, including those of calls that this one replaced, lamports. */
   lost_fees: Generated<bigint>;
-  /** The part of it that the caller's own account cost: by refused refunds, or by a waiting refund that its caller sent. */
+  /** The part that the caller's own account caused: by refused refunds, or by a waiting refund that the caller sent. */
   account_fees: Generated<bigint>;
   /** When the last of these fees was lost, unix ms; 0 if none was. */
   lost_ms: Generated<bigint>;
@@ -315,7 +315,7 @@ export interface PendingMetadataTable extends MetadataTable {
   wallet: string;
   /** The network of the poster. */
   network: string;
-  /** 1 if strangers cannot displace it. */
+  /** 1 if unknown wallets cannot displace it. */
   is_known: bigint;
 }
 
@@ -447,7 +447,7 @@ export interface SessionsTable {
   wallet: string;
   /** Of the address that signed in. */
   network: string;
-  /** 1 if strangers cannot displace it. */
+  /** 1 if unknown wallets cannot displace it. */
   is_known: bigint;
   expires_ms: bigint;
   ends_ms: bigint;
@@ -475,7 +475,7 @@ export interface LeadershipsTable {
   until_ms: bigint;
 }
 
-/** The outbox and who receives from it; their migration documents the columns. */
+/** The outbox and its receivers; their migration documents the columns. */
 export interface EventsTable {
   id: Generated<bigint>;
   position: bigint | null;

@@ -9,7 +9,7 @@ export const MAX_LONG_ANSWERS = 6;
 /** The part of a raw answer that is kept for the creator: enough to see what is wrong with it. */
 const RAW_BYTES = 16 * 1024;
 
-/** An HTTP answer as it came. */
+/** An unchanged HTTP answer. */
 export interface RawAnswer {
   status: number;
   /** The beginning of the body. */

@@ -52,7 +52,7 @@ export interface CreatorCall {
   deadlineMs: number;
   /** Gives up at the first connection error. */
   once?: boolean;
-  /** If given, the creator may stream its answer. Receives the deltas, of the first attempt that has any. */
+  /** If given, the creator may stream its answer. Receives the deltas of the first attempt that has any. */
   onDelta?: OnDelta;
   stop?: AbortSignal;
   /** Receives a body that comes within a minute after the deadline. The outcome stays the same. */

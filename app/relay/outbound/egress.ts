@@ -94,7 +94,7 @@ export function createConnector(options: { allowPrivate: boolean; resolve?: Reso
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     lookup: checkedLookup(options.resolve ?? createResolve()),
-    // Several checked addresses are tried in turn, as browsers do.
+    // Several checked addresses are tried one after another, as browsers do.
     autoSelectFamily: true,
   } as buildConnector.BuildOptions);
   return (target, callback) => {

@@ -1,7 +1,6 @@
 /**
- * Stores results in an S3-compatible storage, if they would make the ledger too large. The key of an object is its
- * execution's id, and only its hash is trusted. The storage's operator can therefore lose a result but never change
- * one.
+ * Stores large results in an S3-compatible storage instead of the ledger. The key of an object is its execution's id,
+ * and only its hash is trusted. The storage's operator can therefore lose a result but never change one.
  */
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';

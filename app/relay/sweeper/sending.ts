@@ -40,7 +40,7 @@ export function createSending(deps: {
   const { chain, place, stop, patienceMs } = deps;
 
   async function follow(signed: SignedTransaction): Promise<Exclude<Fate, { kind: 'unknown' }>> {
-    // Anybody can have the same effect, so only the transaction's own status shows its fate.
+    // Somebody else may have had the same effect, so only the transaction's own status shows its fate.
     const giveUp = new AbortController();
     const patience = setTimeout(() => giveUp.abort(), patienceMs);
     const fate = await chain

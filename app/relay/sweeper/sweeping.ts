@@ -1,4 +1,4 @@
-/** Shared by archiving and closing: candidates in batches, and a check which accounts are gone. */
+/** Shared by archiving and closing: batches of candidates, and a check for accounts that are gone. */
 import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -27,8 +27,8 @@ export interface SweepDeps {
 }
 
 /**
- * Calls `run` with batches of all candidates of a kind; false ends it. A batch that is not full waits until its oldest
- * has waited long enough.
+ * Calls `run` with batches of all candidates of a kind, until it returns false. A batch that is not full waits until
+ * its oldest candidate has waited long enough.
  */
 export async function inBatches<Of extends Candidate>(
   deps: SweepDeps,

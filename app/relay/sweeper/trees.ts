@@ -1,6 +1,6 @@
 /**
- * Builds the nodes of the archives' trees from the leaves in the index. No node is shown before the tree's own account
- * has the root that they make.
+ * Builds the nodes of the archives' trees from the leaves in the index. Nodes are shown only after the tree's own
+ * account has the root that they give.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';

@@ -393,7 +393,7 @@ export const executionRoutes = {
     async handle({ deps }, { param }) {
       const found = await findResult(deps, param('execution_id'), param('token'));
       if (!found) throw new ApiError('not_found', 'No result has this URL');
-      // No browser may render a stranger's text as a page. The ETag is the known hash, so it is not computed again.
+      // No browser may render untrusted text as a page. The ETag is the known hash, so it is not computed again.
       const headers = { 'Content-Security-Policy': 'sandbox', ETag: `"${found.hash}"` };
       return { status: 200, value: found.text, headers };
     },
