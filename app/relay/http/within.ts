@@ -1,6 +1,6 @@
 /**
- * Sends requests to this process's own routes without a network, so that requests of /mcp pass through the same key
- * checks, rate limits and log as all others.
+ * Sends requests to this process's own routes without a network. So requests of /mcp pass through the same key checks,
+ * rate limits and log as all others.
  */
 import { createServer, type IncomingMessage, type RequestListener, request as send } from 'node:http';
 import { duplexPair } from 'node:stream';

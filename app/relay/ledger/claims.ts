@@ -56,7 +56,7 @@ export type ClaimedDeposit = ClaimedExecution &
     deposit: string;
   };
 
-/** Opens in flight of a new wallet that pays by deposits: each costs the operator before it is paid. */
+/** Most opens in flight of a new wallet that pays by deposits: each costs the operator before it is paid. */
 const FIRST_DEPOSITS = 1;
 
 /** The columns of a new row; the others get the table's defaults. */

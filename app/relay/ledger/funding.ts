@@ -24,9 +24,9 @@ export interface Budgets {
   /** Rent lent at the same time. */
   lent: Budget;
   /**
-  * Rent lent to refunds that wait for their caller's account, not counted in `lent`. Beyond it only proven wallets are
-  * lent rent.
-  */
+   * Rent lent to refunds that wait for their caller's account, not counted in `lent`. Beyond it only proven wallets are
+   * lent rent.
+   */
   waiting: bigint;
   /** Unpaid network fees within 24 hours. */
   burnt: Budget;
