@@ -1,6 +1,6 @@
 /**
  * Starts the whole service: opens the ledger, connects to the chain, starts the HTTP server, compares the ledger with
- * the chain, and continues unfinished executions. Only then it accepts new ones.
+ * the chain, and continues unfinished executions. Only then does it accept new ones.
  */
 import { randomUUID } from 'node:crypto';
 import { once, setMaxListeners } from 'node:events';
