@@ -26,18 +26,19 @@ const lamports = (usual: bigint) =>
     .default(usual);
 
 /**
- * A settle of 60,000 units then pays 600 lamports, an eighth of its signature: enough to precede those who pay nothing.
+ * Micro-lamports per compute unit. A settle of 60,000 units pays 600 lamports, an eighth of its signature fee. It then
+ * lands before transactions without a priority fee.
  */
 const LIVE_PRIORITY_FEE = 10_000n;
 
-/** Base units: what two payments' network fees cost at 100 USD per SOL. */
+/** Base units: the network fees of two x402 calls, 25,000 lamports each, at 100 USD per SOL. */
 export const USUAL_SERVICE_FEE = 5_000n;
 const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}, with up to 6 decimals`;
 
-/** A sensible balance for a relay does not run out within this time. */
+/** Time between two readings of the relay's SOL. A sensible balance does not run out within it. */
 const RUNWAY_LOOK_SECONDS = 30;
 
-/** Longer than signed transactions can still land, and longer than most gaps between calls of a deployment in use. */
+/** Longer than a signed transaction can still land, and than most pauses between calls of a deployment in use. */
 export const USUAL_SILENCE_SECONDS = 120;
 
 /** Maximum size of results, and how long and where they are kept. */
@@ -314,20 +315,20 @@ export interface RelayConfig {
   environment: 'test' | 'live';
   rpcUrl: string;
   wsUrl: string;
-  /** Asked if the first fails, and for a second word on reads that decide about money. */
+  /** Used if the first fails, and to confirm reads that decide about money. */
   moreNodes: NodeUrls[];
   /** Null for a plain node. */
   helius: HeliusOptions | null;
   maxPriorityFeeLamports: bigint;
   /** Micro-lamports per compute unit. */
   minPriorityFee: bigint;
-  /** Reads of the chain per second that strangers may cause. */
+  /** Average reads of the chain per second for requests that nobody pays for. */
   edgeRpcPerSecond: number;
   publicRpcUrl: string;
   authority: Keypair;
-  /** What is sold to x402 clients: by this fee payer, for this fee in base units. Null: nothing. */
+  /** Fee payer and service fee (base units) for x402 clients. Null: their payments are not accepted. */
   x402: { feePayer: Keypair; serviceFee: bigint; minLamports: number } | null;
-  /** How long another deployment with this authority has to be silent, seconds. 0 turns the check off. */
+  /** Required silence of another deployment with this authority, seconds. 0 turns the check off. */
   authoritySilenceSeconds: number;
   dataDir: string;
   /** Null: SQLite files in `dataDir`. */
@@ -349,15 +350,15 @@ export interface RelayConfig {
   rentReturn: PublicKey | null;
   /** Number of trusted proxies that append to X-Forwarded-For. */
   trustProxy: number;
-  /** Rate limit per address, for requests without an API key. */
+  /** Rate limit per address, for requests without a key or session of a known wallet. */
   publicRate: PublicRate;
   /** Total time for `stop`. */
   shutdownSeconds: number;
   /** Less than `shutdownSeconds`. */
   leaveSeconds: number;
-  /** Below either limit new executions are refused. */
+  /** New executions are refused below either limit. */
   runway: RunwayLimits;
-  /** With less free space new executions are refused. 0: only after a write without room. */
+  /** New executions are refused below this free space. 0: only after a write failed for lack of space. */
   minFreeBytes: number;
   archive: SweepSettings;
   results: ResultSettings;
@@ -367,7 +368,7 @@ export interface RelayConfig {
   logLevel: string;
 }
 
-/** The budgets of a relay for its operator alone: unlimited. */
+/** Unlimited budgets, for a relay that only its operator uses. */
 export const SPONSOR_ALL: Budgets = {
   sponsorsAll: true,
   lent: { wallet: 0n, listing: 0n, total: 0n },

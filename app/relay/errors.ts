@@ -48,12 +48,12 @@ export function errorBody(error: ApiError): ErrorBody {
 
 /** 503 if the node does not answer, which ends a call before any money moves. */
 export function chainUnreadable(error?: unknown): never {
-  // For example, the budget for strangers' reads has its own retry delay.
+  // For example, the budget for unpaid reads has its own retry delay.
   if (error instanceof ApiError) throw error;
   throw new ApiError('service_unavailable', 'The Solana node does not answer', { retryAfterSeconds: 5 });
 }
 
-/** 503 for a request whose statement found the database away, full or overloaded; null for any other fault. */
+/** 503 if the database was unreachable, full or overloaded; null for any other error. */
 export function databaseAway(error: unknown): ApiError | null {
   if (!isTemporary(error)) return null;
   return new ApiError('service_unavailable', 'The database does not answer', {
@@ -82,8 +82,8 @@ interface RefusedCall {
 }
 
 /**
- * The caller's error if the program refused to open its execution, by the program's error name. An unknown one is not
- * the caller's fault.
+ * The caller's error if the program refused to open its execution, by the program's error name. An unknown name becomes
+ * a 503, because it is not the caller's fault.
  */
 export function openRefused(programError: string | null, message: string, call: RefusedCall): ApiError {
   const executionId = call.execution_id;

@@ -3,7 +3,7 @@ import { DEVNET_GENESIS, MAINNET_GENESIS } from '../sdk/program/clusters.ts';
 
 const EXPLORER = 'https://explorer.solana.com';
 
-/** The query for a path of the explorer. Any other chain is reached through the public RPC URL. */
+/** The query for links to the explorer. It reaches any other chain through the public RPC URL. */
 export function explorerQuery(genesisHash: string, publicRpcUrl: string): string {
   if (genesisHash === MAINNET_GENESIS) return '';
   if (genesisHash === DEVNET_GENESIS) return '?cluster=devnet';

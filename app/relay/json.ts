@@ -1,4 +1,4 @@
-/** Reads JSON from strangers, and writes JSON answers, checked against their schema. */
+/** Reads untrusted JSON, and writes JSON answers, checked against their schema. */
 import type { z } from 'zod';
 import type { Body } from './longBytes.ts';
 import { bytesInThread } from './workers.ts';
@@ -33,7 +33,7 @@ export function renderJson<Schema extends z.ZodType>(schema: Schema, value: z.in
   return Buffer.from(JSON.stringify(schema.parse(value)));
 }
 
-/** The same with members that are JSON text already. Each is one part of the body. */
+/** Like `renderJson`, with members that are JSON text already. Each becomes one part of the body. */
 export function renderParts<Schema extends z.ZodType>(schema: Schema, value: z.input<Schema>, parts: Parts = {}): Body {
   if (Object.keys(parts).length === 0) return [renderJson(schema, value)];
   const parsed = schema.parse(value);

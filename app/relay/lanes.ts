@@ -1,14 +1,14 @@
 /**
- * A queue in front of one thread. It takes turns among those who ask, so that nobody's work delays another's by more
- * than one piece, and it refuses what it cannot begin in time.
+ * A queue in front of one thread. It serves askers round-robin, so one asker delays another by at most one piece of
+ * work. It refuses work that it cannot begin in time.
  */
 
 export interface LaneLimits {
-  /** Work that may wait. */
+  /** Maximum pieces of work that wait. */
   waiting: number;
-  /** Of it, work of one asker. */
+  /** The same for one asker. */
   ofOne: number;
-  /** How long work may wait. */
+  /** Longest wait. */
   waitMs: number;
 }
 
@@ -19,11 +19,11 @@ export class LaneFull extends Error {
 
 export interface Lane {
   <Answer>(asker: string, run: () => Promise<Answer>): Promise<Answer>;
-  /** Work that waits. */
+  /** Number of waiting pieces of work. */
   waiting(): number;
 }
 
-/** Rejects with LaneFull before it begins anything. */
+/** The lane rejects with LaneFull, before it begins the work. */
 export function createLane({ waiting: most, ofOne, waitMs }: LaneLimits): Lane {
   /** In the order of their next turns. */
   const askers = new Map<string, (() => void)[]>();
@@ -58,7 +58,7 @@ export function createLane({ waiting: most, ofOne, waitMs }: LaneLimits): Lane {
     }
     const [asker, own] = first;
     const begin = own.shift()!;
-    // To the end of the line.
+    // The asker moves to the end of the queue.
     askers.delete(asker);
     if (own.length > 0) askers.set(asker, own);
     waiting -= 1;

@@ -1,6 +1,6 @@
 /**
- * The relay's log. Only listed fields pass, each in its own format. No text of callers or creators, and no key, is
- * therefore ever logged. An unlisted field is dropped everywhere.
+ * The relay's log. Only listed fields pass, each in its own format. So the log never contains a key, or text of callers
+ * or creators. Unlisted fields are dropped everywhere.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { logToStandard } from '../process/logDestination.ts';
@@ -43,7 +43,7 @@ const fault: Allow = (value) => {
   return [told, ...frames.map((line) => line.trim())].join('\n');
 };
 
-/** Some libraries reject with objects that are no errors. */
+/** Some libraries reject with objects that are not errors. */
 function textOf(value: unknown): string {
   if (value instanceof Error) return value.stack ?? String(value);
   if (typeof value !== 'object' || value === null) return String(value);
@@ -111,7 +111,7 @@ export function createLog(level: string, destination: DestinationStream = logToS
       logMethod([first, second], method) {
         if (typeof first === 'string') return method.call(this, first);
         const fields = (first as unknown) instanceof Error ? { error: first } : { ...(first as object) };
-        // Without a message pino would use that of an error.
+        // Without a message, pino would log the message of the error.
         method.call(this, allowed(fields), typeof second === 'string' ? second : 'fault');
       },
     },

@@ -12,7 +12,7 @@ export type Body = readonly Uint8Array[];
 
 export const lengthOf = (body: Body): number => body.reduce((sum, { length }) => sum + length, 0);
 
-/** The same in pieces of up to PIECE_BYTES, without copies. */
+/** Splits the body into pieces of up to PIECE_BYTES, without copies. */
 export function* piecesOf(body: Body): Generator<Uint8Array[]> {
   let piece: Uint8Array[] = [];
   let room = PIECE_BYTES;

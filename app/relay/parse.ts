@@ -1,6 +1,5 @@
 /**
- * Checks a stranger's values against a schema. A value that does not fit becomes one ApiError with its name and the
- * rule.
+ * Checks untrusted values against a schema. A value that does not fit becomes one ApiError with its name and the rule.
  */
 import type { z } from 'zod';
 import { parseAddress } from '../sdk/program/program.ts';
@@ -145,7 +144,7 @@ export function jsonFault(error: JsonError, what: string): ApiError<'invalid_req
   return invalid(`The body must be ${what}: ${error.message}`, { in: 'body', path: '', expected, got: error.message });
 }
 
-/** A value for an answer: short ones as JSON, longer ones as their kind. */
+/** A value for an answer: a short one as JSON, a longer one as its type and length. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `an array of ${value.length}`;

@@ -1,6 +1,6 @@
 /**
- * Starts the whole service: opens the ledger, connects to the chain, answers, compares the ledger with the chain,
- * continues unfinished executions, and only then accepts new ones.
+ * Starts the whole service: opens the ledger, connects to the chain, starts the HTTP server, compares the ledger with
+ * the chain, and continues unfinished executions. Only then does it accept new ones.
  */
 import { randomUUID } from 'node:crypto';
 import { once, setMaxListeners } from 'node:events';
@@ -163,7 +163,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     log,
   });
   const ends = [watch.end, keyDirectory.end, standing.end, runway.end, storage.end];
-  // If the whole ledger was copied, its own rows may be another deployment's. None is touched before.
+  // In a copied ledger, our rows may belong to another deployment. Until that is excluded, no row is touched.
   let isStopping = false;
   const onAlone = () => {
     if (isStopping) return;
@@ -207,7 +207,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   return { url: baseUrl, engine, commits, stop };
 }
 
-/** Everything that has to be ended. */
+/** Everything that a stop must end. */
 interface Running {
   config: RelayConfig;
   parts: EngineParts;
@@ -215,7 +215,7 @@ interface Running {
   server: Server;
   /** Resolves when no answer is outstanding. */
   answered(): Promise<unknown>;
-  /** Ends all waiting. */
+  /** Aborts everything that still waits. */
   stopping: AbortController;
   leadership: ReturnType<typeof createLeadership>;
   endLease(): Promise<void>;
@@ -327,7 +327,7 @@ interface EngineParts {
   observe: Observe;
 }
 
-/** Figures that exist only later, read on request. */
+/** Figures of parts that are built later, read on request. */
 interface Later {
   inFlight(): number;
   swept(): ReturnType<RelayDeps['operator']['swept']>;
@@ -547,7 +547,7 @@ async function startX402Runway(config: RelayConfig, chain: RelayChain, marketpla
   return runway;
 }
 
-/** What sells to x402 clients; null without a fee payer. */
+/** The dependencies of sales to x402 clients; null without a fee payer. */
 function assembleDoor(
   { x402, runway }: RelayConfig,
   { chain, config, x402Runway }: EngineParts,
@@ -578,7 +578,7 @@ const adviceOn = (missing: number, authority: PublicKey): string =>
 
 async function startStorage(config: RelayConfig, gate: Gate, log: Logger): Promise<Storage> {
   const storage = createStorage({
-    // Only PostgreSQL knows its disk.
+    // The disk of a PostgreSQL server cannot be read here.
     readFree: config.databaseUrl === null ? () => freeBytes(config.dataDir) : null,
     minFree: config.minFreeBytes,
     onChange: (isLow) => gate.set('storage_low', isLow),

@@ -24,7 +24,7 @@ export function drained(stream: Writable, ms?: number): Promise<void> {
   });
 }
 
-/** Runs it again and again, with this pause. The returned function resolves when the current run has finished. */
+/** Repeats `run` with this pause. The returned function stops it, and resolves when the current run has finished. */
 export function runEvery(
   pauseMs: number,
   run: () => Promise<unknown>,

@@ -1,8 +1,7 @@
 /**
- * Runs work on strangers' bytes in threads, if it would block the event loop. Small work runs in the main thread,
- * because a transfer takes a tenth of a millisecond. Each lane has a thread and a queue of its own: work for those who
- * pay never waits for work that costs its sender nothing. The threads start when they are first needed, and do not keep
- * the process alive.
+ * Runs work on untrusted bytes in threads, if it would block the event loop. Small work runs in the main thread,
+ * because a transfer takes a tenth of a millisecond. Each lane has its own thread and queue, so paid work never waits
+ * for unpaid work. The threads start when they are first needed, and do not keep the process alive.
  */
 import { tmpdir } from 'node:os';
 import { concatBytes } from '@noble/hashes/utils.js';
@@ -16,19 +15,19 @@ import { type Body, createQueue, inOwnTurn, piecesOf } from './longBytes.ts';
 type LaneName = 'paid' | 'strangers' | 'answers';
 
 interface LaneSettings extends LaneLimits {
-  /** Time of one piece of work, with the start of its thread. Its own limits end work long before. */
+  /** Timeout of one piece of work, with the start of its thread. The work's own limits end it long before. */
   runMs: number;
 }
 
 /** A request is at most 1 MiB, an answer at most 5 MiB. */
 const LANES: Record<LaneName, LaneSettings> = {
-  // Who pays learns within a second that its call must be sent again: its body and its parameters may each wait.
+  // Body and parameters of a call may each wait, so a paying caller learns within a second that it must retry.
   paid: { waiting: 256, ofOne: 128, waitMs: 500, runMs: 10_000 },
   strangers: { waiting: 128, ofOne: 64, waitMs: 1_000, runMs: 10_000 },
-  // An answer that is given up is asked for again.
+  // After this time the relay asks the creator again.
   answers: { waiting: 256, ofOne: 256, waitMs: 60_000, runMs: 60_000 },
 };
-/** Milliseconds of a thread in so many seconds: half of it for a wallet that pays, a tenth for a stranger's address. */
+/** Thread milliseconds per `duration` seconds: half of the time for a paying wallet, a tenth for an IP address. */
 const SHARES = { paid: { points: 15_000, duration: 30 }, strangers: { points: 3_000, duration: 30 } };
 /** Heap limit, so that work in a thread cannot use up the relay's memory. */
 const MAX_HEAP_MB = 512;
@@ -36,22 +35,22 @@ const MAX_HEAP_MB = 512;
 const IDLE_MS = 300_000;
 /** Long inputs copied for a thread: the current one and the next. */
 const PREPARED = 2;
-/** Retry delay for a request that found no room. */
+/** Retry delay for a request that its lane refused. */
 const RETRY_SECONDS = 2;
 
-/** For whom work is done. */
+/** The party that work is done for. */
 export interface Asker {
   lane: 'paid' | 'strangers';
-  /** Who takes turns with others. */
+  /** Name of the asker in the lane's round-robin queue. */
   name: string;
   /** The wallet or address whose time is limited; null if nobody's is. */
   limited: string | null;
 }
 
-/** Looked up only where a thread is needed. */
+/** Called only if a thread is needed. */
 export type Ask = () => Promise<Asker>;
 
-/** The service's own work on what strangers wrote. */
+/** The service's own work on untrusted input. */
 export const ownWork: Ask = async () => ({ lane: 'strangers', name: '', limited: null });
 
 interface Pool {
@@ -64,10 +63,10 @@ interface Pool {
 const pools = new Map<LaneName, Pool>();
 const refused: Record<Asker['lane'], number> = { paid: 0, strangers: 0 };
 
-/** Requests that found no room in their lane, or whose thread failed, since this process started. */
+/** Requests that were refused by their lane, or whose thread failed, since this process started. */
 export const refusedRequests = (): Readonly<typeof refused> => refused;
 
-/** Work that waits in each lane now. */
+/** Number of waiting pieces of work in each lane. */
 export const waitingWork = (): [lane: string, count: number][] =>
   Object.keys(LANES).map((lane) => [lane, pools.get(lane as LaneName)?.queue.waiting() ?? 0]);
 
@@ -89,7 +88,7 @@ function poolOf(lane: LaneName): Pool {
   if (known) return known;
   const threads = new Piscina({
     filename: new URL('./workerThread.mjs', import.meta.url).href,
-    // A call must not wait for a start after a quiet time.
+    // After a quiet time, a call must not wait for a thread to start.
     minThreads: lane === 'paid' ? 1 : 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS,
@@ -108,7 +107,7 @@ function poolOf(lane: LaneName): Pool {
 
 type RunOptions = NonNullable<Parameters<Piscina['run']>[1]>;
 
-/** Runs the task in its turn. `spend` is told how long the thread was taken. */
+/** Queues the task and runs it. `spend` receives the time that the thread took. */
 async function runIn<Output>(
   lane: LaneName,
   asker: string,
@@ -171,13 +170,13 @@ async function requireTime(lane: Asker['lane'], limited: string): Promise<void> 
 }
 
 const inPreparation = createQueue(PREPARED);
-/** Answers that nobody pays for never take the places of those that are paid. */
+/** A separate queue, so that unpaid answers never delay paid ones. */
 const inUnpaidPreparation = createQueue(1);
 
 /**
- * The same for answers: their bytes, of any length, are the first argument and arrive joined. They are copied for the
- * thread piece by piece, each in its own turn of the event loop. The caller keeps its bytes. Without `ask` the answer is
- * that of a paid execution.
+ * Like `inThread`, for answers: their bytes, of any length, are the first argument and arrive joined. They are copied
+ * for the thread piece by piece, each in its own turn of the event loop. The caller keeps its bytes. Without `ask` the
+ * answer is that of a paid execution.
  */
 export function bytesInThread<Input, Output>(
   moduleUrl: string,

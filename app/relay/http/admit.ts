@@ -18,16 +18,13 @@ import { readJsonBody } from './request.ts';
 import { REQUEST_ID, sendError } from './respond.ts';
 import { procedureError } from './trpc.ts';
 
-/**
- * Maximum body of a procedure: management needs little, and a stranger's bytes are parsed before anything is known of
- * them.
- */
+/** Maximum body of a procedure, bytes: management needs little, and public procedures parse anybody's bytes. */
 const MAX_PROCEDURE_BYTES = 32 * 1024;
 /** Management calls are small; the large ones hold one long text. */
 const MAX_PROCEDURE_VALUES = 5_000;
 /**
- * Procedures that set or remove a page's session: otherwise a foreign page could sign people in and out. Beside a token
- * they leave the cookie alone.
+ * Procedures that set or remove a page's session cookie. They require our own origin: otherwise a foreign page could
+ * sign people in and out. With a token, `auth.signOut` does not touch the cookie.
  */
 const OF_PAGES: readonly ProcedureName[] = ['auth.signIn', 'auth.signOut'];
 
@@ -102,7 +99,7 @@ async function requireSession(
   request: Request,
   { access }: ProcedureEntry,
 ): Promise<Session | null> {
-  // A query of the current session must not prolong it.
+  // A request that only reads the current session must not extend it.
   if (access === 'public') return peekSession(deps, request);
   const session = await useSession(deps, request);
   if (!session) {

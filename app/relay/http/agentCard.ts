@@ -1,6 +1,6 @@
 /**
- * A2A agent cards: how agents of other systems find a listing, its price and its schemas. The marketplace does not speak
- * A2A's own calls. Each card therefore names the interface as a binding of its own, which the guide explains.
+ * A2A agent cards, by which agents of other systems find a listing, its price and its schemas. The marketplace does not
+ * support A2A's own calls. Each card therefore names a custom protocol binding, which the guide explains.
  */
 import { keyPrefix } from '../../sdk/receipt/apiKey.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
@@ -10,7 +10,7 @@ export interface Deployment {
   environment: 'live' | 'test';
 }
 
-/** Of A2A, for the shape of the card. */
+/** The version of A2A that defines the shape of the card. */
 const PROTOCOL_VERSION = '1.0';
 const MCP = 'https://modelcontextprotocol.io/specification/2026-07-28';
 

@@ -1,6 +1,7 @@
 /**
- * Serves the dashboard's files, and its page at every address of a view; at /docs with the guide in it. The page's
- * policy allows only the service's own scripts, styles and requests, and requests to the node that the service names.
+ * Serves the dashboard's files, and its page at the address of each view; the page at /docs contains the guide. The
+ * page's Content-Security-Policy allows only the service's own scripts, styles and requests, and requests to the node
+ * that the service names.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -42,17 +43,17 @@ const VIEWS: [address: RegExp, document: string][] = [
 /** The catalogue with a query in its address, and the view of an unknown agent. */
 const SEARCH = 'search';
 const UNKNOWN_AGENT = 'unknownAgent';
-/** The view of an address that is none of the page's. */
+/** The view of an unknown address. */
 const UNKNOWN = 'unknown';
-/** Addresses below these are for programs, whatever they accept. */
+/** Addresses below these are for programs. They never get the page, whatever they accept. */
 const PROGRAMS = /^\/(v1|trpc|assets|\.well-known)\//;
 
-/** The view of the guide, and its place in the document. */
+/** The view of the guide, and the placeholder for it in the document. */
 const DOCS = 'docs';
 const GUIDE = '__GUIDE__';
 
 const TITLE = 'Agent Marketplace';
-/** Fast enough per answer; the files are compressed harder, once. */
+/** Fast enough for each answer. The build compresses the files harder. */
 const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 /** On this page the visitor may choose any node to verify with. */
@@ -169,7 +170,7 @@ interface Pages {
 async function answerPage(pages: Pages, view: string, request: Request, response: Response): Promise<void> {
   const { deps, documents, limit, guide } = pages;
   const { config } = deps;
-  // The longest document.
+  // Limited, because it is the longest document.
   if (view === DOCS) await limit.admit(request);
   const agent = view === 'agent' ? await readHead(deps, limit, request) : null;
   const document =
@@ -230,7 +231,7 @@ const hasQuery = ({ url }: Request): boolean => url.includes('?');
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** One pass, so that no placeholder in a stranger's text is replaced. */
+/** One pass, so that no placeholder in untrusted text is replaced. */
 function fill(html: string, values: Record<string, string>): string {
   return html.replace(/__[A-Z]+(?:_[A-Z]+)*__/g, (place) =>
     (values[place] ?? place).replace(/[&<>"']/g, (character) => ESCAPES[character]!),
@@ -253,7 +254,7 @@ function answerWallets({ config }: DashboardDeps, request: Request, response: Re
   response.end(JSON.stringify({ wallets }));
 }
 
-/** True if this computer asks, by a loopback name: another name may be a foreign page that points at us. */
+/** True if this computer asks, by a loopback name. Another name may be a foreign page's (DNS rebinding). */
 function isHere(request: Request): boolean {
   const { hostname } = request;
   const isNamedHere = hostname === 'localhost' || (isIP(hostname) === 4 && hostname.startsWith('127.'));

@@ -4,14 +4,14 @@ import type { Socket } from 'node:net';
 
 /** Watches the answers in progress. The returned function resolves once there are none. */
 export function watchAnswers(server: Server): () => Promise<void> {
-  /** The last answer of each connection: the others are sent before it. */
+  /** The last answer of each connection. The others are sent before it. */
   const open = new Map<Socket, ServerResponse>();
   let onIdle: () => void = () => undefined;
   function end(socket: Socket): void {
     open.delete(socket);
     if (open.size === 0) onIdle();
   }
-  // An answer behind another one does not hear of its connection's end.
+  // An answer that is queued behind another gets no event when the connection closes.
   server.on('connection', (socket: Socket) => void socket.once('close', () => end(socket)));
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     open.set(socket, response);

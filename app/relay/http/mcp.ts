@@ -1,6 +1,6 @@
 /**
  * /mcp: the MCP server over Streamable HTTP, for a host that has an API key as Bearer token, or pays each call by x402.
- * It keeps no session: each request brings its own server, whose tools ask the routes of this relay with the caller's key.
+ * It keeps no session: each request gets its own server, whose tools call this relay's routes with the caller's key.
  */
 import { Readable } from 'node:stream';
 import { createMcpHandler, originValidationResponse } from '@modelcontextprotocol/server';
@@ -22,11 +22,11 @@ import { invalid, jsonFault, parse, readQuery } from '../parse.ts';
 import { readJsonBody } from './request.ts';
 import type { createFetchWithin } from './within.ts';
 
-/** Each is read for every request, and described to the model. */
+/** Limited, because each agent is read for every request, and described to the model. */
 const MOST_AGENTS = 10;
 const AMOUNT_RULE = 'must be an amount of USDC with at most 6 decimal places';
 
-/** The user's settings, in the address that the host is given. */
+/** The user's settings, in the query of the URL that the host uses. */
 const McpQuery = z.strictObject({
   agents: z
     .string()
@@ -44,7 +44,7 @@ const McpQuery = z.strictObject({
       }
     })
     .prefault(APPROVE_ABOVE),
-  /** The wallet by which a host without a key pays; the quotes then name it. */
+  /** The wallet that pays for a host without a key. Quotes then name it. */
   payer: DoorQuery.shape.payer,
 });
 
@@ -113,7 +113,7 @@ function requirePost(request: Request, response: Answer): void {
   throw new ApiError('method_not_allowed', `${request.method} is not allowed for this path. Use POST.`, { details });
 }
 
-/** Throws ApiError for a body that no other route would take, and for a batch: it would multiply the cost of a request. */
+/** Throws ApiError for a body that other routes refuse too, and for a batch: it would multiply the request's cost. */
 async function toWebRequest(deps: RelayDeps, request: Request): Promise<globalThis.Request> {
   const bytes = await readJsonBody(request, MAX_BODY_BYTES);
   let body: unknown;

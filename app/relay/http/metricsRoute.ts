@@ -31,7 +31,7 @@ export function answerMetrics(deps: MetricsRouteDeps) {
   };
 }
 
-/** With a token, its holders. Without one, only this computer, and no client behind a proxy on it. */
+/** With a token, its holders may read. Without one, only this computer may, and no client behind a proxy on it. */
 function requireAccess(request: Request, token: string | null): void {
   if (token !== null) {
     const given = readBearer(request.headers.authorization);
@@ -41,7 +41,7 @@ function requireAccess(request: Request, token: string | null): void {
       'The metrics token is missing or wrong. Send the header Authorization: Bearer <METRICS_TOKEN>.',
     );
   }
-  // A page of another site reaches this computer under a name of its own (DNS rebinding).
+  // A page of another site can reach this computer under that site's host name (DNS rebinding).
   if (isThisComputer(request) && isLoopbackHost(request.headers.host)) return;
   throw new ApiError('not_found', 'No route has the path /metrics');
 }

@@ -1,7 +1,7 @@
 /**
  * The answer of a paid call as Server-Sent Events, for callers that ask for `stream`. It begins when the creator is
- * called: an error before that is an ordinary answer with its own status. Whether anybody reads changes nothing for the
- * execution.
+ * called: an error before that is an ordinary answer with its own status. The execution continues even if nobody reads
+ * the stream.
  */
 import type { Response } from 'express';
 import { EVENT_STREAM, renderEvent } from '../../sdk/wire/eventStream.ts';
@@ -13,17 +13,17 @@ import { sendLong } from './sendLong.ts';
 /** Proxies close connections that are silent for longer. */
 const HEARTBEAT_MS = 15_000;
 /**
- * A caller that reads slowly delays its creator by at most this much in all. Then it gets no further deltas, only the
- * result: a creator must not lose its pay by the clock because of its caller.
+ * A caller that reads slowly delays its creator by at most this much in total. Then it gets only the result, without
+ * further deltas: a slow caller must not make the creator miss its deadline.
  */
 const SLOW_MS = 5_000;
 
 interface Output extends CallOutput {
-  /** Ends the stream with this answer. False if the answer must be sent as usual. */
+  /** Ends the stream with this answer. Returns false if the answer must be sent as usual. */
   finish(status: number, body: Body, headers: Record<string, string>): boolean;
 }
 
-/** The stream of a response, which stays unused unless it is wanted. */
+/** Creates the stream of a response. It stays unused unless the call wants it. */
 export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutput {
   let isWanted = false;
   let isOpen = false;
@@ -34,11 +34,11 @@ export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutpu
     isOpen = true;
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    // Proxies such as nginx would collect the events otherwise.
+    // Proxies such as nginx would buffer the events otherwise.
     response.setHeader('X-Accel-Buffering', 'no');
     response.writeHead(200, { 'Content-Type': `${EVENT_STREAM}; charset=utf-8` });
     heartbeat = setInterval(() => {
-      // A slow reader has something to read already.
+      // A slow reader still has unread data.
       if (!response.writableNeedDrain) write(':\n\n');
     }, HEARTBEAT_MS);
     response.once('close', () => clearInterval(heartbeat));
@@ -70,7 +70,7 @@ export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutpu
       clearInterval(heartbeat);
       const { takeMs } = response.locals as { takeMs: number };
       response.setTimeout(takeMs, () => response.destroy());
-      // 202: the outcome is open, so there is no result.
+      // 202: the outcome is not known yet, so there is no result.
       const name = status === 202 ? 'execution' : status < 300 ? 'result' : 'error';
       void sendLong(response, [Buffer.from(`event: ${name}\ndata: `), ...body, Buffer.from('\n\n')]);
       return true;
@@ -80,7 +80,7 @@ export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutpu
   return output;
 }
 
-/** Ends the stream of a response with this answer. False if it has none, and the answer must be sent as usual. */
+/** Ends the stream of a response with this answer. Returns false if there is none: send the answer as usual. */
 export function finishOutput(response: Response, status: number, body: Body, headers = {}): boolean {
   return (response.locals.output as Output | undefined)?.finish(status, body, headers) ?? false;
 }

@@ -1,6 +1,6 @@
 /**
  * Limits the unanswered requests of one connection. Node serves all requests of one packet at once, up to 2,000 in
- * 64 KiB, and nobody else meanwhile; its own settings limit requests and bytes of a connection only after that.
+ * 64 KiB, and no other client meanwhile. Its own limits on a connection's requests and bytes apply only after that.
  */
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 /** Far more than a client that pipelines needs. Most clients and proxies send a request after the last answer. */
 const MAX_UNANSWERED = 16;
 
-/** Closes a connection at one request too many. A client may repeat what was not answered. */
+/** Closes a connection at one request too many. The client may retry its unanswered requests. */
 export function limitPipelining(serve: RequestListener): RequestListener {
   const unanswered = new WeakMap<Socket, number>();
   return (request, response) => {

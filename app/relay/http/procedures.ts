@@ -136,7 +136,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
   };
 }
 
-/** From the chain itself, at most 2 s old, because creators and wallets sign by these figures. */
+/** Read from the chain, at most 2 s old, because creators and wallets sign transactions with these figures. */
 async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Promise<MarketplaceConfig> {
   const config = await readConfig().catch(chainUnreadable);
   return {

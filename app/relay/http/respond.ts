@@ -34,12 +34,12 @@ export function send<Schema extends z.ZodType>(
   end(response, status, renderParts(schema, value, parts), 'application/json; charset=utf-8');
 }
 
-/** Sends raw bytes, such as a result: a stranger's text, which no browser may render as a page. */
+/** Sends raw bytes, such as a result: untrusted text, which no browser may render as a page. */
 export function sendBytes(response: Response, status: number, body: Body, contentType: string): void {
   end(response, status, body, contentType);
 }
 
-/** Sends events as they come. A HEAD request gets the headers alone, and null an empty answer. */
+/** Sends events as they come. A HEAD request gets only the headers. A null stream becomes an empty 204. */
 export function sendStream(response: Response, stream: OpenStream | null): void {
   if (response.destroyed || response.headersSent) return;
   response.setHeader('Cache-Control', NO_STORE);
@@ -48,7 +48,7 @@ export function sendStream(response: Response, stream: OpenStream | null): void 
     response.writeHead(204).end();
     return;
   }
-  // Proxies such as nginx would collect the events otherwise.
+  // Proxies such as nginx would buffer the events otherwise.
   response.setHeader('X-Accel-Buffering', 'no');
   response.setHeader('Last-Event-ID', stream.after);
   response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
@@ -67,7 +67,7 @@ export function sendError(response: Response, error: ApiError, body: object = er
   sendBytes(response, status, [Buffer.from(JSON.stringify(body))], 'application/json; charset=utf-8');
 }
 
-/** Sends the body; a 304 if the client has this version of a cacheable answer. */
+/** Sends the body, or a 304 if the client has this version of a cacheable answer. */
 function end(response: Response, status: number, body: Body, contentType: string): void {
   // A caller that disconnects does not stop its execution, only this answer.
   if (response.destroyed || response.headersSent) return;

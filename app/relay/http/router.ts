@@ -61,7 +61,7 @@ export function addRoutes(app: Application, context: RouteContext, limit: Public
   }
 }
 
-/** The handler judges keys, so that a good key is read only once. */
+/** The handler checks keys, so that a valid key is read only once. */
 async function limited<Value>(
   limit: PublicLimit,
   route: Route,
@@ -148,7 +148,7 @@ function answerOptions(response: Response, allowed: string[], open: Route[]): vo
   response.setHeader('Cache-Control', CACHING.never);
   if (open.length > 0) {
     const named = open.flatMap(({ headers = {} }) => Object.keys(headers));
-    // x402's own client sends the name of this answer's header in its request.
+    // The client of x402 sends this response header in its requests.
     if (named.includes('PAYMENT-SIGNATURE')) named.push('Access-Control-Expose-Headers');
     response.setHeader('Access-Control-Allow-Headers', ['Content-Type', 'If-None-Match', ...named].join(', '));
     for (const [name, value] of Object.entries(CROSS_ORIGIN_PREFLIGHT)) response.setHeader(name, value);

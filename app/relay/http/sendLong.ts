@@ -2,7 +2,7 @@
 import type { Response } from 'express';
 import { type Body, inOwnTurn, piecesOf } from '../longBytes.ts';
 
-/** Writes one piece after the other, each when the connection has taken the one before. */
+/** Writes one piece after the other, each after the connection has taken the previous one. */
 export async function sendLong(response: Response, body: Body): Promise<void> {
   const gone = new Promise<void>((resolve) => void response.once('close', resolve));
   for (const piece of piecesOf(body)) {

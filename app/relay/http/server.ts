@@ -46,10 +46,10 @@ export interface ClientPatience {
 const PATIENCE: ClientPatience = { headersMs: 15_000, requestMs: 60_000, takeMs: 30_000, checkMs: 5_000 };
 /** Longer than the usual 60 s of a proxy in front: the proxy must close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** Time for a client that sent no valid HTTP to read its answer. */
+/** Time for a client to read the answer to an invalid HTTP request. */
 const LAST_WORD_MS = 2_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Age of the list of waiting changes: older than other readings, because the node looks through all accounts for it. */
+/** Maximum age of the list of pending changes: longer than for other readings, because the node scans all accounts. */
 const CHANGES_AGE_MS = 4_000;
 /** Maximum for tRPC itself; admit.ts has the limit of each procedure. */
 const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map(maxBytesOf));
@@ -184,7 +184,7 @@ function answerError(deps: RelayDeps) {
       sendError(response, error);
       return;
     }
-    // If the connection broke during the request, nobody is left to answer.
+    // If the connection broke during the request, nobody can receive an answer.
     if (request.destroyed && !request.complete) return;
     const requestId = response.getHeader(REQUEST_ID);
     const away = databaseAway(error);

@@ -1,6 +1,6 @@
 /**
  * /trpc for the CLI and the dashboard, a thin layer over the use cases. Schemas come from the shared contract of
- * sdk/wire/procedures.ts, and errors from the same table as those of /v1. admit.ts checks access before.
+ * sdk/wire/procedures.ts, and errors from the same table as those of /v1. admit.ts has checked access already.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { initTRPC, TRPCError } from '@trpc/server';

@@ -1,6 +1,6 @@
 /**
- * Sends requests to this process's own routes without a network, so that /mcp goes through the same door as everybody:
- * keys with their restrictions, limits, log.
+ * Sends requests to this process's own routes without a network. So requests of /mcp pass through the same key checks,
+ * rate limits and log as all others.
  */
 import { createServer, type IncomingMessage, type RequestListener, request as send } from 'node:http';
 import { duplexPair } from 'node:stream';
@@ -15,7 +15,7 @@ export function createFetchWithin(serve: RequestListener): (caller: IncomingMess
     const [near, far] = duplexPair();
     Object.assign(far, {
       remoteAddress: caller.socket.remoteAddress,
-      // Nobody waits for this end longer than for the caller's own connection.
+      // This end needs no timeout: nobody waits for it longer than for the caller's own connection.
       setTimeout: () => far,
     });
     server.emit('connection', far);

@@ -22,7 +22,7 @@ export async function beginAction(ledger: Ledger, { nowMs, ...action }: BegunAct
   return action_id;
 }
 
-/** Completes it. `outcome` is `done`, or the code of an error. */
+/** Completes an action. `outcome` is `done`, or the code of an error. */
 export async function endAction(ledger: Ledger, actionId: string, outcome: string, nowMs: number): Promise<void> {
   await ledger
     .updateTable('admin_actions')
@@ -31,7 +31,7 @@ export async function endAction(ledger: Ledger, actionId: string, outcome: strin
     .execute();
 }
 
-/** True if the same wallet has done the same with this subject since then. */
+/** True if the wallet has completed the same action on this subject since `sinceMs`. */
 export async function wasDone(
   ledger: Ledger,
   { wallet, action, subject }: BegunAction,

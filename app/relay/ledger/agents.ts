@@ -59,8 +59,8 @@ export interface AgentChanges {
 }
 
 /**
- * The statements that write these changes, in one transaction. If another relay has already written a later reading,
- * these set back the rows and the cursor. The later change is then read again.
+ * The statements that write these changes, in one transaction. If another relay has already written newer changes, they
+ * overwrite these with older ones and set back the cursor. The newer changes are then read again.
  */
 export function agentChanges(ledger: Ledger, { rows, texts, gone, followed }: AgentChanges): CompiledQuery[] {
   const queries: CompiledQuery[] = [];
@@ -96,8 +96,8 @@ function toExcluded<Column extends string>(columns: readonly Column[]): Record<C
 }
 
 /**
- * Up to `limit` listings whose document has come since. The document is shown, or waits for the listing, which exists
- * by now.
+ * At most `limit` listings without a description whose document has arrived: it is in `metadata`, or still in
+ * `pending_metadata`.
  */
 export async function readArrived(views: Views, limit: number): Promise<string[]> {
   const rows = await views

@@ -48,7 +48,7 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
       .where('archive_index', '=', BigInt(archiveIndex))
       .executeTakeFirst();
 
-  /** The left neighbour of a run's first node: the only node that a run needs and does not hold. */
+  /** The left neighbour of a run's first node: the only node that a run needs but does not contain. */
   async function leftOf(archiveIndex: number, level: number, start: number): Promise<Uint8Array> {
     const node = await ledger
       .selectFrom('archive_nodes')
@@ -63,7 +63,7 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
 
   function writing(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): CompiledQuery[] {
     const same = sql`archive_index = ${archiveIndex} AND tree = ${tree} AND leaf_count = ${growth.first}`;
-    // Every statement checks again that the tree is where the growth begins, so that none applies a part of it.
+    // Each statement checks that the tree ends where the growth begins. So the growth is never written partly.
     const isNext =
       growth.first > 0
         ? sql`EXISTS (SELECT 1 FROM archive_trees WHERE ${same})`

@@ -1,7 +1,7 @@
 /**
- * The right to sweep the archive, which one relay holds at a time, and its signed transaction with an unknown fate. The
- * transaction is stored before it is sent. The successor of a dead holder therefore follows it first, and never signs a
- * second one for the same end.
+ * The right to sweep, which one relay holds at a time, and its signed transaction with an unknown fate. The transaction
+ * is stored before it is sent. So the successor of a dead relay follows it first, and never signs a second one for the
+ * same purpose.
  */
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -19,9 +19,9 @@ export interface SweepPlace {
    * be sent.
    */
   store(signed: SignedTransaction): Promise<boolean>;
-  /** Its fate is known. */
+  /** Forgets the transaction, because its fate is known. */
   clear(signature: string): Promise<void>;
-  /** Leaves the right to others, together with the pending transaction. */
+  /** Gives up the right, together with the pending transaction. */
   leave(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The directory of keys that sign calls to creators, for all relays on this ledger. Each relay has its own keys, and
- * private keys never leave its machine. It lists the public keys here while it lives. A creator can therefore verify a
- * call of any relay by the directory of any other.
+ * private keys never leave its machine. While it runs, it lists its public keys here. A creator can therefore verify a
+ * call of any relay with the directory of any other.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
@@ -16,7 +16,7 @@ import type { LedgerTables } from './tables.ts';
  */
 const LISTED_MS = 15 * 60_000;
 const RENEW_MS = 60_000;
-/** A creator that has just read a directory does not read it again for an unknown key: for 5 seconds in our own kit. */
+/** After reading a directory, a creator may not read it again for an unknown key: for 5 seconds in our own kit. */
 const KNOWN_AFTER_MS = 6_000;
 
 export interface SharedDirectory {

@@ -1,4 +1,4 @@
-/** Creates rows of the journal: for a call, for an open of the wallet's own, or for an orphan. */
+/** Creates rows of the journal: for a call, for an execution that a wallet opened itself, or for an orphan. */
 import { sql } from 'kysely';
 import { readByDeposit, readExecutionRow } from './executions.ts';
 import {
@@ -27,7 +27,7 @@ import { forgetResult } from './results.ts';
 import { EXECUTION_COLUMNS, type JournalRow } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
-/** A confirmed open is finalized or gone by then, seconds on the chain's clock. */
+/** After this time a confirmed open is finalized or gone, seconds on the chain's clock. */
 const FINALITY_SECONDS = 60n;
 
 export type ClaimedExecution = Pick<
@@ -50,13 +50,13 @@ export type ClaimedExecution = Pick<
   | 'fingerprint'
 >;
 
-/** A call that an x402 client pays for, with its payment, which only the client has signed. */
+/** A call that an x402 client pays for, with its payment. Only the client has signed the payment so far. */
 export type ClaimedDeposit = ClaimedExecution &
   Pick<JournalRow, 'names_payer' | 'service_fee' | 'payment_id' | 'pay_transaction' | 'pay_last_valid_height'> & {
     deposit: string;
   };
 
-/** Opens that a new wallet may have in flight if it pays by deposits: each costs the operator before it is paid. */
+/** Most opens in flight of a new wallet that pays by deposits: each costs the operator before it is paid. */
 const FIRST_DEPOSITS = 1;
 
 /** The columns of a new row; the others get the table's defaults. */
@@ -75,7 +75,7 @@ export interface Funding {
   rivals?: readonly string[];
 }
 
-/** The money is reserved for others, or no way to pay fits the limits. `sums` shows why. */
+/** The money is reserved for other calls, or no way to pay fits the limits. `sums` shows why. */
 export class NotFunded extends Error {
   constructor(readonly sums: Sums & Held) {
     super('nothing that is left pays for the call');
@@ -90,7 +90,7 @@ export class TooOld extends Error {
 }
 
 const NOTHING: Way = { gas: 0n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 0n, mayBurn: 0n };
-/** A slot after every reading of accounts, so that nothing is reserved against it. */
+/** Later than any slot, so that no landed open counts as a reservation. */
 const NO_SLOT = 2n ** 53n;
 
 /** The conditions of a claim, and the other ids that must be free. */
@@ -147,7 +147,7 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
   return compile(name.join(), values, () => ({ compile: () => build().compile(db) }));
 }
 
-/** True if no other call has this deposit, or the payer's id of the payment. Both are indexed. */
+/** True if no other call has this deposit, or this payer's id of the payment. Both are indexed. */
 const isUnused = ({ deposit, wallet, payment_id: id = null }: Taken) => sql`
   AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND deposit = ${deposit})
   AND NOT EXISTS (SELECT 1 FROM executions WHERE state <> 'void' AND wallet = ${wallet}
@@ -201,7 +201,7 @@ export function createClaims(writing: Writing) {
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };
       return take(writing, { ...row, ...first }, { ways, limits: limitsOf(budgets, true), purse, rivals, until });
     },
-    /** Like `claim`, for a call that its payer pays into a deposit, which no other call may use. */
+    /** Like `claim`, for a call paid by a deposit. No other call may use that deposit. */
     claimDeposit(row: ClaimedDeposit, nowMs: number, funding: Funding): Promise<JournalRow> {
       const { ways, budgets, purse, until } = funding;
       const first = { state: 'accepted' as const, created_ms: BigInt(nowMs), rebuilds: 0n, lease_owner: owner };

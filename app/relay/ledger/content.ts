@@ -7,8 +7,8 @@ const DELETED = 'Its caller deleted the content of this execution';
 
 /**
  * Deletes task, parameters, result, steps, answers and the message of an error, in one transaction. Hashes, signatures,
- * amounts and the row itself stay. Changes nothing unless the execution has ended for good. An object of the storage
- * stays until the next run of `keepResults`, which finds the row expired; nobody can read it any more.
+ * amounts and the row itself stay. Changes nothing unless the end of the execution is final. An object in the storage
+ * becomes unreadable at once. The next run of `keepResults` finds the row expired and deletes the object.
  */
 export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string, nowMs: number): Promise<void> {
   return ledger.transaction().execute(async (writes) => {
@@ -37,7 +37,7 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
   });
 }
 
-/** What decides if the content may be deleted. */
+/** The columns that decide if the content may be deleted. */
 export function readContentStanding(ledger: Kysely<LedgerTables>, executionId: string) {
   return ledger
     .selectFrom('executions')

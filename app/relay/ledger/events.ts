@@ -1,7 +1,7 @@
 /**
- * The outbox: what webhooks and event streams report. Triggers write the events of executions in the transaction of
- * their move; all others are written here. An event is shown once it has a position. One relay at a time gives
- * positions, in the order of the ids, so a reader that remembers the last position misses nothing.
+ * The outbox of webhooks and event streams. Triggers write the events of executions in the transaction of their move;
+ * this file writes all others. An event is shown once it has a position. One relay at a time assigns positions, in the
+ * order of the ids, so a reader that remembers the last position misses nothing.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -10,16 +10,16 @@ import type { EventsTable, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 export type EventRow = Omit<EventsTable, 'id' | 'position' | 'endpoint_id'> & { position: bigint };
-/** An event that is no execution's. */
+/** An event that no trigger writes. */
 export type OtherEvent = Pick<EventsTable, 'wallet' | 'type'> & {
   data: string;
   endpoint_id?: string;
   execution_id?: string;
 };
 
-/** Events that get their position at once. */
+/** Most events that get positions in one transaction. */
 const NUMBERED_AT_ONCE = 500;
-/** Whoever numbers, or moves the slot, is alone. */
+/** The lock for assigning positions and for moving the slot. */
 const LOCK = 'events';
 const COLUMNS = [
   'position',
@@ -33,7 +33,7 @@ const COLUMNS = [
   'created_ms',
 ] as const;
 
-/** The statement that writes an event; with `slot`, only if the feed has not passed it. */
+/** The statement that writes an event. With `slot`, it writes only if the feed is still at that slot. */
 export function eventOf(ledger: Ledger, event: OtherEvent, nowMs: number, slot?: bigint | null): CompiledQuery {
   const { wallet, type, data, endpoint_id = null, execution_id = null } = event;
   const values = sql`${wallet}, ${type}, ${data}, ${endpoint_id}, ${execution_id}, ${BigInt(nowMs)}`;
@@ -48,7 +48,7 @@ export function eventOf(ledger: Ledger, event: OtherEvent, nowMs: number, slot?:
 export const readFeed = (ledger: Ledger) =>
   ledger.selectFrom('event_feed').select(['position', 'slot']).executeTakeFirstOrThrow();
 
-/** Gives positions to new events, and each to the endpoints that want it. Returns false if there is none. */
+/** Assigns positions to new events, and creates their deliveries to endpoints. Returns false if no event is new. */
 export async function numberEvents(
   ledger: Ledger,
   writes: Pick<GroupCommit, 'alone'>,
@@ -61,7 +61,7 @@ export async function numberEvents(
       FROM (SELECT id AS fresh_id, row_number() OVER (ORDER BY id) AS rank FROM events WHERE position IS NULL
         ORDER BY id LIMIT ${sql.lit(NUMBERED_AT_ONCE)}) AS fresh
       WHERE events.id = fresh.fresh_id`,
-    // Type names hold no other type's name between two spaces.
+    // Spaces around both sides match whole type names only.
     sql`INSERT INTO webhook_deliveries (endpoint_id, position, execution_id, state, is_asked, due_ms, created_ms)
       SELECT w.endpoint_id, e.position, e.execution_id, 'pending', CASE WHEN e.endpoint_id IS NULL THEN 0 ELSE 1 END,
         ${sql.raw(String(nowMs))}, ${sql.raw(String(nowMs))}
@@ -73,7 +73,7 @@ export async function numberEvents(
     sql`UPDATE event_feed SET position = (SELECT max(position) FROM events)
       WHERE position < (SELECT max(position) FROM events)`,
   ];
-  // A position that somebody saw must never be given again, not even after a power cut.
+  // A position that somebody saw must never be assigned again, not even after a power cut.
   await writes.alone(
     [LOCK],
     queries.map((query) => query.compile(ledger)),
@@ -83,7 +83,7 @@ export async function numberEvents(
   return true;
 }
 
-/** Writes events of the chain, and moves the slot up to which it was followed. Another relay may have done so already. */
+/** Writes events of the chain, and moves the feed's slot. Does nothing if another relay has already moved it. */
 export async function writeFollowed(
   ledger: Ledger,
   writes: Pick<GroupCommit, 'alone'>,
@@ -118,7 +118,7 @@ export function readEvents(
     .execute() as Promise<EventRow[]>;
 }
 
-/** The same of one execution of the wallet. */
+/** Events of one execution of the wallet after a position, in order. */
 export function readEventsOf(
   ledger: Ledger,
   { wallet, executionId }: { wallet: string; executionId: string },
@@ -155,11 +155,11 @@ export async function dropOldEvents(ledger: Ledger, beforeMs: number): Promise<v
 export interface Warning {
   wallet: string;
   type: string;
-  /** What is warned of, besides the wallet. */
+  /** Distinguishes warnings of one type, such as a key and its cap; may be empty. */
   subject: string;
 }
 
-/** Writes the event of a warning, unless it was given since it was last taken back. */
+/** Writes the event of a warning, unless that warning is raised already. */
 export async function raiseWarning(
   ledger: Ledger,
   writes: Pick<GroupCommit, 'alone'>,

@@ -1,4 +1,4 @@
-/** What the parties and the admin of a dispute wrote: callers' evidence, creators' replies and the admin's reasons. */
+/** The tables of dispute contents: callers' evidence, creators' replies and the admin's reasons. */
 import { type Kysely, sql } from 'kysely';
 import type { EvidenceTable, LedgerDatabase, LedgerTables } from './tables.ts';
 
@@ -79,7 +79,7 @@ export async function putReply(
     .execute();
 }
 
-/** Keeps a reason. Drops the execution's reasons from before `oldestMs`, except the one that the dispute carries. */
+/** Keeps a reason. Drops the execution's reasons from before `oldestMs`, except the one that the dispute names. */
 export async function putReason(
   ledger: Ledger,
   row: { execution_id: string; reason_hash: string; reason: string; received_ms: bigint },

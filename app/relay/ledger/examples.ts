@@ -36,7 +36,7 @@ export async function dropExample(
   return numDeletedRows > 0n;
 }
 
-/** Drops the examples of descriptions that their wallet neither lists nor has waiting. */
+/** Drops the examples of descriptions that are neither listed nor pending for their wallet. */
 export async function dropUnusedExamples(views: Kysely<LedgerDatabase>, ledger: Kysely<LedgerTables>): Promise<void> {
   const { rows } = await sql<Pick<AgentExamplesTable, 'metadata_hash' | 'wallet'>>`
     SELECT metadata_hash, wallet FROM agent_examples AS e

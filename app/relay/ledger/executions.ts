@@ -23,7 +23,7 @@ export function readStanding(ledger: Kysely<LedgerTables>, executionId: string) 
     .executeTakeFirst();
 }
 
-/** The call that a deposit pays for, or that a payer gave its own id of a payment. A void call has neither any more. */
+/** Columns of a call that is found by its deposit, or by its payer's id of the payment. A void call releases both. */
 const DEPOSIT_COLUMNS = [
   'execution_id',
   'wallet',
@@ -74,7 +74,7 @@ export function readDepositCall(ledger: Kysely<LedgerTables>, executionId: strin
     .executeTakeFirst();
 }
 
-/** How many payments came back since `sinceMs` because their agent's listing had changed. */
+/** Number of payments since `sinceMs` that were returned because the agent's listing had changed. */
 export async function countChangedListings(
   ledger: Kysely<LedgerTables>,
   listing: string,
@@ -92,7 +92,7 @@ export async function countChangedListings(
 
 /**
  * True if this ledger signed the transaction that opened or ended an execution. A row that signed again has overwritten
- * earlier signatures, so every transaction of such a row counts as ours. The row of an orphan has only its refund.
+ * earlier signatures, so every transaction of such a row counts as ours. For an orphan's row, only its refund counts.
  */
 export async function hasSigned(
   ledger: Kysely<LedgerTables>,
@@ -155,7 +155,7 @@ const MAX_INPUTS = 5;
 /** Longer inputs are not offered again, characters. */
 const MAX_INPUT_LENGTH = 20_000;
 
-/** What a wallet asked of a listing in its newest executions, by the index of the chain. */
+/** Task and parameters of a wallet's newest executions of a listing, in the order of the chain's index. */
 export async function readLastInputs(views: Kysely<LedgerDatabase>, wallet: string, listing: string) {
   const ranges = ['open', 'completed', 'refunded', 'disputed', 'dispute_upheld'].map(
     (status) => sql`SELECT * FROM (
@@ -171,10 +171,10 @@ export async function readLastInputs(views: Kysely<LedgerDatabase>, wallet: stri
   return rows;
 }
 
-/** Longer requests are in receipts only, characters: reading one here would hold the relay. */
+/** Longer requests, in characters, are only in receipts: reading one here would block the relay. */
 const MAX_ASKED_LENGTH = 100_000;
 
-/** What a wallet asked in its own execution; undefined if it was not asked here, is longer, or was deleted. */
+/** Task and parameters of a wallet's own execution; undefined if they are unknown here, too long, or deleted. */
 export function readAsked(views: Kysely<LedgerDatabase>, wallet: string, executionId: string) {
   return views
     .selectFrom('executions')
@@ -198,7 +198,7 @@ interface Failure {
   last_at: bigint;
 }
 
-/** Why executions of a listing since `sinceMs` failed by its creator's fault, the most frequent reason first. */
+/** Reasons why executions of a listing since `sinceMs` failed by its creator's fault, the most frequent first. */
 export async function readFailures(
   views: Kysely<LedgerDatabase>,
   listing: string,

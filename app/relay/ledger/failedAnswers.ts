@@ -1,4 +1,4 @@
-/** The table of failed answers: what creators' servers said in calls that were refunded, kept for the creators. */
+/** The table of failed answers: the answers of creators' servers in refunded calls, kept for the creators. */
 import { type Kysely, sql } from 'kysely';
 import type { FailedAnswersTable, LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';

@@ -1,4 +1,4 @@
-/** Follows ended rows until the chain can no longer take their ends back. */
+/** Follows ended rows until the chain can no longer roll their ends back. */
 import { sql } from 'kysely';
 import { textsOf } from '../../database/portable.ts';
 import type { JournalRow } from './tables.ts';
@@ -81,8 +81,8 @@ export function createFinality({ writes, db, owner }: Writing) {
         .execute();
     },
     /**
-     * The chain shows for good how these rows ended before this moment, unix seconds. A row that continued since, as a
-     * void row does with a new call, is left to its next end.
+     * Marks these rows as final: the finalized chain shows how they ended before this moment, unix seconds. A row that
+     * has continued since, such as a void row with a new call, stays unproven.
      */
     async proven(ids: string[], finalizedNow: bigint): Promise<void> {
       await db
@@ -92,11 +92,11 @@ export function createFinality({ writes, db, owner }: Writing) {
         .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void') AND settled_at < ${finalizedNow}`)
         .execute();
     },
-    /** Intent: continues a row in this process whose end the chain has taken back. */
+    /** Intent: continues a row in this process, because the chain rolled its end back. */
     async takeBack(
       row: Pick<JournalRow, 'execution_id' | 'deposit' | 'state' | 'settle_signature' | 'refund_signature'>,
     ) {
-      // Its deposit is there again: it is sent back, or serves its record.
+      // Its deposit exists again. It is sent back, unless its open has landed after all.
       const isReturned = row.deposit !== null && (row.state === 'void' || row.state === 'returned');
       const isSettled = row.state === 'settled';
       const isSigned = (isSettled ? row.settle_signature : row.refund_signature) !== null;

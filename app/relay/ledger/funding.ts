@@ -1,7 +1,7 @@
 /**
  * Adds up the sums that limit a call, in the statement that claims its row. They are the operator's loans and losses
- * (rent, fees, calls on the house, opens in flight) and the reservations on the wallet's money. Nothing is kept in
- * memory, so that several relays share it and a crash forgets nothing.
+ * (rent, fees, free calls, opens in flight) and the reservations on the wallet's money. Nothing is kept in memory, so
+ * several relays share the sums, and a crash loses none of them.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerDatabase } from './tables.ts';
@@ -24,8 +24,8 @@ export interface Budgets {
   /** Rent lent at the same time. */
   lent: Budget;
   /**
-   * Rent lent to refunds that wait for their caller's account, beside `lent`. Beyond it unproven wallets bring their
-   * own.
+   * Rent lent to refunds that wait for their caller's account, not counted in `lent`. Beyond it only proven wallets are
+   * lent rent.
    */
   waiting: bigint;
   /** Unpaid network fees within 24 hours. */
@@ -61,7 +61,7 @@ export interface Purse {
   wallet: bigint;
   key: bigint;
   tank: bigint;
-  /** Lamports that a gas balance must keep, unless it ends empty. */
+  /** Lamports that a gas balance must keep, unless the open empties it. */
   tankRest: bigint;
   /** Lamports that the key may still take from it in this period. */
   keyTank: bigint;
@@ -70,9 +70,9 @@ export interface Purse {
 /** Opens in flight that a new wallet may have, and the most that any wallet may have. */
 export const FIRST_OPENS = 4;
 export const MOST_OPENS = 256;
-/** Calls that paid their gas, for each further open in flight. */
+/** Calls that paid their gas, per additional open in flight. */
 const PAID_FOR_ONE = 4;
-/** Calls that paid their gas and ended since the last failed one, until a wallet counts as proven. */
+/** A wallet is proven after this many calls that paid their gas and ended since its last failed one. */
 const PROVEN_BY = 4;
 const MOST_PAID = (MOST_OPENS - FIRST_OPENS) * PAID_FOR_ONE;
 /** Period of the daily budgets. */
@@ -81,21 +81,21 @@ const ANY = 2n ** 53n;
 
 /**
  * Must match the partial index. For a proven wallet only transactions on their way to the chain count: they burn their
- * fee if the wallet withdraws its money or the creator's account becomes unusable. New wallets cost nothing, so every
+ * fee if the wallet withdraws its money or the creator's account becomes unusable. Creating wallets is free, so every
  * unfinished call of an unproven wallet counts. A refund that waits for its caller's account counts for its wallet alone
- * (WAITING), until it is signed anew.
+ * (WAITING), until it is signed again.
  */
 const AT_RISK = `state NOT IN ('settled', 'refunded', 'returned', 'void')
   AND (may_burn_lamports > 0 OR state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid',
     'returning', 'open_signed', 'verified', 'refunding'))
   AND is_waiting = 0`;
-/** What the caller of waiting refunds burns by sending them itself. Must match the partial index. */
+/** Waiting refunds: their fees are burnt if the caller sends them itself. Must match the partial index. */
 const WAITING = 'is_waiting = 1 AND created_ms > since_ms';
-/** Must match the partial index and the triggers: what of a wallet waits for its own account. */
+/** Rows that wait for the caller's own account. Must match the partial index and the triggers. */
 const WAITS = `refund_state IN ('claimable', 'blocked', 'handed_over') AND state IN ('refunding', 'refunded')`;
 /**
- * The amount that such a row may burn. A row to be refunded may burn that refund, and its open if a stranger gives the
- * gas away.
+ * The lamports that such a row may burn. A row to be refunded may burn the fee of the refund. It may also burn that of
+ * its open, if somebody else sends the refund and the gas returns to the wallet.
  */
 const AMOUNT = `CASE WHEN state IN ('refunding', 'parked') THEN gas_lamports + house_lamports
   WHEN may_burn_lamports > gas_lamports + house_lamports THEN may_burn_lamports
@@ -118,7 +118,7 @@ export interface Asking {
 export const meRow = (me: Asking) => sql`me AS MATERIALIZED (SELECT CAST(${me.id} AS TEXT) AS id,
   CAST(${me.wallet} AS TEXT) AS wallet, CAST(${me.listing} AS TEXT) AS listing, CAST(${me.keyId} AS TEXT) AS key_id,
   CAST(${me.slot} AS BIGINT) AS slot, CAST(${me.nowMs - DAY_MS} AS BIGINT) AS since_ms)`;
-/** The values in the order of that text. */
+/** The values of `meRow`, in its order. */
 export const meValues = ({ id, wallet, listing, keyId, slot, nowMs }: Asking) => [
   id,
   wallet,
@@ -133,8 +133,8 @@ const one = (what: string, where: string) => `(SELECT coalesce(${what}, 0) FROM 
 /** Fees that were lost within the day. */
 const LOST = 'lost_fees > 0 AND lost_ms > since_ms';
 /**
- * Of them, those that count for other callers too. Otherwise one caller with a closed account could use up the budgets
- * of all.
+ * The part of them that counts for other callers too. Otherwise one caller with a closed account could use up
+ * everybody's budgets.
  */
 const SHARED = 'sum(lost_fees - account_fees)';
 
@@ -146,15 +146,15 @@ const taken = (which = '') => `coalesce(sum(e.price + e.service_fee)${which}, 0)
   coalesce(sum(e.tank_lamports)${which}, 0) AS by_tank,
   coalesce(sum(CASE WHEN e.key_id = me.key_id THEN e.tank_lamports ELSE 0 END)${which}, 0) AS by_key_tank`;
 
-/** The wallet's money is still in its account, and promised. Must match the partial index. */
+/** Rows whose money is reserved but still in the wallet's account. Must match the partial index. */
 const OPENING = `(e.state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed')
   OR (e.state = 'open_signed' AND e.deposit IS NULL))`;
 
 /**
- * Money that accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
- * landed later. A row is proven final long after anybody relies on such accounts. If the chain has refused an open
- * since, the accounts are outdated and nothing is opened by them: each waiting call would burn a fee. CROSS JOIN fixes
- * the order in SQLite, which would otherwise scan the rows of all wallets.
+ * Money that the accounts of a slot still show although other opens take it: opens with an unknown fate, and opens that
+ * landed later. Final rows are left out, because no decision uses accounts that old. If the chain has refused an open
+ * since that slot, no call is opened by these accounts: each waiting call would burn a fee. CROSS JOIN fixes the order
+ * in SQLite, which would otherwise scan the rows of all wallets.
  */
 const TAKEN_BY_OTHERS = `opening AS MATERIALIZED (SELECT ${taken()}, count(e.wallet) AS in_flight
   FROM me CROSS JOIN executions AS e WHERE e.wallet = me.wallet AND ${OPENING}),
@@ -230,7 +230,7 @@ export interface Sums {
   lent_total: bigint;
   /** Lent to all refunds that wait for their callers' accounts, not counted in the sums above. */
   lent_waiting: bigint;
-  /** 1 if such a refund is the wallet's. */
+  /** 1 if the wallet has such a refund. */
   waits: bigint;
   /** Free calls of the wallet in its lifetime, and the cost of all free calls within a day. */
   trials: bigint;
@@ -242,9 +242,9 @@ export interface Held {
   held_wallet: bigint;
   held_key: bigint;
   held_tank: bigint;
-  /** The part of it that the key's own calls take. */
+  /** The part of `held_tank` that the key's own calls take. */
   held_key_tank: bigint;
-  /** The latest slot in which an open landed or was refused that these accounts do not show; 0 if there is none. */
+  /** The latest slot of an open that landed or was refused after the slot of these accounts; 0 if there is none. */
   newest_slot: bigint;
   /** Opens that the chain has refused since that slot. */
   failed_since: bigint;
@@ -256,8 +256,8 @@ export function opensAllowed(paid: bigint): bigint {
 }
 
 /**
- * Half of the burnt budgets per agent and in total is kept for proven wallets. Otherwise strangers, who cost nothing,
- * could use it up and lock everybody out.
+ * Half of the burnt budgets per agent and in total is reserved for proven wallets. Otherwise new wallets, which cost
+ * nothing to create, could use it up and lock everybody out.
  */
 export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, isProven: boolean): Budget {
   if (isProven) return burnt;
@@ -265,8 +265,8 @@ export function burnableBy({ burnt }: Pick<Budgets, 'burnt'>, isProven: boolean)
 }
 
 /**
- * The limits on signing a waiting refund anew. It can fail again, as often as its caller closes the account in time. It
- * gets half of what calls get, so that it never takes the place of a call.
+ * The limits on signing a waiting refund again. It fails again each time its caller closes the account in time. It gets
+ * half of what calls get, so that it never takes the place of a call.
  */
 export function resentBy(budgets: Pick<Budgets, 'burnt'>, isProven: boolean): Budget {
   const { wallet, listing, total } = burnableBy(budgets, isProven);
@@ -325,8 +325,8 @@ export function fits(limits: Limits): RawBuilder<boolean> {
 }
 
 /**
- * True if the purse covers the price and `way`, besides all reservations. The statement takes `purseValues` in this
- * order.
+ * True if the purse covers the price and `way` in addition to all reservations. The statement takes `purseValues` in
+ * this order.
  */
 export function purseHas({ price, wallet, key, tank, tankRest, keyTank }: Purse): RawBuilder<boolean> {
   return sql<boolean>`

@@ -1,6 +1,6 @@
 /**
- * Moves before money moves. Each is on the disk before the relay acts. Neither a killed process nor a power cut
- * therefore forgets a transaction that may have been sent.
+ * Moves that announce a transaction. Each is on the disk before the relay acts. So neither a killed process nor a power
+ * cut loses a transaction that may have been sent.
  */
 import { sql } from 'kysely';
 import { type Budgets, hasRoom, meRow, meValues, resentBy, SPENT } from './funding.ts';
@@ -24,7 +24,7 @@ export function createIntents({ intend }: Mover, writing: Writing) {
         signed,
       );
     },
-    /** The payment with our signature. It is the only one that this deposit ever gets. */
+    /** The payment with our signature. The relay signs no other payment of this deposit. */
     paySigned(row: Moving, signed: NewTransaction): Promise<void> {
       return intend(
         row,
@@ -37,7 +37,7 @@ export function createIntents({ intend }: Mover, writing: Writing) {
         signed,
       );
     },
-    /** The deposit is closed; what was paid into it goes back to its payer. */
+    /** These bytes will be sent to close the deposit and return its money to the payer. */
     returning(
       row: Moving & Pick<JournalRow, 'refund_state'>,
       signed: NewTransaction,
@@ -91,8 +91,8 @@ export function createIntents({ intend }: Mover, writing: Writing) {
       );
     },
     /**
-     * The caller gets its money back; from here on nothing settles. A refund that waits for an account keeps that
-     * state. `waits`: these bytes would fail, and are not sent.
+     * The caller gets its money back, and the relay no longer settles. A refund that waits for an account keeps that
+     * state. With `waits`, these bytes would fail and are not sent.
      */
     refunding(
       row: Moving & Pick<JournalRow, 'refund_state'>,
@@ -127,8 +127,8 @@ export function createIntents({ intend }: Mover, writing: Writing) {
 type Waiting = Pick<JournalRow, 'execution_id' | 'wallet' | 'listing' | 'may_burn_lamports' | 'is_waiting'>;
 
 /**
- * Reserves the fees of a waiting refund that is to be signed anew. One statement adds up and reserves, so refunds and
- * relays that do it at once never pass the limits together. False if the budgets have no room.
+ * Reserves the fees of a waiting refund that will be signed again. One statement sums and reserves, so concurrent
+ * refunds and relays never exceed the limits together. Returns false if the budgets have no room.
  */
 async function reserveRefund(writing: Writing, row: Waiting, budgets: Pick<Budgets, 'burnt'>): Promise<boolean> {
   if (row.is_waiting === 0n) return true;

@@ -1,6 +1,6 @@
 /**
- * Elects one relay for each task that one does for all relays on this ledger. The first relay that asks leads while it
- * lives and asks again in time. Times are on the database's clock, which all relays share.
+ * Elects a leader for each task that one relay does for all relays on this ledger. The first relay that asks leads, as
+ * long as it lives and asks again in time. Times are on the database's clock, which all relays share.
  */
 import { type Kysely, sql } from 'kysely';
 import { nowMsOf } from '../../database/portable.ts';
@@ -32,7 +32,7 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
       return rows.length === 1;
     },
     async leave() {
-      // If the database is away, the leads end with their term. A relay that stops must not fail because of that.
+      // If the database is unreachable, the leads end with their term. That must not fail a relay that stops.
       await db
         .deleteFrom('leaderships')
         .where('owner', '=', owner)

@@ -1,6 +1,6 @@
 /**
- * Tracks which relay processes live. Each renews its lease in the ledger from a separate thread, so that a busy event
- * loop does not look like death. Each also holds a file lock that the operating system frees with the process. The rows
+ * Tracks which relay processes live. Each renews its lease in the ledger from a separate thread, because a process with
+ * a busy event loop is not dead. Each also holds a file lock that the operating system frees with the process. The rows
  * of a killed process therefore need not wait for its lease to end.
  */
 import { existsSync, rmSync } from 'node:fs';
@@ -90,7 +90,7 @@ export function createLeases(
       const alive: string[] = [];
       for (const { owner: other, alive_until_ms } of selectOthers.all(owner)) {
         const leftMs = Number(alive_until_ms) - nowMs;
-        // A clock that was set back must not keep the dead alive: no lease lasts longer than this from now.
+        // If the clock was set back, dead processes must not count as alive: no lease lasts longer than this from now.
         if (leftMs > 0 && leftMs <= leaseMs + SLACK_MS && isLocked(join(folder, other))) alive.push(other);
         else forget.run(other);
       }

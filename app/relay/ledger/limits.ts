@@ -12,7 +12,7 @@ import { chunks } from '../../process/chunks.ts';
 
 const TELL_MS = 500;
 const CHANNEL = 'let_in';
-/** A notification must be shorter than 8,000 bytes. */
+/** Clients per notification, which must be shorter than 8,000 bytes. */
 const TOLD_AT_ONCE = 80;
 /** Interval of a query when there is nothing to tell: a dead connection reports no error on its own. */
 const HEARTBEAT_MS = 2_000;
@@ -20,13 +20,13 @@ const HEARTBEAT_MS = 2_000;
 const ANSWER_MS = 5_000;
 /** Longer names are sent as their hash. */
 const MAX_NAME = 64;
-/** Clients of one message; only their own relay counts the others. */
+/** Most clients reported in one interval. This relay alone counts the others. */
 const MAX_TOLD = 4_000;
 
 export interface Limits {
   /** A named counter: `points` of a client within `duration` seconds. */
   counter(name: string, limit: { points: number; duration: number }): RateLimiterMemory;
-  /** Stops sending and receiving; the counters go on. */
+  /** Stops sending and receiving. The counters still count. */
   end(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ class ToldCounter extends RateLimiterMemory {
 const nameOf = (client: string) =>
   client.length <= MAX_NAME ? client : createHash('sha256').update(client).digest('base64url');
 
-/** Counters of all relays on the PostgreSQL at `url`. While it is away, each relay counts alone. */
+/** Counters of all relays on the PostgreSQL at `url`. While it is unreachable, each relay counts alone. */
 export function createSharedLimits(url: string, owner: string, log: Logger): Limits {
   const counters = new Map<string, RateLimiterMemory>();
   const given = new Map<string, [counter: string, client: string, points: number]>();
@@ -77,7 +77,7 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
     });
     made.on('notification', hear);
     session = made;
-    // These messages are not worth waiting for a disk.
+    // These messages need not be durable.
     await ask(made, `SET synchronous_commit TO off; LISTEN ${CHANNEL}`);
     return made;
   }

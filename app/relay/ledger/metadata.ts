@@ -10,23 +10,23 @@ type Views = Kysely<LedgerDatabase>;
 export interface Poster {
   /** Empty if no session posted it. */
   wallet: string;
-  /** Of the poster's address. */
+  /** The network of the poster's address. */
   network: string;
-  /** True if strangers cannot displace its documents. */
+  /** True if unknown wallets cannot displace its documents. */
   isKnown: boolean;
 }
 
-/** Maximum waiting documents. The oldest are dropped first. */
+/** Maximum pending documents. The oldest are dropped first. */
 export interface PendingLimits {
   /** For the current poster. */
   own: number;
-  /** For all networks together. */
+  /** For all posters without a session together. */
   ofNetworks: number;
-  /** For all unknown wallets together. The network with the most of them makes room. */
+  /** For all unknown wallets together. Documents of the network with the most of them are evicted. */
   ofStrangers: number;
 }
 
-/** The text of a document that is shown or waits. A waiting one may have been listed a moment ago. */
+/** The text of a shown or pending document. A pending one may have been listed a moment ago. */
 export async function readDocument(views: Views, metadataHash: string): Promise<string | undefined> {
   const find = async (table: 'metadata' | 'pending_metadata') => {
     const query = preparedOf(views).compile(`document in ${table}`, [metadataHash], () =>
@@ -81,7 +81,7 @@ export async function insertPending(
     .execute();
 }
 
-/** True if this wallet's session posted the document, and it still waits. */
+/** True if this wallet's session posted the document, and it is still pending. */
 export async function isPendingOf(views: Views, metadataHash: string, wallet: string): Promise<boolean> {
   const row = await views
     .selectFrom('pending_metadata')
@@ -92,7 +92,7 @@ export async function isPendingOf(views: Views, metadataHash: string, wallet: st
   return row !== undefined;
 }
 
-/** Those of these hashes whose documents wait although a listing carries them by now. */
+/** The hashes, out of these, of pending documents that have a listing by now. */
 export async function readListedPending(views: Views, hashes: string[]): Promise<string[]> {
   if (hashes.length === 0) return [];
   const listed = await views
@@ -104,7 +104,7 @@ export async function readListedPending(views: Views, hashes: string[]): Promise
   return [...new Set(listed.map((row) => row.metadata_hash))];
 }
 
-/** Moves documents from the waiting ones to the shown ones. */
+/** Moves pending documents to the shown ones. */
 export async function movePending(ledger: Ledger, hashes: string[]): Promise<void> {
   await ledger
     .insertInto('metadata')
@@ -120,16 +120,16 @@ export async function movePending(ledger: Ledger, hashes: string[]): Promise<voi
   await ledger.deleteFrom('pending_metadata').where('metadata_hash', 'in', hashes).execute();
 }
 
-/** A waiting document and its poster. */
+/** A pending document and its poster. */
 export interface Waiting extends Pick<Poster, 'wallet' | 'network'> {
   metadata_hash: string;
 }
 
-/** As the partial index has it. */
+/** Must match the partial index. */
 const OF_STRANGERS = sql`wallet <> '' AND is_known = 0`;
 
 /**
- * Waiting documents to drop: those received before `oldestMs` (unix ms), and the oldest beyond each limit. At most
+ * Pending documents to drop: those received before `oldestMs` (unix ms), and the oldest beyond each limit. At most
  * `most` of each.
  */
 export async function readSurplusPending(

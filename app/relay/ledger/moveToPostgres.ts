@@ -23,8 +23,8 @@ import type { LedgerTables } from './tables.ts';
 /** Rows per statement and batch; the largest results are some MiB each. */
 const ROWS = 64;
 /**
- * Leases, because nobody lives now; sums that triggers keep; and the tables of agent lists, which the first relay
- * builds again.
+ * Leases, because no relay runs; sums, because triggers compute them; and the tables of agent lists, because the first
+ * relay builds them again.
  */
 const NOT_COPIED = /^(migrations|relays|leaderships|lent_sums|agents|agents_cursor|agent_texts|agent_words(_\w+)?)$/;
 const EVENTS = `${SCHEMAS.ledger}.events`;
@@ -33,7 +33,7 @@ const COUNTED = [
   [EVENTS, 'id'],
   [`${SCHEMAS.ledger}.webhook_deliveries`, 'id'],
 ];
-/** Asks for the leases of others; no relay has this name. */
+/** Our name when we read the leases of relays; no relay has it. */
 const OURSELVES = 'migrate-to-postgres';
 
 export interface MovedTable {
@@ -102,7 +102,7 @@ async function moveFiles(
   const files = { ledger: openDatabase(paths.ledger), index: openDatabase(paths.index) };
   try {
     for (const of of ['ledger', 'index'] as const) migrate(files[of].sqlite, MIGRATIONS[of]);
-    // Relays of an older version, which does not use the lock.
+    // Relays of an older version do not use the lock.
     const relays = await createLeases(files.ledger.sqlite, paths.ledger, OURSELVES).alive(Date.now());
     if (relays.length > 0) throw new Error(`A relay runs on ${paths.ledger}: stop it first`);
     for (const of of ['index', 'ledger'] as const) await migratePostgres(url, SCHEMAS[of], MIGRATIONS[of]);
@@ -154,7 +154,7 @@ async function requireNoRelay(url: string, pool: pg.Pool): Promise<void> {
     throw new Error('A relay runs on the PostgreSQL that DATABASE_URL names: stop it first');
 }
 
-/** The tables to copy, each with its columns and the primary key. Both databases read it in that order. */
+/** The tables to copy, each with its columns and its primary key. Both databases read the rows in key order. */
 function tablesOf(sqlite: Sqlite.Database): Table[] {
   const names = sqlite
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
@@ -177,7 +177,7 @@ async function copyTable(
   { isUnused, report }: { isUnused: boolean; report: (table: string, rows: number) => void },
 ): Promise<MovedTable> {
   const table = `${schema}.${name}`;
-  // Triggers have just reported the copied executions once more.
+  // Triggers have just written new events for the copied executions.
   if (isUnused && table === EVENTS) await to.executeQuery(CompiledQuery.raw(`DELETE FROM ${EVENTS}`));
   const before = await countOf(to, table);
   const hash = createHash('sha256');
@@ -187,7 +187,7 @@ async function copyTable(
   // comparison fails on them.
   const set = isUnused ? columns.filter((column) => !key.includes(column)) : [];
   const target = { table, columns, ...(key.length > 0 && { conflict: { key, set } }) };
-  // The rows of a table without a key are all there already, or none is.
+  // A table without a key has been copied completely, or not at all.
   const writes = key.length > 0 || before === 0;
   const write = async () => writes && writeRows(to, target, batch);
   const order = (key.length > 0 ? key : columns).join(', ');
@@ -216,7 +216,7 @@ async function copyTable(
   return { table, rows, added: rows - before, hash: wanted };
 }
 
-/** True if only the migrations have written there. A relay begins with its call keys. */
+/** True if only migrations have written there. The first write of a relay is its call keys. */
 async function readUnused(to: Target): Promise<boolean> {
   const counts = [
     'chain.chain_meta',
@@ -255,7 +255,7 @@ async function hashOf(to: Target, table: string, columns: string[], key: string[
   return hash.digest('hex');
 }
 
-/** Different rows add different bytes: each value has its type and its end. */
+/** The JSON delimits each value and shows its type, so different rows add different bytes. */
 function addTo(hash: Hash, row: Row, columns: string[]): void {
   const values = columns.map((column) => {
     const value = row[column];
@@ -265,7 +265,7 @@ function addTo(hash: Hash, row: Row, columns: string[]): void {
   hash.update(JSON.stringify(values));
 }
 
-/** Compares the sums that the triggers of both sides made of the same executions. */
+/** Compares the sums that the triggers of both sides computed from the same executions. */
 async function compareSums(from: Sqlite.Database, to: Target): Promise<void> {
   const text = `SELECT scope, name, sum(lamports) AS lamports FROM TABLE GROUP BY scope, name
     HAVING sum(lamports) <> 0 ORDER BY scope, name`;
@@ -275,7 +275,7 @@ async function compareSums(from: Sqlite.Database, to: Target): Promise<void> {
     throw new Error('The sums of lent lamports differ between the two databases. Nothing was changed.');
 }
 
-/** `readPlaces` returns the places of both; it is called when the command runs. */
+/** `readPlaces` returns the locations of both databases. It is called when the command runs. */
 export function addMoveCommand(program: Command, readPlaces: () => DatabasePlace): void {
   program
     .command('migrate-to-postgres')

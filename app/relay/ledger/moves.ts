@@ -7,8 +7,8 @@ import type { ExecutionState, JournalRow } from './tables.ts';
 import { JournalConflict, type NewTransaction, type Writing } from './writing.ts';
 
 /**
- * States that may move to each state. Nothing moves back, except an open, and by `takeBack` an end, that the chain
- * rolled back.
+ * For each state, the states that may move to it. A row moves back only if the chain rolled back its open or, by
+ * `takeBack`, its end.
  */
 const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly ExecutionState[]> = {
   deposit_signed: ['accepted'],
@@ -53,16 +53,16 @@ const COMES_FROM: Record<Exclude<ExecutionState, 'accepted'>, readonly Execution
 };
 
 type Changes = Partial<Omit<JournalRow, 'execution_id' | 'state' | 'lease_owner'>>;
-/** Values that the database computes, in a text without parameters. The given row does not get them. */
+/** Values that the database computes, as SQL without parameters. The given row object does not get them. */
 type Computed = { dispatched_ms?: RawBuilder<bigint> };
 type Moved = keyof typeof COMES_FROM;
 
-/** A row to move. The move updates it to its state in the table. */
+/** A row to move. The move updates this object to match the table. */
 export type Moving = Pick<JournalRow, 'execution_id' | 'fees' | 'state'>;
 
 /**
  * Both throw JournalConflict if the row may not move there, belongs to another relay, or has moved since it was read. A
- * row that returns from another relay may have moved there.
+ * row that was another relay's in between may have moved.
  */
 export interface Mover {
   /** A move that is on the disk when it resolves: `signed` will be sent, and costs its fee. */
@@ -93,7 +93,7 @@ export function createMover({ writes, db, owner, compile }: Writing): Mover {
     );
   }
 
-  /** Updates the given row to its state in the table. */
+  /** Updates the given row object to match the table. */
   function follow(written: Written, row: Moving, state: Moved, changes: Changes, signed?: NewTransaction): void {
     if (written.changes !== 1) throw conflict(row, state);
     Object.assign(row, changes, { state, ...(signed && { fees: row.fees + signed.fee }) });

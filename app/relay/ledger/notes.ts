@@ -5,7 +5,7 @@ import type { Mover, Moving } from './moves.ts';
 import { isWaiting, type JournalRow } from './tables.ts';
 import type { Writing } from './writing.ts';
 
-/** The escrow by its record from the open on; times are unix seconds. */
+/** What the record shows from the open on; times are unix seconds. */
 export interface OpenedRecord {
   openedAt: bigint;
   deadline: bigint;
@@ -22,7 +22,7 @@ export interface FailedOpen {
 type Losses = Pick<JournalRow, 'lost_fees' | 'account_fees'>;
 type Losing = Losses & Pick<JournalRow, 'refund_state'>;
 
-/** The losses with another fee, lamports. */
+/** The losses plus one more fee, lamports. */
 const losses = (row: Losses, lamports: bigint, byAccount: boolean) => ({
   lost_fees: row.lost_fees + lamports,
   account_fees: row.account_fees + (byAccount ? lamports : 0n),
@@ -40,7 +40,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     paid(row: Moving, slot: number): Promise<void> {
       return note(row, 'paid', { opened_slot: BigInt(slot), refund_state: null });
     },
-    /** The deposit is closed, and its payer has the money back. `why`: if that was not our doing. */
+    /** The deposit is closed, and its payer has the money back. `why` is given if somebody else did that. */
     returned(row: Moving, returnedAt: bigint, why?: { code: string; message: string }): Promise<void> {
       const error = why && { error_code: why.code, error_message: why.message };
       return note(row, 'returned', { settled_at: returnedAt, refund_state: 'done', is_waiting: 0n, ...error });
@@ -53,14 +53,14 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         refund_at: record.refundAt,
         fee_bps: BigInt(record.feeBps),
         opened_slot: BigInt(slot),
-        // A deposit that was about to be sent back is served after all.
+        // The open landed after all, although the deposit was about to be sent back.
         refund_state: null,
         is_waiting: 0n,
         error_code: null,
         error_message: null,
       });
     },
-    /** The creator is about to be called. The first time stays, on the database's clock, which all relays share. */
+    /** The creator is about to be called. Keeps the time of the first call, on the clock that all relays share. */
     dispatched(row: Moving): Promise<void> {
       return note(row, 'dispatched', {}, { dispatched_ms: sql<bigint>`coalesce(dispatched_ms, ${nowMsOf(db)})` });
     },
@@ -84,7 +84,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
         platform_amount: outcome.platformAmount,
       });
     },
-    /** `burnt`: fees left unpaid because a stranger's refund gave the gas back to the wallet, lamports. */
+    /** `burnt`: fees left unpaid because somebody else's refund returned the gas to the wallet, lamports. */
     refunded(
       row: Moving & Losing & Pick<JournalRow, 'error_code' | 'gas_lamports' | 'deposit'>,
       settledAt: bigint,
@@ -96,7 +96,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     },
     /**
      * The chain took the fee of a transaction that it refused. The fee stays unpaid; lamports. `byAccount`: the caller's
-     * own account cost it.
+     * own account is the cause.
      */
     async burnt(
       row: Losing & Pick<JournalRow, 'execution_id'>,
@@ -116,7 +116,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       row.lost_fees += lost.lost_fees;
       row.account_fees += lost.account_fees;
     },
-    /** Notes that a certain refund waits for the caller's account; none of its transactions can land any more. */
+    /** The refund waits for the caller's account; none of its transactions can land any more. */
     async refundWaits(id: string, state: 'claimable' | 'blocked'): Promise<void> {
       await db
         .updateTable('executions')
@@ -127,7 +127,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
     },
     /**
      * The open never landed and never will, so its caller paid nothing. If the chain refused it, earlier readings of
-     * the accounts are outdated. A signed open is proven once more at finality.
+     * the accounts are outdated. A signed open is checked again at finality.
      */
     void(
       row: Moving & Losing & Pick<JournalRow, 'open_transaction' | 'deposit_transaction' | 'accepted_at'>,
@@ -135,7 +135,7 @@ export function createNotes({ note }: Mover, { db }: Writing) {
       message: string,
       failed?: FailedOpen,
     ): Promise<void> {
-      // No record has the time, and the chain's clock may be ahead of ours.
+      // No record has the time of this end, and the chain's clock may be ahead of ours.
       const now = BigInt(Math.floor(Date.now() / 1_000));
       return note(row, 'void', {
         settled_at: now > row.accepted_at ? now : row.accepted_at,

@@ -42,7 +42,7 @@ export const indexPath = (dataDir: string) => join(dataDir, 'index.db');
 export const ledgerLockPath = (dataDir: string) => `${ledgerPath(dataDir)}.lock`;
 
 /**
- * At 128 MiB of WAL the main thread must checkpoint, which blocks all requests. Nearly all is done by then: the lease
+ * At 128 MiB of WAL the main thread must checkpoint, which blocks all requests. Little is left to do by then: the lease
  * thread checkpoints at SQLite's own 1,000 pages, and as soon as the WAL is long.
  */
 const CHECKPOINT_PAGES = 32_768;

@@ -1,4 +1,4 @@
-/** Wallets that have paid. A keypair costs nothing, so limits ask for a settled execution instead. */
+/** Wallets that have paid. Creating a keypair is free, so limits require a settled execution instead. */
 import { type Kysely, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { preparedOf } from '../../database/prepared.ts';
@@ -10,12 +10,12 @@ const MAX_KEPT = 20_000;
 export interface Payers {
   /** True if an execution of the wallet was settled, by the index. */
   hasPaid(wallet: string): Promise<boolean>;
-  /** True if it has paid, has a listing, which takes a deposit, or is the admin's. */
+  /** True if the wallet has paid, has a listing, which requires collateral, or is the admin's. */
   isKnown(wallet: string): Promise<boolean>;
 }
 
 export function createPayers(views: Kysely<LedgerDatabase>): Payers {
-  // Only these are kept: every other wallet may pay at any time.
+  // Only wallets that have paid are cached: every other wallet may pay at any time.
   const paid = new LRUCache<string, true>({ max: MAX_KEPT });
 
   async function hasPaid(wallet: string): Promise<boolean> {

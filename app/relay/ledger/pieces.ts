@@ -1,7 +1,7 @@
 /**
  * Results that are too long for one write. SQLite writes in the main thread, and 5 MiB would block it for too long.
- * They are written and read in pieces, with a turn of the event loop between. Pieces count once a row names their
- * token. Before that, and after their row drops them, they are loose and a sweep deletes them.
+ * They are written and read in pieces, with a turn of the event loop between. Pieces are valid once a row names their
+ * token. Before that, and after their row drops them, they are loose, and a sweep deletes them.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
@@ -19,7 +19,7 @@ const BATCH = 20;
 /** The value in a row whose result is in pieces. */
 export const NOTHING = Buffer.alloc(0);
 
-/** The row of one of the two tables that names the pieces. */
+/** The row of `results` or `late_answers` that names the pieces. */
 export interface Naming {
   executionId: string;
   token: string;
@@ -74,8 +74,8 @@ export function createPieces({ writes, db, compile }: Writing) {
 
   return {
     /**
-     * Writes the pieces and then the row, and returns that write's result. It writes one result after another, so that
-     * no turn of the event loop has two.
+     * Writes the pieces and then the row, and returns the result of the row's write. Results are written one after
+     * another, so that no turn of the event loop writes two pieces.
      */
     storePieces: (naming: Naming): Promise<Written> => inTurn(() => writeAll(naming)),
   };
@@ -85,7 +85,7 @@ export function createPieces({ writes, db, compile }: Writing) {
 export type ReadPieces = (token: string, size: number) => Promise<Buffer | null>;
 
 export function createReadPieces(db: Kysely<LedgerDatabase>): ReadPieces {
-  // No turn of the event loop reads two.
+  // No turn of the event loop reads two pieces.
   const inTurn = createQueue();
 
   async function readPiece(token: string, place: bigint): Promise<Buffer | undefined> {

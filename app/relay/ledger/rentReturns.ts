@@ -1,12 +1,12 @@
 /**
- * The addresses that get back what the relays of this ledger lend. On the chain they tell this deployment's deposits from
- * those of others: a deposit names its rent sponsor, not the authority that prepared it.
+ * The addresses to which the rent lent by this ledger's relays returns. They identify this deployment's deposits on the
+ * chain: a deposit names its rent sponsor, not the authority that prepared it.
  */
 import { type Kysely, sql } from 'kysely';
 import type { DepositRow } from '../../../indexer/tables.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
-/** Notes the address of a relay that starts. It stays known, also when the relay has another one later. */
+/** Notes the address of a relay that starts. It stays known, even if the relay uses another one later. */
 export async function noteRentReturn(ledger: Kysely<LedgerTables>, address: string): Promise<void> {
   const insert = ledger.insertInto('rent_returns').values({ address });
   await insert.onConflict((conflict) => conflict.doNothing()).execute();
@@ -15,8 +15,8 @@ export async function noteRentReturn(ledger: Kysely<LedgerTables>, address: stri
 type UnknownDeposit = Pick<DepositRow, 'deposit' | 'caller' | 'price' | 'service_fee' | 'prepared_at' | 'expires_at'>;
 
 /**
- * Deposits of this deployment that expired by then (unix seconds), exist by the index, and have no row or a void one in
- * the ledger. A row is written before its deposit is prepared. Oldest first, after `after`.
+ * Deposits of this deployment that expired by `expiredBy` (unix seconds), exist by the index, and have no row or a void
+ * one in the ledger. A row is written before its deposit is prepared. Oldest first, beginning after `after`.
  */
 export async function readUnknownDeposits(
   views: Kysely<LedgerDatabase>,

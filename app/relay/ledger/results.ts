@@ -57,8 +57,8 @@ export function createResults({ writes, db, owner, compile }: Writing, { storePi
   return {
     /**
      * Keeps an answer, and returns the stored one. A second, different answer for the same execution is never stored.
-     * Throws JournalConflict if the execution is another relay's. Each answer has its own token. The text is read again
-     * only if the stored one is another, because each copy blocks the event loop.
+     * Throws JournalConflict if the execution is another relay's. Each answer has its own token. The text is read only
+     * if the stored token is another one, because each copy blocks the event loop.
      */
     async storeResult(row: NewResult): Promise<ResultRow> {
       const { execution_id: executionId, token, result: bytes } = row;
@@ -81,7 +81,7 @@ export function forgetResult({ db, compile }: Writing, id: string) {
   return compile('forgetResult', [id], () => db.deleteFrom('results').where(sql<boolean>`execution_id = (${voided})`));
 }
 
-/** The place of a result, and its hash and size. */
+/** The columns that locate a result, with its hash and size. */
 const PLACE = [
   'results.execution_id',
   'results.size',
@@ -90,7 +90,7 @@ const PLACE = [
   'results.result_hash',
 ] as const satisfies string[];
 
-/** The place of an execution's result, with the bytes that are in its row. */
+/** The location of an execution's result, with the bytes that are in its row. */
 export function readStored(ledger: Kysely<LedgerTables> | Kysely<LedgerDatabase>, executionId: string) {
   return (ledger as Kysely<LedgerTables>)
     .selectFrom('results')
@@ -115,7 +115,7 @@ export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
     .execute();
 }
 
-/** The storage has the result. */
+/** Marks a result as moved to the object storage. */
 export async function markMoved(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
   const change = { result: null, object_stored: 1n };
   await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();
@@ -137,7 +137,7 @@ export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
     .execute();
 }
 
-/** Only the hash, the signatures and the size stay. */
+/** Drops the text of a result. Only the hash, the signatures and the size stay. */
 export async function dropResult(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
   const change = { result: null, object_stored: 0n, steps: null };
   await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();

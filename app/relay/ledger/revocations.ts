@@ -1,4 +1,4 @@
-/** The table of revocations: the relay's cost within a day to end grants on-chain. */
+/** The table of revocations: the fees of the last 24 hours for revoking grants on-chain. */
 import { type Kysely, sql } from 'kysely';
 import { aloneOn } from '../../database/portable.ts';
 import { DAY_MS } from './funding.ts';

@@ -5,9 +5,9 @@ import type { LedgerTables, SessionsTable } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
-/** Sessions of a wallet. The ones that end first make room. */
+/** Most sessions of a wallet. The ones that end first are evicted. */
 const MAX_OF_WALLET = 20;
-/** Sessions of all unknown wallets, which cost nothing to make. The network with the most of them makes room. */
+/** Most sessions of unknown wallets, which are free to create. Those of the network with the most are evicted. */
 const MAX_OF_STRANGERS = 10_000;
 const SECRET_BYTES = 32;
 
@@ -40,7 +40,7 @@ export async function useChallenge(
 
 let displaced = 0;
 
-/** Sessions of strangers that made room for others since this process started. */
+/** Sessions of unknown wallets that were evicted since this process started. */
 export const displacedSessions = (): number => displaced;
 
 /** Adds a session. Drops expired sessions, and those beyond the limits. */

@@ -26,8 +26,8 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
   const beatMs = leaseMs / 5;
   const answerMs = 2 * beatMs;
   const lockOf = (name: string) => lockNumber(`relay ${name}`);
-  // Nobody could renew while the database was away. The relay that returns or starts first must not take the rows of
-  // all others.
+  // No relay could renew while the database was unreachable. The relay that returns or starts first must not take the
+  // rows of all others.
   let judgesFromMs = 0;
 
   return {
@@ -59,7 +59,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
           if (isLocked) return;
           isLocked = (await ask('SELECT pg_try_advisory_lock($1) AS locked', [lockOf(owner)])).rows[0].locked;
         } catch (error) {
-          // A connection without an answer is replaced, because the lease runs out meanwhile.
+          // A connection without an answer is replaced, before the lease expires.
           if (session === on) session = null;
           on.end().catch(() => {});
           throw error;
@@ -82,7 +82,7 @@ export function createSharedLeases(url: string, pool: pg.Pool, owner: string, le
         isOver = true;
         clearInterval(timer);
         await beating;
-        // Freeing the lock and deleting the row ends the lease. If the database is away, the lease runs out.
+        // Freeing the lock and deleting the row ends the lease. If the database is unreachable, the lease expires.
         await pool.query(CLEAR, [owner]).catch(() => {});
         await session?.end().catch(() => {});
       };

@@ -20,11 +20,11 @@ export type ExecutionState =
   | 'void'
   | 'parked';
 
-/** Nothing more is done about these, unless the chain takes their end back. */
+/** The relay does nothing more about rows in these states, unless the chain rolls their end back. */
 export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
 /**
- * Unfinished executions: all others. The states are literals, as in the partial index: with bound values SQLite scans the whole
- * table.
+ * Unfinished executions: those in any other state. The states are literals, as in the partial index: with bound values
+ * SQLite scans the whole table.
  */
 export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
 
@@ -95,11 +95,11 @@ export interface ExecutionsTable {
   fees: Generated<bigint>;
   /** How often the open was signed again after a rollback. */
   reopens: Generated<bigint>;
-  /** 1 once the chain cannot take back the end of the row. */
+  /** 1 once the chain can no longer roll back the end of the row. */
   is_final: Generated<bigint>;
   /** Unpaid network fees, including those of calls that this one replaced, lamports. */
   lost_fees: Generated<bigint>;
-  /** The part of it that the caller's own account cost: by refused refunds, or by a waiting refund that its caller sent. */
+  /** The part that the caller's own account caused: by refused refunds, or by a waiting refund that the caller sent. */
   account_fees: Generated<bigint>;
   /** When the last of these fees was lost, unix ms; 0 if none was. */
   lost_ms: Generated<bigint>;
@@ -107,13 +107,13 @@ export interface ExecutionsTable {
   rest_until_ms: Generated<bigint>;
   /** Lamports stored in the record for the relay that ends the execution. */
   gas_lamports: Generated<bigint>;
-  /** The operator's share of this call's fees, lamports; 0 if the call is not on the house. */
+  /** The operator's share of this call's fees, lamports; 0 unless it is a free call. */
   house_lamports: Generated<bigint>;
   /** The same, plus that of calls that this one replaced. */
   given_lamports: Generated<bigint>;
-  /** Calls on the house among these calls, including this one. */
+  /** Number of free calls among these, including this one. */
   trials: Generated<bigint>;
-  /** The record's rent that the operator lent, lamports; 0 if the gas balance did, and once it is back. */
+  /** The record's rent if the operator lent it, lamports; 0 otherwise, and once it has returned. */
   record_lent: Generated<bigint>;
   /** The escrow's rent if the operator lent it, lamports; it returns at the end. */
   escrow_lent: Generated<bigint>;
@@ -129,7 +129,7 @@ export interface ExecutionsTable {
   content_deleted_ms: Generated<bigint | null>;
   /** 1 while the refund waits for the caller's account, and no transaction of it is signed or sent. */
   is_waiting: Generated<bigint>;
-  /** Address of the deposit that pays for the call; null for every call that no x402 client pays for. */
+  /** Address of the deposit that pays for the call; null unless an x402 client pays. */
   deposit: Generated<string | null>;
   /** 1 if the deposit's address commits to the payer. */
   names_payer: Generated<bigint>;
@@ -315,7 +315,7 @@ export interface PendingMetadataTable extends MetadataTable {
   wallet: string;
   /** The network of the poster. */
   network: string;
-  /** 1 if strangers cannot displace it. */
+  /** 1 if unknown wallets cannot displace it. */
   is_known: bigint;
 }
 
@@ -447,7 +447,7 @@ export interface SessionsTable {
   wallet: string;
   /** Of the address that signed in. */
   network: string;
-  /** 1 if strangers cannot displace it. */
+  /** 1 if unknown wallets cannot displace it. */
   is_known: bigint;
   expires_ms: bigint;
   ends_ms: bigint;
@@ -475,7 +475,7 @@ export interface LeadershipsTable {
   until_ms: bigint;
 }
 
-/** The outbox and who receives from it; their migration documents the columns. */
+/** The outbox and its receivers; their migration documents the columns. */
 export interface EventsTable {
   id: Generated<bigint>;
   position: bigint | null;

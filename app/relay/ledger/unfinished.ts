@@ -47,7 +47,7 @@ export function createUnfinished({ db, owner }: Writing) {
         .where('execution_id', 'in', isPostgres(db) ? rows.forUpdate().skipLocked() : rows)
         .execute();
     },
-    /** Those of these rows that another process has taken. */
+    /** The rows, out of these, that another process has taken. */
     async takenByOthers(ids: readonly string[]): Promise<string[]> {
       const rows = await db
         .selectFrom('executions')
@@ -57,7 +57,7 @@ export function createUnfinished({ db, owner }: Writing) {
         .execute();
       return rows.map((row) => row.execution_id);
     },
-    /** A batch of this process's unfinished rows that do not rest, oldest first, after `after`. */
+    /** At most `limit` unfinished rows of this process whose next attempt is due, oldest first, after `after`. */
     unfinished(nowMs: number, limit: number, after?: Pick<JournalRow, 'created_ms' | 'execution_id'>) {
       let query = db
         .selectFrom('executions')

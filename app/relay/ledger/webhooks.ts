@@ -85,7 +85,7 @@ export const readDelivery = (ledger: Ledger, wallet: string, id: bigint): Promis
     .where('webhook_endpoints.wallet', '=', wallet)
     .executeTakeFirst();
 
-/** Sends the event of a delivery once more. Returns the new delivery's id. */
+/** Schedules the event of a delivery once more. Returns the new delivery's id. */
 export async function repeatDelivery(ledger: Ledger, of: DeliveryRow, nowMs: number): Promise<bigint> {
   const now = BigInt(nowMs);
   const { endpoint_id, position, execution_id } = of;
@@ -131,8 +131,8 @@ export async function readDueEndpoints(ledger: Ledger, nowMs: number, limit: num
 }
 
 /**
- * Takes deliveries of an endpoint that are due until `untilMs`, so that no other relay sends them meanwhile, and not
- * more than `most` at a time. An event of an execution waits for the earlier ones of that execution.
+ * Takes due deliveries of an endpoint, at most `most` at a time. Until `untilMs` no other relay sends them. An event of
+ * an execution waits for the earlier ones of that execution.
  */
 export async function takeDeliveries(
   ledger: Ledger,
@@ -197,7 +197,7 @@ export function switchOff(
   return [report.compile(ledger), off.compile(), giveUp(ledger, endpoint_id).compile()];
 }
 
-/** What waits for an endpoint that is switched off is not sent later; a test, or an event once more, still is. */
+/** Gives up the pending deliveries of an endpoint that is switched off, except tests and requested repeats. */
 export const giveUp = (ledger: Ledger, endpointId: string) =>
   ledger
     .updateTable('webhook_deliveries')

@@ -13,7 +13,7 @@ export interface Writing {
   compile: Prepared['compile'];
 }
 
-/** The journal refuses a move that its table of states lacks, or of another relay's row. */
+/** The move is not in the table of states, or the row is another relay's. */
 export class JournalConflict extends Error {}
 
 /** A signed transaction in the journal. */

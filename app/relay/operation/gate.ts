@@ -26,13 +26,13 @@ const OBSTACLES = {
 export type Obstacle = keyof typeof OBSTACLES;
 
 export interface Gate {
-  /** `advice`: what a person must do about it, in a sentence or two, if it does not pass by itself. */
+  /** `advice`: what an operator must do, in a sentence or two, if the obstacle does not end by itself. */
   set(obstacle: Obstacle, isThere: boolean, advice?: string): void;
   /** Announces an obstacle: `obstacles` lists it already, and executions still begin. */
   announce(obstacle: Obstacle): void;
   /** Current and announced obstacles; empty while the gate is open. */
   obstacles(): Obstacle[];
-  /** Advice to a person about the current ones. */
+  /** Advice to the operator about the current obstacles. */
   advice(): string[];
   /** The engine behind the gate: 503 for new executions while it is closed. */
   guard(engine: Engine): Engine;
@@ -42,7 +42,7 @@ export interface Gate {
 export function createGate(): Gate {
   const present = new Map<Obstacle, string | undefined>([['ledger_unreconciled', undefined]]);
   const announced = new Set<Obstacle>();
-  /** In the order of the table, so that callers get the message of the gravest. */
+  /** In the order of the table, so that callers get the message of the most serious one. */
   const inOrder = (isThere: (obstacle: Obstacle) => boolean) => (Object.keys(OBSTACLES) as Obstacle[]).filter(isThere);
   function requireOpen(passable?: Obstacle): void {
     for (const obstacle of inOrder((one) => present.has(one))) {

@@ -1,6 +1,6 @@
 /**
- * GET /health: this process answers; for process supervisors. GET /ready: the relay can take and read executions now,
- * or the problems; for load balancers and people.
+ * GET /health tells process supervisors that this process answers. GET /ready tells load balancers and people if the
+ * relay can accept and read executions now, and lists the problems if not.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -57,12 +57,12 @@ function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexPr
   };
 }
 
-/** True if the indexer has looked lately. Throws if the index cannot be read. */
+/** True if the indexer has read the chain recently. Throws if the index cannot be read. */
 export async function isIndexCurrent(views: Kysely<LedgerDatabase>, nowMs: number): Promise<boolean> {
   return !isBehind(lagOf(await readProgress(attachedIndex(views)), nowMs));
 }
 
-/** The progress of the indexer; undefined before it has looked, or if the index cannot be read. */
+/** The progress of the indexer; undefined before it has read the chain, or if the index cannot be read. */
 function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<IndexProgress | undefined> {
   return readProgress(attachedIndex(deps.views)).catch((error: unknown) => {
     deps.log.error({ error }, 'cannot read the index');

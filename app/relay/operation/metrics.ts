@@ -1,6 +1,6 @@
 /**
- * The relay's figures for Prometheus. Counters and times are recorded as things happen. The rest is read on request,
- * from indexes that hold only unfinished rows. Amounts are base units, times are seconds.
+ * The relay's figures for Prometheus. Counters and times are recorded as events happen. The rest is read on request,
+ * from partial indexes of unfinished rows. Amounts are base units, times are seconds.
  */
 import { type Kysely, sql } from 'kysely';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -72,7 +72,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...named('executions_total', 'Executions that ended at this relay'),
     labelNames: ['outcome'],
   });
-  // A counter that appears only when it moves looks like one that does not exist.
+  // Until its first increment, a counter without a start value looks as if it did not exist.
   for (const outcome of OUTCOMES) ended.inc({ outcome }, 0);
   const stages = new Histogram({
     ...named(
@@ -129,7 +129,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
         ended.inc({ outcome: refundOutcome(row.error_code) });
         count('fees', row.fees);
         count('burnt', burnt);
-        // If an end burns fees, a stranger's refund gave the gas away.
+        // If fees were burnt, somebody else sent the refund and the gas returned to the wallet.
         if (burnt === 0n) count('collected', collectedOf(row));
       },
       async returned(row, returnedAt, why) {
@@ -193,7 +193,7 @@ function countElsewhere(named: ReturnType<typeof namesIn>['named']): void {
   });
 }
 
-/** The gas that a caller paid, lamports. For a call that a deposit pays for, the relay gives it and gets it back. */
+/** The gas that a caller paid, lamports. For a call paid by a deposit, the relay lends the gas and gets it back. */
 const collectedOf = ({ gas_lamports, deposit }: Pick<JournalRow, 'gas_lamports' | 'deposit'>) =>
   deposit === null ? gas_lamports : 0n;
 

@@ -1,7 +1,4 @@
-/**
- * Checks at start for another deployment, and then for open records that the ledger has lost. New executions wait for
- * it.
- */
+/** Checks at start for another deployment that uses our authority, and then for orphans. New executions wait for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -19,8 +16,8 @@ export interface ReconcilingDeps {
   gate: Pick<Gate, 'set'>;
   watch: Pick<AuthorityWatch, 'look'>;
   /**
-   * Called once nobody else signs with our authority. Before that, our own rows may be another deployment's, from a
-   * copied ledger.
+   * Called once nobody else signs with our authority. Before that, our rows may belong to another deployment, because
+   * the ledger may be a copy.
    */
   onAlone(): void;
   /** ledger.db for reading, with index.db attached as `chain`. */
@@ -31,8 +28,8 @@ export interface ReconcilingDeps {
 /**
  * Opens the gate when no other deployment signs with our authority and the ledger has been compared. It compares with a
  * current index, or with all records of the chain, which may take a node minutes. The chain is searched in any case,
- * for records that the index lacks. A slow or dead node does not end the start. Resolves when the gate is open, or when
- * `stop` aborts.
+ * for records that the index lacks. A slow or dead node does not abort the start. Resolves when the gate is open, or
+ * when `stop` aborts.
  */
 export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal): Promise<void> {
   const { engine, gate, log } = deps;

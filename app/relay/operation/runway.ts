@@ -6,16 +6,16 @@ import type { Logger } from 'pino';
 
 /** Long enough that rent lent for one execution does not count. */
 const WINDOW_MS = 6 * 3_600_000;
-/** A young process has too little data to extrapolate, so the first hour counts as a whole one. */
+/** A young process has too little data to extrapolate, so spending is divided by at least one hour. */
 const MIN_WINDOW_MS = 3_600_000;
-/** More than executions in flight hold in rent: a larger rise is a top-up, lamports. */
+/** More than the rent of executions in flight, lamports: a larger rise of the balance is a top-up. */
 const TOP_UP_LAMPORTS = 100_000_000;
 
 export interface RunwayLimits {
   /** New executions stop below either limit; 0 switches one off. */
   minHours: number;
   minLamports: number;
-  /** Between two readings of the balance. */
+  /** Time between two readings of the balance. */
   lookSeconds: number;
 }
 
@@ -39,7 +39,7 @@ export interface Runway {
 export function createRunway(options: {
   readBalance(): Promise<number>;
   limits: RunwayLimits;
-  /** Whose SOL it is, and what is refused without it, for the log. */
+  /** The owner of the SOL, and the requests that are refused without it, for the log. */
   whose: string;
   refuses: string;
   onChange(missing: number): void;

@@ -12,7 +12,7 @@ import type { RunwayStatus } from './runway.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** This process's knowledge of its own money. */
+/** The figures of this process and its money. */
 export interface Operator {
   /** The relay authority that pays for this process's transactions. */
   authority: string;
@@ -21,7 +21,7 @@ export interface Operator {
   nodes(): NodeStatus[];
   runway(): RunwayStatus;
   budgets: Pick<Budgets, 'sponsorsAll' | 'lent' | 'burnt'>;
-  /** Who pays the network fees of x402 clients' payments; null without one. */
+  /** The account that pays the network fees of x402 clients' payments; null without one. Amounts are lamports. */
   x402(): { feePayer: string; lamports: number | null; minLamports: number } | null;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
@@ -89,7 +89,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   };
 }
 
-/** For our own authority the last known balance is better than none. */
+/** If the node does not answer, our own authority shows its last known balance. */
 async function readBalances(deps: StateDeps): Promise<OperationState['authorities']> {
   const { relayAuthorities } = await deps.readAuthorities();
   const balances = await deps.readBalances(relayAuthorities).catch(() => []);

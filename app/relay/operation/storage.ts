@@ -1,6 +1,6 @@
 /**
- * Checks if there is room for the writes of new executions. Running ones continue: the gate leaves them the rest, and
- * if that is used up they wait until there is room again.
+ * Checks if there is disk space for new executions. Running ones continue in the remaining space. If that is used up,
+ * they wait until there is space again.
  */
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
@@ -8,24 +8,24 @@ import type { GroupCommit } from '../../database/groupCommit.ts';
 import { isFull } from '../../database/temporary.ts';
 
 const LOOK_MS = 3_000;
-/** How long new executions wait after a write without room: longer than running ones wait between two writes. */
+/** After a write failed for lack of space, new executions are refused this long: longer than running ones retry. */
 const QUIET_MS = 15_000;
 
 export interface Storage {
   /** Checks once; an unreadable folder changes nothing. */
   look(): Promise<void>;
-  /** The same writes, but a write without room is noticed at once. */
+  /** Wraps the writes, to notice a lack of space at once. */
   listenTo(writes: GroupCommit): GroupCommit;
   /** Checks regularly from now on, until `end`. */
   start(): void;
   end(): void;
 }
 
-/** `onChange` is called when room becomes too little, and when there is enough again. */
+/** `onChange` is called when there is too little space, and when there is enough again. */
 export function createStorage(options: {
   /** Free bytes at the ledger; null if this computer cannot tell. */
   readFree: (() => Promise<number>) | null;
-  /** New executions stop below this. 0: only after a write without room. */
+  /** New executions stop below this many bytes. 0: only after a write failed for lack of space. */
   minFree: number;
   onChange(isLow: boolean): void;
   log: Logger;

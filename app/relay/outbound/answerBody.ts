@@ -3,13 +3,13 @@ import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 import { type Body, inOwnTurn, lengthOf, PIECE_BYTES } from '../longBytes.ts';
 import type { Turns } from './turns.ts';
 
-/** Only a few longer answers per server are read at a time, so that no single server fills our memory. */
+/** Answers longer than this are read only a few at a time per server, so that no single server fills our memory. */
 export const LONG_ANSWER_BYTES = 64 * 1024;
 export const MAX_LONG_ANSWERS = 6;
-/** Kept of an answer as it came, for the creator: enough to see what is wrong with it. */
+/** The part of a raw answer that is kept for the creator: enough to see what is wrong with it. */
 const RAW_BYTES = 16 * 1024;
 
-/** An HTTP answer as it came. */
+/** An unchanged HTTP answer. */
 export interface RawAnswer {
   status: number;
   /** The beginning of the body. */
@@ -26,7 +26,7 @@ export type CreatorAnswer =
   | { kind: 'body'; body: Body }
   | { kind: 'timeout' | 'failed' | 'invalid'; message: string; raw?: RawAnswer | null };
 
-/** The answer is longer than is read; `chunks` are its beginning. */
+/** The answer exceeds the size limit. `chunks` are its beginning. */
 export class AnswerTooLarge extends Error {
   readonly chunks: Buffer[];
   constructor(chunks: Buffer[]) {
@@ -48,7 +48,7 @@ export function beginningOf(body: Body, most = RAW_BYTES): Pick<RawAnswer, 'body
   return { body: bytes, isCut: length > bytes.length };
 }
 
-/** Reads the beginning of a body that nobody judges, and closes the connection of a longer one. */
+/** Reads the beginning of a body that is not judged. If the body is longer, closes its connection. */
 export async function readBeginning(
   body: AsyncIterable<Buffer>,
   most = RAW_BYTES,
@@ -79,7 +79,7 @@ export async function readBounded(body: AsyncIterable<Buffer>, turns: Turns, sig
       unpaused += chunk.length;
       if (unpaused < PIECE_BYTES) continue;
       unpaused = 0;
-      // The connection is not read meanwhile; one turn of the event loop may otherwise take 2 MiB.
+      // Reading pauses meanwhile. Otherwise one turn of the event loop may take 2 MiB.
       await inOwnTurn(() => undefined);
     }
     return chunks;

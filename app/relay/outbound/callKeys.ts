@@ -1,7 +1,7 @@
 /**
  * The keys that sign calls to creators. Each belongs to this relay alone and is never the authority that signs
- * transactions. Strangers' URLs and bodies shape what it signs, everybody gets its public half, and a rotation must
- * cost nothing. The file holds private JWKs, newest first. The first signs, and all are in the directory.
+ * transactions: it signs untrusted URLs and bodies, its public key is published, and its rotation must cost nothing.
+ * The file holds private JWKs, newest first. The first signs, and all are in the directory.
  */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

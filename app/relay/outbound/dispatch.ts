@@ -21,7 +21,7 @@ import { createTurnsByServer, type Turns } from './turns.ts';
 const RETRY_FIRST_MS = 100;
 /** A model may think for a while before its next words. */
 const STREAM_IDLE_MS = 30_000;
-/** Rounding, so that the first call still gets the whole timeout, although its clock started a moment ago. */
+/** Added before rounding down, so that the first call gets the whole timeout although its clock has just started. */
 const ROUNDING_MS = 100;
 const RETRY_MAX_MS = 2_000;
 /** These answers say "not now": nothing ran, so the same execution may be sent again. */
@@ -52,10 +52,10 @@ export interface CreatorCall {
   deadlineMs: number;
   /** Gives up at the first connection error. */
   once?: boolean;
-  /** If given, the creator may stream its answer. Receives the deltas, of the first attempt that has any. */
+  /** If given, the creator may stream its answer. Receives the deltas of the first attempt that has any. */
   onDelta?: OnDelta;
   stop?: AbortSignal;
-  /** Receives a body that comes within a minute after the deadline; it changes nothing. */
+  /** Receives a body that comes within a minute after the deadline. The outcome stays the same. */
   late?: (body: Body) => void;
 }
 
@@ -175,7 +175,7 @@ async function attemptInTime(
   return inTime;
 }
 
-/** Lets a call continue after its deadline, if somebody listens and not too many do. */
+/** Lets a call continue after its deadline, if it has `late` and not too many such calls continue. */
 function listenLate(
   pool: CreatorPool,
   { late }: CreatorCall,
@@ -202,7 +202,7 @@ function listenLate(
 
 /**
  * Calls the creator until it answers or the deadline passes. Connection errors and 502, 503, 504 are retried with the
- * same execution_id and the whole seconds left.
+ * same execution_id, and with the remaining whole seconds as timeout.
  */
 export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise<CreatorAnswer> {
   const timeout = `The agent did not respond within ${call.request.timeout_seconds} seconds`;
@@ -224,7 +224,7 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
     if (leftMs <= 0) break;
     try {
       const answer = await attemptInTime(pool, streaming && !isStreamed ? streaming : plain, leftMs);
-      // Do not ask the clock again: a timer may fire early by it, and the creator would be called once more.
+      // Do not read the clock again: a timer may fire a moment early, and the creator would be called once more.
       if (answer === 'deadline') break;
       if (answer.kind !== 'notNow') return answer;
       lastProblem = 'the server is unavailable';

@@ -15,7 +15,7 @@ const RESOLVE_TRIES = 2;
  * Global unicast, the only part of IPv6 that the internet routes; it excludes every range that ipaddr.js does not know.
  */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
-/** Public by its range, but the host's own control plane: Azure's WireServer. */
+/** In a public range, but the control plane of the host: Azure's WireServer. */
 const CONTROL_PLANES = new Set(['168.63.129.16']);
 const HTTPS_PORT = 443;
 /** Lower ports belong to other protocols of the host. */
@@ -94,7 +94,7 @@ export function createConnector(options: { allowPrivate: boolean; resolve?: Reso
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     lookup: checkedLookup(options.resolve ?? createResolve()),
-    // Several checked addresses are tried in turn, as browsers do.
+    // Several checked addresses are tried one after another, as browsers do.
     autoSelectFamily: true,
   } as buildConnector.BuildOptions);
   return (target, callback) => {

@@ -1,7 +1,6 @@
 /**
- * Stores results in an S3-compatible storage, if they would make the ledger too large. The key of an object is its
- * execution's id, and only its hash is trusted. The storage's operator can therefore lose a result but never change
- * one.
+ * Stores large results in an S3-compatible storage instead of the ledger. The key of an object is its execution's id,
+ * and only its hash is trusted. The storage's operator can therefore lose a result but never change one.
  */
 import { createHash } from 'node:crypto';
 import { AwsV4Signer } from 'aws4fetch';
@@ -9,7 +8,7 @@ import type { Logger } from 'pino';
 import { request } from 'undici';
 import { ApiError } from '../errors.ts';
 
-/** For one object of at most 5 MiB, from the request to the last byte. */
+/** Timeout for one object of at most 5 MiB, from the request to the last byte. */
 const PATIENCE_MS = 10_000;
 const MAX_OBJECT_BYTES = 5 * 1024 * 1024;
 /** Retry delay after a failed read. */
@@ -40,7 +39,7 @@ export interface StoredResult {
 export interface ResultObjects {
   /** Resolves when the storage has returned the same bytes. */
   put(row: Pick<StoredResult, 'execution_id' | 'result_hash'>, bytes: Buffer): Promise<void>;
-  /** Null if the object is lost or is another one. */
+  /** Null if the object is lost, or has another hash. */
   get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null>;
   /** Also succeeds if there is none. */
   drop(executionId: string): Promise<void>;
@@ -93,7 +92,7 @@ export function createResultObjects(settings: ObjectSettings, patienceMs = PATIE
   };
 }
 
-/** All of it; null if it is longer. */
+/** Reads the whole body; null if it is longer than `maxBytes`. */
 async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -105,7 +104,7 @@ async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks);
 }
 
-/** The bytes of a result from any place; null if they are no longer kept, or lost. Throws ApiError 503. */
+/** The bytes of a result, wherever they are stored; null if they are no longer kept, or lost. Throws ApiError 503. */
 export type ReadText = (row: StoredResult) => Promise<Buffer | null>;
 
 /** `readPieces` reads the pieces of a token; null if one is missing. */
@@ -123,7 +122,7 @@ export function createReadText(
       log.error({ execution_id, error }, 'cannot read a result from the object storage');
       throw unreadable(execution_id);
     });
-    // Results are in a storage, but its settings were removed.
+    // The result is in an object storage whose settings were removed.
     if (bytes === undefined) throw unreadable(execution_id);
     if (!bytes) log.error({ execution_id }, 'the object storage has no such result, or a different one');
     return bytes;

@@ -1,4 +1,4 @@
-/** Limits the size of a result by its price, because everybody's results are kept. */
+/** Limits the size of a result by its price, because this service stores all results. */
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 
 /** Base units. */

@@ -1,6 +1,6 @@
 /**
  * Reads an answer that a creator streams: deltas, passed on as they come, and the result event, which is judged like any
- * answer. A caller that takes no deltas pauses the creator, not our memory.
+ * answer. If the caller does not read, the creator's stream pauses, so that deltas do not fill our memory.
  */
 import type { Readable } from 'node:stream';
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
@@ -8,9 +8,9 @@ import { readDelta, readEvents } from '../../sdk/wire/eventStream.ts';
 import { AnswerTooLarge, beginningOf, type CreatorAnswer, LONG_ANSWER_BYTES } from './answerBody.ts';
 import type { Turns } from './turns.ts';
 
-/** Each event costs some work, however short it is. */
+/** Limited, because each event costs some work, however short it is. */
 const MAX_EVENTS = 50_000;
-/** Kept of the stream as it came, for the creator. */
+/** Chunks of the raw stream that are kept for the creator. */
 const KEPT_CHUNKS = 16;
 
 /** Passes a delta on. Resolves when the next one can be taken. */
@@ -35,7 +35,7 @@ export async function readStreamed(
   const kept: Buffer[] = [];
   const raw = () => ({ status: 200, ...beginningOf(kept) });
   const invalid = (message: string): CreatorAnswer => ({ kind: 'invalid', message, raw: raw() });
-  /** Bytes since the last event, and the turn of an event that is long. */
+  /** Bytes since the last event, and the turn that a long event holds. */
   const event = { bytes: 0, release: null as (() => void) | null };
 
   async function* bounded(): AsyncGenerator<Buffer, void, undefined> {

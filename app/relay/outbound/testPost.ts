@@ -1,4 +1,4 @@
-/** Sends the requests of a conformance test as paid calls are sent: to allowed addresses, within the same limits. */
+/** Sends the requests of a conformance test like paid calls: to allowed addresses, within the same limits. */
 import { errors, request as httpRequest } from 'undici';
 import { isCompressed, type Post } from '../../sdk/creator/testPost.ts';
 import { AnswerTooLarge, readBeginning, readBounded } from './answerBody.ts';

@@ -1,6 +1,6 @@
-/** Limits parallel work per server. A server that keeps its turns for long delays only its own calls. */
+/** Limits parallel work per server, so that a slow server delays only its own calls. */
 
-/** Gives free turns in the order of the requests. The result returns the turn. */
+/** Grants turns in the order of the requests. The returned function gives the turn back. */
 export interface Turns {
   /** Rejects with the signal's reason once it aborts. */
   take(signal: AbortSignal): Promise<() => void>;
@@ -47,7 +47,7 @@ export function createTurnsByServer(count: number): (url: string) => Turns {
   return (url) => {
     const { origin } = new URL(url);
     return {
-      // Kept only while somebody has a turn: most answers are short and never need one.
+      // Kept only while a turn is taken: most answers are short and never need one.
       take(signal) {
         signal.throwIfAborted();
         const turns = servers.get(origin) ?? createTurns(count, () => servers.delete(origin));

@@ -1,4 +1,4 @@
-/** Judges a creator's answer as the SDK does, and long ones outside the main thread. */
+/** Judges a creator's answer by the SDK's rules. Long answers are judged outside the main thread. */
 import { type Expected, type Judgement, judgeNow as judgeAlone } from '../../sdk/creator/judge.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { type Body, lengthOf } from '../longBytes.ts';
@@ -10,8 +10,8 @@ const SMALL_ANSWER = 8 * 1024;
 const judgeInThread = bytesInThread(import.meta.url, judgeNow);
 
 /**
- * Judges the body of an answer. Large ones are judged outside the main thread: those of paid executions apart from those
- * that are judged for `ask`.
+ * Judges the body of an answer. Large answers are judged in threads: those of paid executions in another one than those
+ * with `ask`.
  */
 export async function judgeAnswer(body: Body, expected: Expected, ask?: Ask): Promise<Judgement> {
   const isSmall = lengthOf(body) <= SMALL_ANSWER;

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { readBeginning } from './answerBody.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 
-/** Kept of an answer for the log. */
+/** Bytes of an answer that are kept for the log of deliveries. */
 const BODY_BYTES = 1_024;
 /** Connections to one server. */
 const CONNECTIONS = 8;

@@ -11,7 +11,7 @@ import type { Difference } from './compare.ts';
 const PAGE = 100;
 const EVER = 2n ** 63n - 1n;
 
-/** One difference for each, at most `limit`. */
+/** One difference for each such deposit, at most `limit`. */
 export async function checkDeposits(
   { connection, views }: { connection: Connection; views: Kysely<LedgerDatabase> },
   limit: number,

@@ -67,7 +67,7 @@ async function readPage(views: Kysely<LedgerDatabase>, after: string): Promise<G
   return rows;
 }
 
-/** Keys that were used while their accounts were read: a difference of theirs may be new. */
+/** Keys that were used while their accounts were read. Their differences may be temporary. */
 async function readMoved(views: Kysely<LedgerDatabase>, rows: GrantRow[]): Promise<Set<string>> {
   const addresses = rows.map((row) => row.grant_address);
   const now = await views

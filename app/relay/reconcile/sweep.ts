@@ -150,7 +150,7 @@ async function again(deps: ReconcileDeps, suspects: Set<string>): Promise<Differ
   return found;
 }
 
-/** The state of some executions in all three. */
+/** The state of some executions on the chain, in the journal and in the index. */
 async function readViews({ connection, views }: ReconcileDeps, ids: string[]): Promise<ExecutionViews[]> {
   const records = ids.map((id) => findExecution(parseUuid(id)!));
   const addresses = records.flatMap((record) => [record, findEscrow(record)]);
@@ -175,7 +175,7 @@ async function readViews({ connection, views }: ReconcileDeps, ids: string[]): P
     return {
       executionId,
       record: record ? decodeAccount('ExecutionRecord', record.data) : null,
-      // Lamports sent to the address of a closed escrow make no token account.
+      // Lamports sent to the address of a closed escrow make an account without data.
       escrow: escrow && escrow.data.length > 0 ? AccountLayout.decode(escrow.data).amount : null,
       journal: journalById.get(executionId) ?? null,
       index: indexById.get(executionId) ?? null,

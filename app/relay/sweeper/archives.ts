@@ -42,7 +42,7 @@ export async function findOpenArchive(deps: ArchivesDeps): Promise<OpenArchive |
     .selectFrom('chain.archives')
     .select((select) => select.fn.max<bigint | null>('archive_index').as('latest'))
     .executeTakeFirstOrThrow();
-  // The one before may have room left, and the index may not know the next one yet.
+  // The archive before the latest may have room left. The index may not know the next one yet.
   const first = Math.max(0, Number(latest ?? 0n) - 1);
   const indices = [first, first + 1, first + 2];
   const { accounts } = await readMany(chain, indices.map(findArchive));

@@ -1,4 +1,4 @@
-/** Turns settled records that nothing can change any more into leaves, twelve per transaction. */
+/** Turns settled records that can no longer change into leaves, twelve per transaction. */
 import { PublicKey } from '@solana/web3.js';
 import { isArchivable } from '../../sdk/program/archive.ts';
 import { archiveExecutions, constants, decodeAccount } from '../../sdk/program/program.ts';
@@ -28,7 +28,7 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
     if (account && execution && isArchivable(execution, read.now)) {
       return [{ record, rentSponsor: execution.rentSponsor, lamports: account.lamports }];
     }
-    // Somebody else was first, or it is not ripe, and the index does not know it yet.
+    // Somebody else has archived it, or it is not ripe. The index does not know it yet.
     resting.rest(record.toBase58());
     return [];
   });
@@ -41,7 +41,7 @@ async function archiveBatch(deps: SweepDeps, archive: OpenArchive, batch: Candid
     );
     log.info({ archive_index: archive.index, records: gone }, 'archived records');
   } else if (sent.kind !== 'expired') {
-    // None can go now: their sponsors cannot receive lamports, or others were first a moment ago.
+    // None can be archived now: sponsors cannot receive lamports, or somebody else archived them a moment ago.
     for (const { record } of executions) resting.rest(record.toBase58());
     log.warn({ archive_index: archive.index, fate: sent.kind, reason: reasonOf(sent) }, 'cannot archive records');
   }

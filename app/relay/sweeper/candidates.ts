@@ -27,7 +27,7 @@ export interface Candidate {
 /** The end of a page, where the next begins. */
 export type After = Pick<Candidate, 'ended_at' | 'id'> | null;
 
-/** True if anything has ended whose account still exists. Otherwise the chain need not be read. */
+/** True if the account of an ended execution or dispute still exists. Otherwise the chain need not be read. */
 export async function hasKept(views: Views): Promise<boolean> {
   const { rows } = await sql<{ kept: bigint }>`
     SELECT CASE WHEN EXISTS (SELECT 1 FROM chain.executions WHERE closed = 0 AND status <> 'open')
@@ -57,7 +57,7 @@ export async function ripeRecords(views: Views, now: bigint, after: After): Prom
 
 /**
  * Refunded records that can be closed, oldest first; only those that a relay opened. A record that a wallet opened and
- * took back itself has paid nothing for its closing, and anybody can make many of them.
+ * refunded itself pays nothing for its closing, and anybody can create many of them.
  */
 export async function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.endedRecordSeconds);
@@ -70,12 +70,12 @@ export async function refundedRecords(views: Views, now: bigint, after: After): 
   return rows;
 }
 
-/** An escrow account and who lent its rent, which its record, if it is gone, no longer says. */
+/** An escrow account and the sponsor of its rent. The record that names the sponsor may be gone. */
 export type HandedOver = Candidate & { rent_sponsor: string };
 
 /**
- * Escrow accounts that were handed over, oldest first; of records that a relay opened, as above. Their owners empty them
- * at any time.
+ * Escrow accounts that were handed over, oldest first; only of records that a relay opened, as above. Their owners may
+ * empty them at any time.
  */
 export async function handedOver(views: Views, _now: bigint, after: After): Promise<HandedOver[]> {
   const { rows } = await sql<HandedOver>`

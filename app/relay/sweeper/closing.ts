@@ -1,4 +1,7 @@
-/** Closes refunded records and ended disputes after their minimum life, and emptied escrow accounts. Their rent goes to its sponsors. */
+/**
+ * Closes refunded records and ended disputes after their minimum life, and emptied escrow accounts. Their rent returns
+ * to its sponsors.
+ */
 import { AccountLayout } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { closeDispute, closeEscrow, closeExecution, constants, decodeAccount } from '../../sdk/program/program.ts';
@@ -8,15 +11,15 @@ import { type Candidate, endedDisputes, handedOver, refundedRecords } from './ca
 import { reasonOf } from './sending.ts';
 import { inBatches, type SweepDeps, toldGone } from './sweeping.ts';
 
-/** With a different sponsor each takes 80 bytes, of the 1,232 in a transaction. */
+/** Accounts per transaction. With different sponsors, each takes 80 of its 1,232 bytes. */
 const AT_ONCE = 12;
-/** Each names its record, its escrow and a sponsor with its closer. */
+/** Each names a record, an escrow, a sponsor and the sponsor's closer. */
 const ESCROWS_AT_ONCE = 6;
 
 export interface Closing {
-  /** The account that is to go. */
+  /** The account to close. */
   address: PublicKey;
-  /** That go back to its sponsor. */
+  /** Rent that returns to its sponsor. */
   lamports: number;
   instruction: TransactionInstruction;
 }
@@ -66,7 +69,7 @@ async function closeBatch<Of extends Candidate>(deps: SweepDeps, batch: Of[], re
     const executionId = parseUuid(candidate.id);
     const instruction = account && executionId ? readOne(account.data, executionId, now, candidate) : null;
     if (account && instruction) return [{ address: addresses[at]!, lamports: account.lamports, instruction }];
-    // It is gone, or not ripe, and the index does not know it yet.
+    // It is gone, or not ripe. The index does not know it yet.
     deps.resting.rest(addresses[at]!.toBase58());
     return [];
   });
@@ -75,8 +78,8 @@ async function closeBatch<Of extends Candidate>(deps: SweepDeps, batch: Of[], re
 }
 
 /**
- * Sends these in one transaction, which `cosigner` signs too where they name it. One account that cannot go fails all of
- * it, so it is left out and rests.
+ * Closes these in one transaction, which `cosigner` signs too if they name it. One account that cannot be closed fails
+ * the whole transaction, so it is left out and rests.
  */
 export async function closeTogether(deps: SweepDeps, all: Closing[], cosigner?: Keypair): Promise<void> {
   let closings = all;

@@ -1,6 +1,6 @@
 /**
- * Sends deposits back whose rows are lost, for example with a disk. Their payers have no SOL and no tools. Nothing can be
- * opened from them any more, and whoever opens or returns a deposit has its row. One that nobody paid is only closed.
+ * Returns expired deposits whose rows are lost, for example with a disk. Their payers have no SOL and no tools. The
+ * engine cannot interfere: it opens and returns only deposits with a row. A deposit that nobody paid is only closed.
  */
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -13,7 +13,7 @@ import { inBatches, type SweepDeps } from './sweeping.ts';
 /** Each names deposit, vault, the payer's account and a sponsor, which take 150 of a transaction's 1,232 bytes. */
 const AT_ONCE = 5;
 
-/** Returns all of them. Money does not wait for others to share a transaction. */
+/** Returns all of them at once. Money does not wait for others to share a transaction. */
 export function returnLost(deps: SweepDeps, now: bigint): Promise<void> {
   return inBatches({ ...deps, waitSeconds: 0 }, now, lostDeposits, AT_ONCE, async (batch) => {
     await returnBatch(deps, batch);
@@ -26,17 +26,17 @@ async function returnBatch(deps: SweepDeps, batch: Candidate[]): Promise<void> {
   const addresses = batch.map(({ address }) => new PublicKey(address));
   const vaults = addresses.map((address) => findTokenAccount(address, usdcMint));
   const { accounts, now } = await readMany(chain, [...addresses, ...vaults]);
-  // The program keeps the service fee of a paid deposit if a relay authority asks for its return. Now anyone may ask.
+  // The program keeps the service fee of a paid deposit if a relay authority returns it. Now any other key may do so.
   const asker = Keypair.generate();
   const closings = addresses.flatMap((address, at): Closing[] => {
     const [account, vault] = [accounts[at], accounts[addresses.length + at]];
     const deposit = account && account.data.length > 0 ? decodeAccount('Deposit', account.data) : null;
     if (!account || !deposit) {
-      // It is gone, and the index does not know it yet.
+      // It is gone. The index does not know it yet.
       resting.rest(address.toBase58());
       return [];
     }
-    // Our clock was ahead of the chain's, or the deposit was prepared once more.
+    // Our clock was ahead of the chain's, or the deposit was prepared again.
     if (now < deposit.expiresAt) return [];
     const { caller, rentSponsor, price, serviceFee } = deposit;
     const held = vault ? AccountLayout.decode(vault.data).amount : 0n;

@@ -1,5 +1,5 @@
 /**
- * Accounts that could not be removed lately, such as a record whose sponsor cannot receive lamports. They are retried
+ * Accounts that could not be removed recently, such as a record whose sponsor cannot receive lamports. They are retried
  * with a growing delay.
  */
 export interface Resting {
@@ -9,7 +9,7 @@ export interface Resting {
 
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 86_400_000;
-/** The oldest entries are forgotten first, and cost one more try. */
+/** Most entries. The oldest are evicted first, which costs one more attempt for each. */
 const MOST_RESTING = 100_000;
 
 export function createResting(now: () => number): Resting {

@@ -10,7 +10,7 @@ import type { SweepPlace } from '../ledger/archiveSweep.ts';
 import type { SignedTransaction } from '../ledger/writing.ts';
 
 /**
- * The round ends: the relay stops, another relay sweeps now, or the node does not report a transaction's fate. The next
+ * Ends the round: the relay stops, another relay sweeps now, or the node does not report a transaction's fate. The next
  * sweeper follows the sent transaction.
  */
 export class Interrupted extends Error {}
@@ -26,7 +26,7 @@ export function reasonOf(sent: Sent): string | null {
 export interface Sending {
   /** Throws Interrupted if this relay may not send now, or if the node does not answer. */
   send(instructions: TransactionInstruction[], cosigner?: Keypair): Promise<Sent>;
-  /** Follows the transaction that an earlier round or relay has left. */
+  /** Follows the pending transaction of an earlier round or relay. */
   finish(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createSending(deps: {
   const { chain, place, stop, patienceMs } = deps;
 
   async function follow(signed: SignedTransaction): Promise<Exclude<Fate, { kind: 'unknown' }>> {
-    // Anybody can have the same effect, so only the transaction's own status shows its fate.
+    // Somebody else may have had the same effect, so only the transaction's own status shows its fate.
     const giveUp = new AbortController();
     const patience = setTimeout(() => giveUp.abort(), patienceMs);
     const fate = await chain

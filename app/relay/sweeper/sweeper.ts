@@ -24,8 +24,8 @@ import { followTrees, type Mismatched } from './trees.ts';
 /** Pause between two rounds. A round without work is a few statements in our own ledger. */
 const PAUSE_MS = 5_000;
 /**
- * Well beyond the life of a transaction and the finality that proves its end. The node is silent, and other relays may
- * do better.
+ * Longer than a transaction can land and its end becomes final. After this time another relay sweeps, because its node
+ * may answer.
  */
 const PATIENCE_MS = 180_000;
 /** An ExecutionRecord with its discriminator. */
@@ -54,7 +54,7 @@ export interface SweeperDeps {
   log: Logger;
 }
 
-/** Lamports, except the counts; by the rent of a record in the last round. */
+/** Lamports, except the counts. `locked` and `archivable` use the rent of a record in the last round. */
 export interface SweepFigures {
   /** In the records of ended executions. */
   locked: number;
@@ -115,7 +115,7 @@ export function startSweeper(deps: SweeperDeps, { pauseMs = PAUSE_MS, patienceMs
       await round().catch((error) => {
         if (error instanceof Interrupted) log.debug({ reason: error.message }, 'the sweep was interrupted');
         else log.warn({ error }, 'the sweep failed; it will be retried');
-        // For example, its node is away: another relay with its own node takes over before the next round here.
+        // If, for example, our node is down, another relay with its own node takes over before our next round.
         return leave();
       });
       await sleep(pauseMs, null, { signal: stop }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Shared by archiving and closing: candidates in batches, and a check which accounts are gone. */
+/** Shared by archiving and closing: batches of candidates, and a check for accounts that are gone. */
 import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -10,7 +10,7 @@ import type { After, Candidate } from './candidates.ts';
 import type { Resting } from './resting.ts';
 import type { Sending } from './sending.ts';
 
-/** Transactions of one kind per round: some ten minutes' work. Then the other kinds have their turn. */
+/** Transactions of one kind per round: about ten minutes of work. Then the other kinds follow. */
 const MOST_BATCHES = 500;
 
 export interface SweepDeps {
@@ -27,8 +27,8 @@ export interface SweepDeps {
 }
 
 /**
- * Calls `run` with batches of all candidates of a kind; false ends it. A batch that is not full waits until its oldest
- * has waited long enough.
+ * Calls `run` with batches of all candidates of a kind, until it returns false. A batch that is not full waits until
+ * its oldest candidate has waited long enough.
  */
 export async function inBatches<Of extends Candidate>(
   deps: SweepDeps,

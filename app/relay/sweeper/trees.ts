@@ -1,6 +1,6 @@
 /**
- * Builds the nodes of the archives' trees from the leaves in the index. No node is shown before the tree's own account
- * has the root that they make.
+ * Builds the nodes of the archives' trees from the leaves in the index. Nodes are shown only after the tree's own
+ * account has the root that they give.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
@@ -13,7 +13,7 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes, Growth } from '../ledger/archiveNodes.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
-/** Leaves per database transaction: some 20 ms, as long as a call may wait for it. */
+/** Leaves per database transaction: about 20 ms, the longest that a call may wait for it. */
 const LEAVES_AT_ONCE = 512;
 
 export interface TreesDeps {
@@ -43,7 +43,7 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
     if (leaves.length === 0) return;
     const growth = await deps.nodes.grow(index, built?.leafCount ?? 0, leaves.slice(0, LEAVES_AT_ONCE));
     if (leaves.length > LEAVES_AT_ONCE) {
-      // More leaves follow, and the account remembers only the latest roots.
+      // Not proven yet: more leaves follow, and the account stores only the latest roots.
       await deps.nodes.write(index, archive.tree, growth, false);
       await turn();
       continue;
@@ -61,8 +61,8 @@ async function followTree(deps: TreesDeps, archive: ArchiveRow, mismatched: Mism
     );
     const isFirst = !mismatched.has(index);
     mismatched.add(index);
-    // Leaves that were rolled back and came again in another order are right when read again. Once only: a second time
-    // an operator must correct it.
+    // If leaves were rolled back and landed again in another order, reading them again corrects this. It is tried once:
+    // a second time an operator must correct it.
     if (!isFirst) return;
     await deps.nodes.drop(index);
   }
@@ -82,7 +82,7 @@ async function nextLeaves({ views }: TreesDeps, tree: string, first: number): Pr
   return rows.slice(0, gap < 0 ? rows.length : gap).map(({ leaf }) => Buffer.from(leaf, 'hex'));
 }
 
-/** `proven` if the tree's account has, or lately had, the root of these leaves; `unknown` if it is at another state. */
+/** `proven` if the tree's account has, or recently had, the root of these leaves; `unknown` if it is too far off. */
 async function judge(
   { chain }: TreesDeps,
   tree: string,

@@ -1,4 +1,4 @@
-/** What `/examples/{name}` serves: complete programs, their inputs and test vectors, and the READMEs of the clients. */
+/** The files of `/examples/{name}`: complete programs, their inputs and test vectors, and the clients' READMEs. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,7 +14,7 @@ export const EXAMPLES: ReadonlyMap<string, Buffer> = new Map(
   FILES.map(([name, path]) => [name, readFileSync(join(ROOT, path))]),
 );
 
-/** The first program in this language of a README, whose programs are run by the tests of its package. */
+/** The first program in this language in a README. The tests of its package run these programs. */
 export function firstProgram(readme: string, language: string): string {
   const block = new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'm');
   const [, program] = block.exec(String(EXAMPLES.get(readme))) ?? [];

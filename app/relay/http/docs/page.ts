@@ -1,6 +1,6 @@
 /**
- * /docs: a guide and the reference, written from the OpenAPI document as HTML without a script. A browser gets it within
- * the web page (dashboard.ts), which styles it; everybody else as a document of its own.
+ * /docs: a guide and the reference, generated from the OpenAPI document as HTML without scripts. A browser gets it
+ * inside the web page (dashboard.ts), which styles it. Other clients get a separate document.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { KEY_VARIABLE } from './snippets.ts';
 /** Offset of result_hash in an ExecutionRecord's account, bytes. */
 export const RESULT_HASH_OFFSET = 212;
 
-/** What scrolls sideways can be reached by the keyboard. */
+/** Code blocks scroll sideways, so the keyboard must reach them. */
 const GUIDE = readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8').replaceAll('<pre', '<pre tabindex="0"');
 /** The sections of the page: id and title. */
 export const SECTIONS: [id: string, title: string][] = [
@@ -72,7 +72,7 @@ ${reference(document)}
 `;
 }
 
-/** The guide as a document of its own, for clients that do not ask for HTML and for a relay without the web page. */
+/** The guide as a separate document, for clients that do not ask for HTML and for a relay without the web page. */
 export function createPage(guide: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -48,7 +48,7 @@ ${parts.filter(Boolean).join('\n')}
 </details>`;
 }
 
-/** The request in each language. Radio buttons choose which one is seen, so that it needs no script. */
+/** The request in each language. Radio buttons choose the visible one, so no script is needed. */
 function code(operationId: string, snippets: [Language, string][]): string {
   const choices = snippets.map(([language], index) => {
     const chosen = index === 0 ? ' checked' : '';
@@ -68,7 +68,7 @@ function parameterRow({ name, in: place, required, description, schema }: Operat
   return `<tr><td><code>${escapeHtml(name)}</code></td><td>${kind}</td><td>${typeOf(schema)}</td><td>${inline(description)}</td></tr>`;
 }
 
-/** Success in full; errors only as codes, because the table above explains them. */
+/** Shows a success in full, and errors only as codes, because the table above explains them. */
 function answer(status: string, { description, content: body, headers }: Operation['responses'][string]): string {
   const names = Object.keys(body?.['application/json']?.examples ?? {});
   const codes = names.filter((name): name is ErrorCode => name in ERRORS);

@@ -7,7 +7,7 @@ export type Language = (typeof LANGUAGES)[number];
 
 /** The environment variable from which the examples read the key. */
 export const KEY_VARIABLE = 'CRTX_API_KEY';
-/** Answers of paid calls take as long as an agent may: the longest default timeout and the settling. */
+/** Timeout of paid calls: the longest default timeout of an agent, and the settling. */
 const PAID_CALL_SECONDS = 90;
 
 const CLIENT = createClient({ baseUrl: 'http://127.0.0.1' });
@@ -28,7 +28,7 @@ interface Sample {
   path: string;
   pathValues: string[];
   query: Record<string, unknown>;
-  /** Undefined without one. */
+  /** Undefined if the request has no body. */
   body: unknown;
   needsKey: boolean;
   takesIdempotencyKey: boolean;
@@ -108,7 +108,7 @@ function clientCall({ id, baseUrl, pathValues, query, body, needsKey, answersEve
 
 const client = createClient({ baseUrl: ${literal(baseUrl)}${key} });
 `;
-  // Two methods take something else than path, body and query.
+  // Two methods take other arguments than path, body and query.
   if (id === 'listLeaves') return `${begin}console.log(await client.listLeaves(${pathValues[0]}));`;
   if (id === 'postMetadata') {
     return `${begin}const description = JSON.stringify(${literal(body)});
@@ -143,7 +143,7 @@ const PRINT_LINES = `for line in response.iter_lines(decode_unicode=True):
 
 const WORDS: Record<string, string> = { true: 'True', false: 'False', null: 'None' };
 
-/** A value as Python: JSON except for three words, which may also be in texts. */
+/** A value as Python: JSON except for three words, which stay unchanged inside strings. */
 const pythonLiteral = (value: unknown): string =>
   JSON.stringify(value, null, 4)
     .replace(/"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b/g, (part) => WORDS[part] ?? part)

@@ -20,7 +20,7 @@ import {
 } from './procedures.ts';
 import { componentSchemas, describeFields, type Json, pointTo, refOf, type Schemas, toJson } from './schemas.ts';
 
-/** The part of the document that its readers here use. */
+/** The part of an OpenAPI document that this code uses. */
 export interface OpenApi {
   openapi: '3.1.0';
   info: { title: string; version: string; description: string; contact: Json; license: Json };
@@ -92,7 +92,7 @@ const WEBHOOK_HEADERS = {
 };
 const WEBHOOK: Json = {
   operationId: 'receiveEvent',
-  // Its sender is known by the signature in its headers.
+  // The signature in the headers identifies the sender.
   security: [],
   tags: ['Events'],
   summary: 'Receive an event',

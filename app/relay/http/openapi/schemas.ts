@@ -90,11 +90,11 @@ const portable = (pattern: string): string =>
 
 const optionsOf = (io: 'input' | 'output') => ({
   io,
-  // Rules that only code can check are described by `.meta()` beside it.
+  // Rules that only code can check are described by `.meta()` beside them.
   unrepresentable: 'any' as const,
   override({ jsonSchema }: { jsonSchema: Json }): void {
     if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-    // The format of a time is enough. A pattern beside a number only checked its text in a query.
+    // The format of a time is enough. The pattern of a number only checks its text in a query.
     if (jsonSchema.format === 'date-time' || jsonSchema.format === 'uri' || jsonSchema.type !== 'string') {
       delete jsonSchema.pattern;
     }

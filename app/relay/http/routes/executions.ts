@@ -44,11 +44,11 @@ import {
 import { CACHING, route } from './route.ts';
 import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, TOKEN, WALLET } from './samples.ts';
 
-/** The answers of a paid call, for both ways to it. */
+/** The answers of executeAgent and startExecution. */
 const outcomesOf = (asynchronous: string) => ({
   200: {
     about: `The settled result; with \`async\`, the ${asynchronous} execution. With \`stream\`, Server-Sent Events: \`execution\` with its id, \`delta\` with \`text\` as the agent writes it (not verified, and not the result), then \`result\` with this answer or \`error\` with the error. A stream that ends without them leaves the outcome open: read the execution.`,
-    // The media type of a stream is left out: with it, generated clients would type every answer as JSON or text.
+    // The media type of the stream is omitted: with it, generated clients would type every answer as JSON or text.
     schema: z.union([ExecuteCompleted, ExecuteAccepted]),
     headers: ['Idempotent-Replayed' as const],
     examples: {
@@ -393,7 +393,7 @@ export const executionRoutes = {
     async handle({ deps }, { param }) {
       const found = await findResult(deps, param('execution_id'), param('token'));
       if (!found) throw new ApiError('not_found', 'No result has this URL');
-      // No browser may render a stranger's text as a page. The ETag is the known hash, so it is not computed again.
+      // No browser may render untrusted text as a page. The ETag is the known hash, so it is not computed again.
       const headers = { 'Content-Security-Policy': 'sandbox', ETag: `"${found.hash}"` };
       return { status: 200, value: found.text, headers };
     },

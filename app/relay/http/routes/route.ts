@@ -50,7 +50,7 @@ export interface RequestHeader {
  */
 export type Access = 'public' | 'read' | 'key' | 'owner' | 'webhooks' | 'execute' | 'wallet';
 
-/** The router's knowledge of the caller, by access. */
+/** The caller as the router identified it, by access. */
 export type Caller<By extends Access = Access> = {
   public: null;
   read: { wallet: string };

@@ -10,7 +10,7 @@ import { CACHING, route } from './route.ts';
 
 const IDL = readFileSync(join(import.meta.dirname, '..', '..', '..', 'sdk', 'program', 'idl', 'marketplace.json'));
 
-/** Of /docs as a document of its own: nothing but the text, no scripts, styles, frames or forms. */
+/** Content-Security-Policy of /docs as a separate document: only the text, no scripts, styles, frames or forms. */
 export const DOCS_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const READINESS = {

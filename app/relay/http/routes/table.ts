@@ -38,7 +38,7 @@ const KEY_ERRORS = ['unauthorized', 'wrong_environment', 'insufficient_scope', '
 export function errorsOf(route: Route): ErrorCode[] {
   // Every route can return 405, so clients find it with each.
   const codes: ErrorCode[] = ['invalid_request', 'method_not_allowed', ...route.errors, 'internal_error'];
-  // A limited route reads the database, which may be away.
+  // A limited route reads the database, which may be unreachable.
   if (!route.unlimited) codes.push('rate_limited', 'service_unavailable');
   if (route.params) codes.push('not_found');
   if (route.access !== 'public') codes.push(...KEY_ERRORS);

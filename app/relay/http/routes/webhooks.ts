@@ -1,6 +1,6 @@
 /**
- * Routes of webhooks. An endpoint gets all events of its wallet, also after the key that made it was revoked, and its log
- * has the answers of the wallet's server. So they need a session, or a key to which its wallet gave the scope `webhooks`.
+ * Routes of webhooks. An endpoint gets all events of its wallet, even after the key that created it is revoked. Its log
+ * has the answers of the wallet's server. So these routes need a session, or a key with the scope `webhooks`.
  */
 import {
   CreateWebhookBody,
@@ -17,7 +17,7 @@ import { parse, readObject, readQuery, requireNoQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
 import { EXECUTION_ID } from './samples.ts';
 
-/** The most that a body of webhooks can need. */
+/** Largest body of a webhook route. */
 const MAX_BYTES = 32 * 1024;
 
 const ENDPOINT_ID = 'we_1f2e3d4c5b6a79880f1e2d3c';
@@ -55,7 +55,7 @@ const DELIVERY = {
   created_at: '2026-11-25T09:24:11.000Z',
 };
 
-/** Of every route here. */
+/** The common fields of these routes. */
 const SHARED = { tag: 'Webhooks', access: 'webhooks', cache: CACHING.never } as const;
 const ONE = { ...SHARED, params: { endpoint_id: ENDPOINT_PARAM } };
 
