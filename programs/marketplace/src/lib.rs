@@ -6,13 +6,13 @@
 //! (`prepare_deposit`). The deposit becomes an escrow (`open_execution_from_deposit`) or goes back to the caller
 //! (`refund_deposit`). The price leaves the escrow in one of two ways. `settle_execution` pays creator and marketplace,
 //! and needs the creator's Ed25519 signature over the result's hash. `refund_execution` pays the caller, and from
-//! `refund_at` on anyone can call it. If the caller's account cannot receive a refund, the caller gets the escrow
-//! account itself (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` proves request, result and payment.
-//! Within the dispute window the caller can dispute it (`open_dispute`). The admin's decision may slash the creator's
-//! collateral (`resolve_dispute`). The rest of the collateral goes back once the listing is delisted and every dispute
-//! window has closed (`delist_agent`, `return_collateral`). When a record can no longer change, `archive_executions`
-//! makes it a leaf of a Merkle tree (`create_archive`). Anyone can then prove the record against the tree's root.
-//! tree and its rent goes back (`create_archive`, `archive_executions`); anyone proves it by the tree's root.
+//! `refund_at` on anyone can call it. If the caller's account cannot receive a refund, the caller finally becomes
+//! owner of the escrow account itself (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` remains as proof of
+//! request, result and payment. Within the dispute window the caller can dispute the result (`open_dispute`). The
+//! admin's decision may slash the creator's collateral (`resolve_dispute`). The rest of the collateral goes back once
+//! the listing is delisted and every dispute window has closed (`delist_agent`, `return_collateral`). When a record can
+//! no longer change, it becomes a leaf of a Merkle tree and its rent goes back (`create_archive`,
+//! `archive_executions`). Anyone can then prove the record against the tree's root.
 //!
 //! The wallet that is served pays the costs. An open puts gas lamports into the record for the relay that ends the
 //! execution. With a grant they come from the wallet's gas balance: the lamports of its `Spender` address, the tank
