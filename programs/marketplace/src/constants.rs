@@ -67,18 +67,18 @@ pub const DISPUTE_SEED: &[u8] = b"dispute";
 #[constant]
 pub const DEPOSIT_SEED: &[u8] = b"deposit";
 
-/// Prefix of an execution id's hash, before the caller and the nonce. It names the purpose, so no other hash of the
-/// same bytes can pass for an id.
+/// Domain prefix of an execution id's hash, followed by the caller and
+/// the nonce. So no other hash of the same bytes can pass for an id.
 #[constant]
 pub const EXECUTION_ID_DOMAIN: &[u8] = b"agent-marketplace:execution:v1";
-/// Prefix of the message that proves possession of a signing key, before the listing's 32 address bytes.
+/// Domain prefix of the message that proves possession of a signing key, followed by the listing's 32 address bytes.
 #[constant]
 pub const REGISTER_DOMAIN: &[u8] = b"agent-marketplace:register:v1:";
 
-/// Prefix of the hash of a deposit's terms, before the terms.
+/// Domain prefix of the hash of a deposit's terms.
 #[constant]
 pub const DEPOSIT_TERMS_DOMAIN: &[u8] = b"agent-marketplace:deposit-terms:v1:";
-/// Prefix of the hash in a deposit's address, before the hash of its terms, the payer and the amounts.
+/// Domain prefix of the hash in a deposit's address, followed by terms hash, payer, price and service fee.
 #[constant]
 pub const DEPOSIT_DOMAIN: &[u8] = b"agent-marketplace:deposit:v1:";
 
@@ -192,8 +192,8 @@ pub const ENDED_DISPUTE_SECONDS: i64 = DISPUTE_WINDOW_SECONDS_MAX as i64;
 /// Seed of an `Archive`, followed by its index, u16 little-endian.
 #[constant]
 pub const ARCHIVE_SEED: &[u8] = b"archive";
-/// Prefix of a leaf's hash, before the record's address and fields. Inner nodes hash 64 bytes without a prefix, so
-/// none of them can pass for a record.
+/// Domain prefix of a leaf's hash, followed by the record's address and fields. Inner nodes hash 64 bytes without a
+/// prefix, so none of them can pass for a record.
 #[constant]
 pub const ARCHIVE_LEAF_DOMAIN: &[u8] = b"agent-marketplace:archive:v1";
 /// Levels of an archive's tree below its root: room for 2^20 leaves.
@@ -211,8 +211,8 @@ pub const ARCHIVE_SUCCESSOR_COUNT: u32 = 943_719;
 /// Bytes of a tree's account.
 #[constant]
 pub const ARCHIVE_TREE_BYTES: u32 = 44_280;
-/// Most records in one `archive_executions`. Their addresses and those of as many rent sponsors are as many as a
-/// transaction can carry.
+/// Most records in one `archive_executions`: one transaction can carry their addresses and those of as many rent
+/// sponsors, but no more.
 #[constant]
 pub const MAX_ARCHIVED_RECORDS: u8 = 12;
 

@@ -106,7 +106,7 @@ pub fn rent_exempt_minimum(space: usize) -> Result<u64> {
 
 /// bytes x lamports x a positive float given by its bits.
 fn rent_of(bytes: u64, lamports: u64, factor: u64) -> Option<u64> {
-    /// The sysvar's factor since genesis, and its planned value. Neither needs long arithmetic.
+    /// The sysvar's factor is 2.0 since genesis, and is planned to be 1.0. Neither needs long arithmetic.
     const TWO: u64 = 0x4000_0000_0000_0000;
     const ONE: u64 = 0x3ff0_0000_0000_0000;
     match factor {

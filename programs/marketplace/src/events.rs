@@ -206,7 +206,7 @@ pub struct ExecutionRefunded {
     pub execution_id: [u8; 16],
     pub listing: Pubkey,
     pub caller: Pubkey,
-    /// Base units that left the escrow, with tokens that strangers sent to it.
+    /// Base units that left the escrow, including tokens that strangers sent to it.
     pub amount: u64,
     /// See `RefundReason`.
     pub reason: u8,
@@ -331,7 +331,7 @@ pub struct CollateralToppedUp {
 pub struct CollateralReturned {
     pub listing: Pubkey,
     pub destination: Pubkey,
-    /// Base units sent, with tokens that strangers sent to the vault.
+    /// Base units sent, including tokens that strangers sent to the vault.
     pub amount: u64,
     /// Base units that stay in the vault for awards not yet claimed.
     pub owed: u64,
@@ -352,7 +352,7 @@ pub struct GrantUpdated {
     /// Most gas and rent from the wallet's gas balance in one period, lamports; 0 for no cap.
     pub max_lamports: u64,
     pub expires_at: i64,
-    /// Start of the current period, unix seconds, its spend and its lamports. A new length starts a new period.
+    /// Start of the current period, unix seconds, its spend and its lamports. A new period length starts a new period.
     pub period_start: i64,
     pub period_spent: u64,
     pub period_lamports: u64,

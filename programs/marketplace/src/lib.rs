@@ -16,7 +16,7 @@
 //!
 //! The wallet that is served pays the costs. An open puts gas lamports into the record for the relay that ends the
 //! execution. With a grant they come from the wallet's gas balance: the lamports of its `Spender` address, the tank
-//! in code. All rent goes back to the account that lent it, also that of the record when it is archived or closed.
+//! in code. All rent goes back to the account that lent it, the record's when the record is archived or closed.
 //!
 //! Each instruction lists its errors. All can also fail with ArithmeticOverflow, or with an error whose name ends in
 //! Unsound, Insolvent or Overspent: then an account breaks its own rules, and nothing changes.
@@ -55,7 +55,7 @@ solana_security_txt::security_txt! {
     preferred_languages: "en"
 }
 
-/// The instructions, in the order in which a marketplace meets them.
+/// The instructions, in the order in which a marketplace uses them.
 #[program]
 pub mod marketplace {
     use super::*;
@@ -244,8 +244,8 @@ pub mod marketplace {
     }
 
     /// Return the rest of a delisted listing's collateral to its creator's associated token account. Awards still owed
-    /// stay in the vault. If none is owed, the vault is closed. After a rent increase, if no account can take its rent,
-    /// the vault stays open; call this instruction again later to close it.
+    /// stay in the vault. If none is owed, the vault is closed. If no account can take the vault's rent after a rent
+    /// increase, the vault stays open; call this instruction again later to close it.
     ///
     /// Authority: anyone. Emits `CollateralReturned`.
     /// Errors: CollateralNotReturnable, DisputesOpen, DestinationUnusable, WrongRentSponsor.

@@ -109,7 +109,7 @@ impl InitializeConfig<'_> {
     }
 }
 
-/// Write the settings and open the treasury.
+/// Write the settings and create the treasury.
 pub fn initialize_config_handler(
     ctx: Context<InitializeConfig>,
     args: InitializeConfigArgs,

@@ -21,7 +21,7 @@ use crate::tokens::{self, TokenTransfer};
 pub struct OpenExecutionArgs {
     /// The UTC day (unix time / 86,400) as a little-endian u32, then 12 bytes: random or from an idempotency key.
     pub nonce: [u8; 16],
-    /// The id that caller and nonce make. The record's address needs it, and the program checks it.
+    /// The id derived from caller and nonce. The record's address needs it, and the program checks it.
     pub execution_id: [u8; 16],
     /// Most that the caller agreed to pay, base units.
     pub max_price: u64,
@@ -74,7 +74,7 @@ pub struct OpenExecution<'info> {
 }
 
 impl OpenExecution<'_> {
-    /// The terms hold; source is the caller's and covers the price; the constraints check the rest.
+    /// The open's terms are valid; source is the caller's and covers the price; the constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
         require_canonical_address(&self.listing)?;
         require_collateral_of(&self.collateral, &self.listing.key())?;

@@ -78,7 +78,7 @@ pub struct OpenExecutionFromDeposit<'info> {
 }
 
 impl OpenExecutionFromDeposit<'_> {
-    /// The deposit matches the terms, is paid and has not expired; the terms hold; the constraints check the rest.
+    /// The deposit matches the terms, is paid and not expired; the open's terms are valid; constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionFromDepositArgs) -> Result<()> {
         self.config
             .require_relay_authority(self.relay_authority.key)?;

@@ -66,8 +66,8 @@ pub struct OpenExecutionWithGrant<'info> {
 }
 
 impl OpenExecutionWithGrant<'_> {
-    /// The terms hold; source covers the price and has delegated it to the spender; the gas balance covers its share.
-    /// `debit` and `take_lamports` check the grant's caps; the constraints check the rest.
+    /// The open's terms are valid; source covers the price and has delegated it to the spender; the gas balance
+    /// covers its share. `debit` and `take_lamports` check the grant's caps; the constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
         self.config
             .require_relay_authority(self.relay_authority.key)?;

@@ -55,7 +55,7 @@ pub struct PrepareDeposit<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: the new deposit, at the address that the arguments make, checked in `validate`; created here.
+    /// CHECK: the new deposit; its address is derived from the arguments and checked in `validate`; created here.
     #[account(mut)]
     pub deposit: UncheckedAccount<'info>,
     /// CHECK: the deposit's associated token account, by its seeds; created here if missing, checked in `validate`.

@@ -56,7 +56,7 @@ pub struct RefundExecution<'info> {
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
     /// The grant that paid. A closed or revoked grant gets nothing back. If no grant paid, any account will do.
-    /// CHECK: by the record's caller and key; checked in `validate`.
+    /// CHECK: address derived from the record's caller and key, checked in `validate`.
     #[cfg_attr(
         feature = "idl-build",
         account(seeds = [GRANT_SEED, record.caller.as_ref(), record.key_id.as_ref()], bump)

@@ -62,7 +62,7 @@ impl ReturnCollateral<'_> {
     }
 }
 
-/// Send everything except owed awards. If none is owed, close the vault, or on a later call if its rent cannot go now.
+/// Send everything except owed awards. If none is owed, close the vault, now or, if its rent cannot be taken, later.
 pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let accounts = ctx.accounts;
     let collateral = &mut accounts.collateral;
@@ -72,7 +72,7 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let again = collateral.returned;
     collateral.mark_returned(Clock::get()?.unix_timestamp, vault.is_some())?;
     save(collateral)?;
-    // Tokens that strangers sent to the vault go along: nobody else could ever claim them.
+    // Tokens that strangers sent to the vault go to the creator too: nobody else could ever claim them.
     let amount = held.saturating_sub(collateral.owed);
     let transfer = TokenTransfer {
         authority: accounts.collateral_vault.to_account_info(),

@@ -39,7 +39,7 @@ pub struct RotateSigningKey<'info> {
     #[cfg(not(feature = "idl-build"))]
     #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
     pub signing_key: UncheckedAccount<'info>,
-    /// The account that binds the key to this listing; created here if the key is new. Typed only for the IDL.
+    /// The account that binds the key to this listing; created here if the key is new.
     #[cfg(feature = "idl-build")]
     #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
     pub signing_key: Box<Account<'info, SigningKey>>,

@@ -35,7 +35,7 @@ pub struct SetCreatorVerified<'info> {
     #[cfg(not(feature = "idl-build"))]
     #[account(mut, seeds = [CREATOR_SEED, args.creator.as_ref()], bump)]
     pub profile: UncheckedAccount<'info>,
-    /// The creator's profile; created here the first time. Typed only for the IDL.
+    /// The creator's profile; created here the first time.
     #[cfg(feature = "idl-build")]
     #[account(mut, seeds = [CREATOR_SEED, args.creator.as_ref()], bump)]
     pub profile: Box<Account<'info, CreatorProfile>>,

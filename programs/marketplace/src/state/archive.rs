@@ -37,7 +37,7 @@ impl Archive {
         Ok(room)
     }
 
-    /// The count is that of the tree's leaves.
+    /// The count equals the tree's number of leaves.
     pub fn invariant(&self, leaves: u32) -> Result<()> {
         ensure!(
             self.count == leaves && self.count <= ARCHIVE_CAPACITY,

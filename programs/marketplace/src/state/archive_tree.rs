@@ -1,6 +1,6 @@
-//! The account of an archive's Merkle tree, in the layout of SPL Account Compression, so readers of its
-//! trees can read ours: a header of 56 bytes, then `ConcurrentMerkleTree`, without a canopy. The account is
-//! created outside and owned by this program. After its registration, only `archive_executions` changes it.
+//! The account of an archive's Merkle tree, in the layout of SPL Account Compression, so readers of its trees can read
+//! ours: a header of 56 bytes, then `ConcurrentMerkleTree`, without a canopy. Created with the system program and owned
+//! by this program. After its registration, only `archive_executions` changes it.
 
 use anchor_lang::prelude::*;
 use solana_program::keccak::hashv;

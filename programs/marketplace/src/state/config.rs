@@ -59,7 +59,7 @@ pub struct Config {
     pub fee_bps: u16,
     /// How many of `tiers` are in use, 1 to 4.
     pub tier_count: u8,
-    /// How many of `relay_authorities` are in use, 1 to 8.
+    /// How many of `relay_authorities` are in use, 0 to 8.
     pub relay_authority_count: u8,
     /// The key that changes settings, verifies creators and resolves disputes.
     pub admin: Pubkey,
@@ -83,7 +83,7 @@ pub struct Config {
     pub longest_span_seconds: u32,
     /// Limit of the prices opened in one dispute window, as a multiple of a listing's collateral; 0 for no limit.
     pub exposure_multiple: u32,
-    /// Delay before a proposed change can be applied, seconds; only grows. With 0, no change has to be proposed.
+    /// Delay before a proposed change can be applied, seconds; only grows. 0 for no delay.
     pub admin_delay_seconds: u32,
     /// Collateral tiers, strictly increasing in both fields; unused ones are zero.
     pub tiers: [CollateralTier; 4],

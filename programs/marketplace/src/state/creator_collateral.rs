@@ -103,7 +103,7 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// Set when the collateral of a delisted listing can go back. Later settings do not change it.
+    /// Set the time from which a delisted listing's collateral can go back. Later settings do not change it.
     pub fn delist(&mut self, now: i64, longest_span_seconds: u32) {
         self.returnable_at = now.saturating_add(i64::from(longest_span_seconds));
     }
@@ -181,7 +181,7 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// The book is consistent. For instructions without the vault.
+    /// The book is consistent. Used by instructions that do not have the vault.
     pub fn book_invariant(&self) -> Result<()> {
         ensure!(
             self.slashed <= self.deposited

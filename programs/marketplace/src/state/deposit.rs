@@ -32,7 +32,7 @@ pub struct Deposit {
     pub service_fee: u64,
     /// When it was prepared, unix seconds.
     pub prepared_at: i64,
-    /// From this time it can only be refunded, unix seconds; a paid one by anyone.
+    /// From this time it can only be refunded, unix seconds. Anyone can then refund a paid one.
     pub expires_at: i64,
 }
 
@@ -63,7 +63,7 @@ impl DepositTerms<'_> {
 
 impl Deposit {
     /// The seed of a deposit's address. `payer` is the only possible caller,
-    /// or the zero key if it was not known. Amounts are in base units.
+    /// or the zero key if the payer was not known. Amounts are in base units.
     pub fn hash_of(
         terms_hash: &[u8; 32],
         payer: &Pubkey,

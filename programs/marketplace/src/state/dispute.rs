@@ -104,7 +104,7 @@ impl Dispute {
         Ok(std::mem::take(&mut self.owed))
     }
 
-    /// Only an upheld dispute awards, at most the price to the caller. An open one has no time of outcome.
+    /// Only an upheld dispute awards anything, at most the price to the caller. An open one has no time of outcome.
     pub fn invariant(&self) -> Result<()> {
         let nothing = self.amount_to_caller == 0 && self.amount_to_treasury == 0;
         let sound = match self.outcome {

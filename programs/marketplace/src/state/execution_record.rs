@@ -78,7 +78,7 @@ pub struct ExecutionRecord {
     pub signing_key: Pubkey,
     /// Key whose grant paid; zero if no grant paid.
     pub key_id: [u8; 16],
-    /// Gets the rent of this account and the escrow back: a wallet, a tank, or an account that the payer named.
+    /// Gets this account's and the escrow's rent back: a wallet, a `Spender`, or an account that the payer named.
     pub rent_sponsor: Pubkey,
     /// Price, base units.
     pub price: u64,
@@ -100,8 +100,8 @@ pub struct ExecutionRecord {
     pub listing_version: u32,
     /// Dispatch to result, milliseconds, as the relay measured it; 0 until settled.
     pub execution_time_ms: u32,
-    /// Gas lamports put in here at open, for the relay authority that ends the execution. If anyone else ends it, they
-    /// go back to the gas balance that paid them, or to `rent_sponsor` if no grant paid. The value never changes.
+    /// Gas lamports put into this account at open, for the relay authority that ends the execution. If anyone else
+    /// ends it, they go back to the gas balance that paid them, or to `rent_sponsor` if no grant paid. Never changes.
     pub gas_lamports: u32,
     /// Fee, basis points; becomes 0 when a frozen treasury waives it.
     pub fee_bps: u16,
@@ -240,8 +240,8 @@ impl ExecutionRecord {
             .saturating_add(waits.max(ENDED_RECORD_SECONDS))
     }
 
-    /// The record is consistent. For instructions without its escrow. An
-    /// ended record has an end time, and only a settled one has a result.
+    /// The record is consistent. Used by instructions that do not have its escrow.
+    /// An ended record has an end time, and only a settled one has a result.
     pub fn book_invariant(&self) -> Result<()> {
         use ExecutionStatus::*;
         let sound = match self.status {
@@ -274,8 +274,8 @@ impl ExecutionRecord {
 
 /// Pay a record's gas to the first receiver that can take it. Returns the receiver and its lamports. Gas stays in the
 /// record until it is closed, if no receiver can take it or if the record needs it for its rent after a rent increase.
-/// So gas can never block money. Call it after the last call to another program: the runtime refuses calls by a program
-/// that has moved lamports already.
+/// So gas can never block a payment. Call it after the last call to another program: the runtime refuses calls by a
+/// program that has moved lamports already.
 pub fn pay_gas<'a, 'info: 'a>(
     record: &Account<'info, ExecutionRecord>,
     receivers: impl IntoIterator<Item = &'a AccountInfo<'info>>,
