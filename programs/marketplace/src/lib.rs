@@ -21,8 +21,8 @@
 //! Each instruction lists its errors. All can also fail with ArithmeticOverflow, or with an error whose name ends in
 //! Unsound, Insolvent or Overspent: then an account breaks its own rules, and nothing changes.
 //!
-//! `state/` holds the accounts and their transitions, `instructions/` the checks of who may cause them, `signature.rs`
-//! the only verifier of signatures, and `events.rs` the events for indexers.
+//! `state/` has the accounts and their transitions, `instructions/` the checks of who may cause them. `signature.rs` is
+//! the only verifier of signatures. `events.rs` has the events for indexers.
 
 use anchor_lang::prelude::*;
 
@@ -73,9 +73,9 @@ pub mod marketplace {
         initialize_config_handler(ctx, args)
     }
 
-    /// Change settings immediately. Absent settings keep their values, and open executions keep the settings
-    /// of their open. If `admin_delay_seconds` is not 0, use `propose_change` for any change of fee, bond,
-    /// minimum price or tiers, for a shorter dispute window, and for a higher or removed exposure limit.
+    /// Change settings immediately. Absent settings keep their values, and open executions keep the settings of
+    /// their open. If `admin_delay_seconds` is not 0, fee, bond, minimum price and tiers cannot change here, the
+    /// dispute window cannot get shorter, and the exposure limit cannot rise or end. Use `propose_change` for them.
     ///
     /// Authority: the admin. Emits `ConfigUpdated`.
     /// Errors: NotAdmin, ChangeMustWait, the OutOfBounds errors, InvalidTiers.

@@ -1,6 +1,6 @@
 //! The only verifier of Ed25519: a creator's signature over a result, and a signing key's proof of possession.
 //!
-//! The signature is an argument of the instruction. The Ed25519 precompile would give the same answer, but it costs the
+//! The signature is an argument of the instruction. The Ed25519 precompile would give the same answer. But it costs the
 //! fee of a second signature and 250 bytes more, and other programs could not call settle.
 
 use anchor_lang::prelude::*;

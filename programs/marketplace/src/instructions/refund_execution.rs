@@ -142,8 +142,8 @@ impl<'info> RefundExecution<'info> {
         require_address(self.spender.key, &tank)
     }
 
-    /// The possible receivers of the gas, in order: the relay authority that ends it, the tank
-    /// that paid it, the caller if it signs and its tank cannot take so little, the rent sponsor.
+    /// The possible receivers of the gas, in order: a relay authority that ends it; the tank that
+    /// paid it; the caller, if it signs and its tank cannot take so little; the rent sponsor.
     fn gas_receivers<'a>(&'a self, by_relay: bool) -> impl Iterator<Item = &'a AccountInfo<'info>> {
         let authority = self.authority.as_ref();
         let tank = self.by_grant().then_some(self.spender.as_ref());

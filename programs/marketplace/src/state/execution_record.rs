@@ -272,10 +272,10 @@ impl ExecutionRecord {
     }
 }
 
-/// Pay a record's gas to the first receiver that can take it. Returns the receiver and its lamports. Gas stays in the
-/// record until it is closed, if no receiver can take it or if the record needs it for its rent after a rent increase.
-/// So gas can never block a payment. Call it after the last call to another program: the runtime refuses calls by a
-/// program that has moved lamports already.
+/// Pay a record's gas to the first receiver that can take it. Returns the receiver and its lamports.
+/// If none can take it, or the record needs it for its own rent after a rent increase, the gas stays
+/// in the record until it is closed. So gas can never block a payment. Call it after the last call
+/// to another program: the runtime refuses calls by a program that has moved lamports already.
 pub fn pay_gas<'a, 'info: 'a>(
     record: &Account<'info, ExecutionRecord>,
     receivers: impl IntoIterator<Item = &'a AccountInfo<'info>>,
