@@ -1,7 +1,7 @@
-//! Where accounts must be, for the four instructions that every paid call may need: the opens, settle and refund.
-//! The bump that a search found once is kept in the account, so that one hash tells the address, a tenth of the work
-//! of Anchor's `seeds`, which all other instructions use; the seeds in the `idl-build` attributes of the four are
-//! for clients, who find the same addresses by them.
+//! Checks the addresses of accounts, for the instructions of a paid call: the opens, settle and
+//! both refunds. Each account stores the bump that a search found once, so one hash gives its
+//! address, a tenth of the work of Anchor's `seeds`. All other instructions use `seeds`. The seeds
+//! in the `idl-build` attributes are for clients, which derive the same addresses from them.
 
 use anchor_lang::error::ErrorCode;
 use anchor_lang::prelude::*;
@@ -12,10 +12,10 @@ use crate::errors::MarketplaceError;
 use crate::state::{AgentListing, CreatorCollateral, Deposit, ExecutionRecord, KeyGrant};
 use crate::tokens;
 
-/// What the runtime hashes after seeds, bump and program; it keeps these addresses apart from all others.
+/// The runtime hashes this after seeds, bump and program. It separates these addresses from all other hashes.
 const MARKER: &[u8] = b"ProgramDerivedAddress";
 
-/// The address of up to three seeds (empty ones add nothing) and a bump that a search has found before.
+/// The address of up to three seeds (empty ones add nothing) and a bump that a search found before.
 #[inline(never)]
 pub fn address_of(seeds: [&[u8]; 3], bump: u8, program: &Pubkey) -> Pubkey {
     let [first, second, third] = seeds;
@@ -24,9 +24,9 @@ pub fn address_of(seeds: [&[u8]; 3], bump: u8, program: &Pubkey) -> Pubkey {
         .into()
 }
 
-/// An account of ours that knows its address.
+/// A program account that stores the parts of its address.
 pub trait Located {
-    /// The address that its fields and bump make.
+    /// The address derived from its fields and bump.
     fn address(&self) -> Pubkey;
 }
 
@@ -65,7 +65,7 @@ impl Located for Deposit {
     }
 }
 
-/// The account is where its own fields say.
+/// The account is at the address derived from its own fields.
 pub fn require_canonical_address<'info, T>(account: &Account<'info, T>) -> Result<()>
 where
     T: Located + AccountSerialize + AccountDeserialize + Clone,
@@ -73,7 +73,7 @@ where
     require_address(&account.key(), &account.address())
 }
 
-/// The collateral is at its address and stands for this listing.
+/// The collateral is at its address and belongs to this listing.
 pub fn require_collateral_of<'info>(
     collateral: &Account<'info, CreatorCollateral>,
     listing: &Pubkey,
@@ -96,7 +96,7 @@ pub fn require_escrow_of(
     require_address(escrow.key, &address)
 }
 
-/// The account is this deposit's vault, its associated token account; says how many base units it holds.
+/// The account is this deposit's vault, its associated token account. Returns the base units that it holds.
 pub fn require_vault_of(
     vault: &AccountInfo,
     deposit: &Account<'_, Deposit>,
@@ -110,7 +110,7 @@ pub fn require_vault_of(
     tokens::require_owned(vault, mint, &key, unsound).map(|vault| vault.amount)
 }
 
-/// The transaction lets the account be written: what Anchor asks of one that is declared `mut`, with its error.
+/// The account is writable. Fails with the error of Anchor's `mut`.
 pub fn require_writable<'info, T>(account: &Account<'info, T>) -> Result<()>
 where
     T: AccountSerialize + AccountDeserialize + Clone,

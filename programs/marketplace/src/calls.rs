@@ -1,23 +1,23 @@
-//! Calls of the system and the token program, packed by hand: their own encoders bring a serialisation library along
-//! that would be a twentieth of this program, and cost more than the calls do.
+//! Calls of the system and token programs, encoded by hand. Their own encoders need a serialization library that would
+//! be a twentieth of this program, and they cost more than the calls do.
 
 use anchor_lang::prelude::*;
 use anchor_lang::solana_program::instruction::Instruction;
 use anchor_lang::solana_program::program::invoke_signed;
 
-/// What a call may do with an account.
+/// How a call uses an account.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Reads,
     Writes,
-    /// It signs.
+    /// Signs.
     Asks,
-    /// It signs and is written.
+    /// Signs and is written.
     Gives,
 }
 
-/// Call a program. Those of the accounts that sign did so for the transaction, or are addresses of ours by `signers`,
-/// their seeds; empty seeds stand for the former.
+/// Call a program. A signing account signed the transaction, or is an address of this program with its seeds in
+/// `signers`. Empty seeds are ignored.
 #[inline(never)]
 pub fn call<const N: usize>(
     program: &Pubkey,

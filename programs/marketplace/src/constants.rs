@@ -4,13 +4,13 @@
 use anchor_lang::prelude::*;
 use const_crypto::ed25519::derive_program_address;
 
-/// Address and bump of the one `Config`, derived by the compiler, so that another program id needs no other change.
+/// Address and bump of the only `Config`, derived at compile time, so a new program id needs no other change.
 const CONFIG: ([u8; 32], u8) = derive_program_address(&[CONFIG_SEED], crate::ID_CONST.as_array());
 /// Address of the one `Config`.
 pub const CONFIG_ADDRESS: Pubkey = Pubkey::new_from_array(CONFIG.0);
 /// Bump of that address.
 pub const CONFIG_BUMP: u8 = CONFIG.1;
-/// Address and bump of the treasury, likewise.
+/// Address and bump of the treasury, also derived at compile time.
 const TREASURY: ([u8; 32], u8) =
     derive_program_address(&[TREASURY_SEED], crate::ID_CONST.as_array());
 /// Address of the treasury.
@@ -45,8 +45,8 @@ pub const COLLATERAL_VAULT_SEED: &[u8] = b"collateral_vault";
 /// Seed of a `KeyGrant`, followed by the wallet and the 16-byte key id.
 #[constant]
 pub const GRANT_SEED: &[u8] = b"grant";
-/// Seed of the address without data that a wallet approves as SPL delegate, followed by the wallet. Its lamports
-/// are the wallet's tank: gas, and rent where nobody lends it, of all its keys.
+/// Seed of a wallet's `Spender` address, followed by the wallet. The wallet approves it as SPL delegate. It has no
+/// data. Its lamports are the gas balance (the tank): gas of all the wallet's keys, and rent if nobody else lends it.
 #[constant]
 pub const SPENDER_SEED: &[u8] = b"spender";
 /// Seed of an `ExecutionRecord`, followed by the 16-byte execution id.
@@ -55,40 +55,40 @@ pub const EXECUTION_SEED: &[u8] = b"execution";
 /// Seed of the token account that holds one execution's price, followed by the record's address.
 #[constant]
 pub const ESCROW_SEED: &[u8] = b"escrow";
-/// Seed of the address without data that keeps the right to close an escrow that was handed over, followed by who lent
-/// its rent: so the lender is known when the record is gone.
+/// Seed of the address that can close a handed-over escrow, followed by the account that lent the escrow's rent: the
+/// record may be closed first, and then only this address names the lender. It has no data.
 #[constant]
 pub const CLOSER_SEED: &[u8] = b"closer";
 /// Seed of a `Dispute`, followed by the record's address.
 #[constant]
 pub const DISPUTE_SEED: &[u8] = b"dispute";
 
-/// Seed of a `Deposit`, followed by the hash that the payment's terms make.
+/// Seed of a `Deposit`, followed by the hash of terms, payer, price and service fee.
 #[constant]
 pub const DEPOSIT_SEED: &[u8] = b"deposit";
 
-/// Hashed before the caller and the nonce to make an execution id; names the purpose so that no
-/// other hash of the same bytes can pass for one.
+/// Domain prefix of an execution id's hash, followed by the caller and
+/// the nonce. So no other hash of the same bytes can pass for an id.
 #[constant]
 pub const EXECUTION_ID_DOMAIN: &[u8] = b"agent-marketplace:execution:v1";
-/// Precedes the listing's 32 raw bytes in the message that proves possession of a signing key.
+/// Domain prefix of the message that proves possession of a signing key, followed by the listing's 32 address bytes.
 #[constant]
 pub const REGISTER_DOMAIN: &[u8] = b"agent-marketplace:register:v1:";
 
-/// Hashed before what is to be bought to make a deposit's terms.
+/// Domain prefix of the hash of a deposit's terms.
 #[constant]
 pub const DEPOSIT_TERMS_DOMAIN: &[u8] = b"agent-marketplace:deposit-terms:v1:";
-/// Hashed before a deposit's terms, payer and amounts to make its address.
+/// Domain prefix of the hash in a deposit's address, followed by terms hash, payer, price and service fee.
 #[constant]
 pub const DEPOSIT_DOMAIN: &[u8] = b"agent-marketplace:deposit:v1:";
 
-/// Layout version that every account carries in its first byte after the discriminator.
+/// Layout version, in the first byte of every account after the discriminator.
 pub const ACCOUNT_VERSION: u8 = 1;
 
 /// Basis points in a whole.
 #[constant]
 pub const BPS_DENOMINATOR: u16 = 10_000;
-/// The fee creators are promised not to exceed: 1%.
+/// Highest fee, as promised to creators: 1%.
 #[constant]
 pub const MAX_FEE_BPS: u16 = 100;
 /// Decimals of the settlement token; Circle's USDC has six.
@@ -105,12 +105,12 @@ pub const MIN_PRICE_CEILING: u64 = 1_000_000;
 pub const DISPUTE_WINDOW_SECONDS_MIN: u32 = 259_200;
 #[constant]
 pub const DISPUTE_WINDOW_SECONDS_MAX: u32 = 2_592_000;
-/// Least and greatest time between an execution's deadline and the refund that anyone may trigger.
+/// Least and greatest time between an execution's deadline and its `refund_at`, seconds.
 #[constant]
 pub const REFUND_GRACE_SECONDS_MIN: u32 = 300;
 #[constant]
 pub const REFUND_GRACE_SECONDS_MAX: u32 = 3_600;
-/// Least and greatest bound on a listing's timeout, seconds.
+/// Least and greatest `max_timeout_seconds`, the limit of a listing's timeout.
 #[constant]
 pub const MAX_TIMEOUT_SECONDS_MIN: u32 = 60;
 #[constant]
@@ -118,7 +118,7 @@ pub const MAX_TIMEOUT_SECONDS_MAX: u32 = 86_400;
 /// Greatest dispute bond, lamports: 1 SOL.
 #[constant]
 pub const DISPUTE_BOND_LAMPORTS_MAX: u64 = 1_000_000_000;
-/// Greatest multiple of a listing's collateral that the prices opened in one dispute window may be limited to.
+/// Greatest `exposure_multiple`, the limit of prices opened in one dispute window as a multiple of the collateral.
 #[constant]
 pub const EXPOSURE_MULTIPLE_MAX: u32 = 1_000;
 /// Greatest price that a collateral tier can allow, base units: 10,000 USDC.
@@ -130,7 +130,7 @@ pub const TIER_DEPOSIT_MAX: u64 = 100_000_000_000_u64;
 /// Most that one dispute can take from a listing's collateral, as a multiple of the disputed price.
 #[constant]
 pub const SLASH_MULTIPLE: u64 = 20;
-/// Longest time that a change of what widens power can be made to wait, seconds: 30 days.
+/// Greatest `admin_delay_seconds`, the delay of a proposed change: 30 days.
 #[constant]
 pub const ADMIN_DELAY_SECONDS_MAX: u32 = 2_592_000;
 /// How many collateral tiers a config can hold.
@@ -155,64 +155,64 @@ pub const MAX_RELAY_AUTHORITIES: u8 = 8;
 /// Longest life of a key's grant, seconds: one year.
 #[constant]
 pub const MAX_GRANT_SECONDS: i64 = 31_536_000;
-/// Most that one execution may take as gas, lamports: twenty signatures.
+/// Most gas of one execution, lamports: the base fees of twenty signatures.
 #[constant]
 pub const MAX_GAS_LAMPORTS: u32 = 100_000;
-/// What a grant allows where its wallet says nothing, lamports: two transactions, and as much again for priority.
+/// Default `max_gas_lamports` of a grant: two transactions, and as much again for priority fees.
 #[constant]
 pub const DEFAULT_MAX_GAS_LAMPORTS: u32 = 20_000;
-/// Most that a deposit can hold beyond the price for the marketplace's service, base units: 0.05 USDC.
+/// Highest service fee of a deposit, on top of the price, base units: 0.05 USDC.
 #[constant]
 pub const MAX_SERVICE_FEE: u64 = 50_000;
-/// How long after it was prepared a deposit can open its execution, seconds; then anyone can refund it.
+/// Lifetime of a deposit, seconds. It can open its execution before the end; after that anyone can refund a paid one.
 #[constant]
 pub const DEPOSIT_SECONDS: i64 = 600;
-/// How long after it was prepared a deposit that nobody paid can be closed by anyone, seconds: one day.
+/// Seconds after its preparation from which anyone can close an unpaid deposit: one day.
 #[constant]
 pub const UNFUNDED_DEPOSIT_SECONDS: i64 = 86_400;
-/// How long after `refund_at` a refund that the caller's account cannot receive may be handed over, seconds: 7 days.
+/// Seconds after `refund_at` from which a refund that the caller's account cannot receive can be handed over: 7 days.
 #[constant]
 pub const HAND_OVER_SECONDS: i64 = 604_800;
-/// How long an ended record stays at least, seconds: longer than a nonce's day can be used, so that an id never recurs.
+/// Minimum time that an ended record stays, seconds: longer than its nonce is valid, so an id never repeats.
 #[constant]
 pub const ENDED_RECORD_SECONDS: i64 = 259_200;
-/// How long after its dispute window any ended record can be closed without an archive, seconds: one year.
+/// Seconds after its dispute window from which a paid record can be closed without an archive: one year.
 #[constant]
 pub const UNARCHIVED_RECORD_SECONDS: i64 = 31_536_000;
 /// Length of the day that a nonce begins with, seconds.
 #[constant]
 pub const NONCE_DAY_SECONDS: u64 = 86_400;
-/// How long the admin may leave a dispute unanswered before anyone can end it.
+/// Seconds that the admin has to decide a dispute before anyone can end it: 30 days.
 #[constant]
 pub const DISPUTE_LAPSE_SECONDS: i64 = 2_592_000;
-/// How long an ended dispute stays, seconds: the longest dispute window, so that its record can have no other.
+/// Seconds that an ended dispute stays: the longest dispute window, so its record cannot be disputed again.
 #[constant]
 pub const ENDED_DISPUTE_SECONDS: i64 = DISPUTE_WINDOW_SECONDS_MAX as i64;
 
 /// Seed of an `Archive`, followed by its index, u16 little-endian.
 #[constant]
 pub const ARCHIVE_SEED: &[u8] = b"archive";
-/// Hashed before a record's address and fields to make its leaf; longer than nothing, so that no two nodes of
-/// the tree, 64 bytes, can pass for a record.
+/// Domain prefix of a leaf's hash, followed by the record's address and fields. Inner nodes hash 64 bytes without a
+/// prefix, so none of them can pass for a record.
 #[constant]
 pub const ARCHIVE_LEAF_DOMAIN: &[u8] = b"agent-marketplace:archive:v1";
 /// Levels of an archive's tree below its root: room for 2^20 leaves.
 #[constant]
 pub const ARCHIVE_DEPTH: u8 = 20;
-/// Roots that an archive's tree remembers, the buffer of SPL Account Compression.
+/// Number of recent roots that an archive's tree keeps: the buffer size of SPL Account Compression.
 #[constant]
 pub const ARCHIVE_BUFFER: u8 = 64;
-/// Leaves that an archive has room for.
+/// Leaves that fit into an archive.
 #[constant]
 pub const ARCHIVE_CAPACITY: u32 = 1_048_576;
-/// Leaves from which on the next archive can be made: nine tenths, so that archiving never waits for a tree.
+/// Leaves from which on the next archive can be created: nine tenths, so archiving never waits for a tree.
 #[constant]
 pub const ARCHIVE_SUCCESSOR_COUNT: u32 = 943_719;
 /// Bytes of a tree's account.
 #[constant]
 pub const ARCHIVE_TREE_BYTES: u32 = 44_280;
-/// Most records that one `archive_executions` takes; their addresses and those of as many rent sponsors are
-/// what a transaction can carry.
+/// Most records in one `archive_executions`: one transaction can carry their addresses and those of as many rent
+/// sponsors, but no more.
 #[constant]
 pub const MAX_ARCHIVED_RECORDS: u8 = 12;
 

@@ -1,6 +1,6 @@
-//! Makes program and token accounts at program addresses. A stranger can send lamports to an
-//! address before it is used, and the system program's plain creation then refuses; this way of
-//! making them does not.
+//! Creates program and token accounts at program addresses. A stranger can send lamports to an
+//! address before it is used, and the system program's `CreateAccount` then fails. The functions here
+//! do not fail then.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::{Token, TokenAccount};
@@ -16,18 +16,18 @@ const CREATE_ACCOUNT: u32 = 0;
 const ASSIGN: u32 = 1;
 const TRANSFER: u32 = 2;
 const ALLOCATE: u32 = 8;
-/// Number of the token program's.
+/// Number of the token program's instruction.
 const INITIALIZE_ACCOUNT_3: u8 = 18;
-/// Number of the associated token program's.
+/// Number of the associated token program's instruction.
 const CREATE: u8 = 0;
 
 /// Bytes that the runtime adds to every account when it counts rent.
 const ACCOUNT_STORAGE_OVERHEAD: u64 = 128;
 
-/// Whose lamports pay: a wallet that signed the transaction, or an address of ours by its seeds.
+/// The account whose lamports pay: a wallet that signed the transaction, or an address of this program with its seeds.
 pub struct Funder<'a, 'info> {
     pub account: &'a AccountInfo<'info>,
-    /// Seeds of the account where it is an address of ours; empty where it signed the transaction.
+    /// Seeds of the account if it is an address of this program; empty if it signed the transaction.
     pub seeds: &'a [&'a [u8]],
 }
 
@@ -40,7 +40,7 @@ impl<'a, 'info> Funder<'a, 'info> {
         }
     }
 
-    /// Move lamports to an account; nothing where the amount is zero.
+    /// Move lamports to an account. Does nothing if the amount is zero.
     pub fn send(&self, to: &AccountInfo<'info>, lamports: u64) -> Result<()> {
         if lamports == 0 {
             return Ok(());
@@ -88,8 +88,8 @@ pub fn create_account<'info>(
     call(system, &assign, [made], [&[], seeds])
 }
 
-/// Lamports that keep an account of `space` bytes alive, as the Rent sysvar has it now. The sysvar's factor is a
-/// float: it is taken apart into integers, which takes fewer compute units, and the result is rounded up.
+/// Rent-exempt minimum of an account of `space` bytes, lamports, from the Rent sysvar. The sysvar's factor is a float.
+/// Integer arithmetic on its bits takes fewer compute units. The result is rounded up.
 pub fn rent_exempt_minimum(space: usize) -> Result<u64> {
     let rent = Rent::get()?;
     let bytes = u64::try_from(space)
@@ -106,7 +106,7 @@ pub fn rent_exempt_minimum(space: usize) -> Result<u64> {
 
 /// bytes x lamports x a positive float given by its bits.
 fn rent_of(bytes: u64, lamports: u64, factor: u64) -> Option<u64> {
-    /// What the sysvar has had since the beginning, and what it is to have: no need for long arithmetic.
+    /// The sysvar's factor is 2.0 since genesis, and is planned to be 1.0. Neither needs long arithmetic.
     const TWO: u64 = 0x4000_0000_0000_0000;
     const ONE: u64 = 0x3ff0_0000_0000_0000;
     match factor {
@@ -114,7 +114,7 @@ fn rent_of(bytes: u64, lamports: u64, factor: u64) -> Option<u64> {
         ONE => return bytes.checked_mul(lamports),
         _ => (),
     }
-    /// Bits of a float's fraction, and the bias of its exponent with them taken in.
+    /// Bits of a float's fraction, and the bias of its exponent plus these bits.
     const FRACTION: u32 = 52;
     const BIAS: u64 = 1_075;
     let mantissa = (factor & ((1 << FRACTION) - 1)) | (1 << FRACTION);
@@ -128,8 +128,8 @@ fn rent_of(bytes: u64, lamports: u64, factor: u64) -> Option<u64> {
     u64::try_from(whole).ok()?.checked_add(u64::from(!exact))
 }
 
-/// How much of `lamports` an account can give without failing the transaction: what it has above its rent. One that
-/// a rise of the rent has left below it gives nothing: runtimes differ in whether such an account may lose lamports.
+/// How many of `lamports` an account can give without failing the transaction: at most its balance above its rent.
+/// After a rent increase, an account below its rent gives nothing: runtimes differ in whether it may lose lamports.
 pub fn spendable(account: &AccountInfo, lamports: u64) -> Result<u64> {
     let above = account
         .lamports()
@@ -137,7 +137,7 @@ pub fn spendable(account: &AccountInfo, lamports: u64) -> Result<u64> {
     Ok(lamports.min(above))
 }
 
-/// Whether an account can be given lamports without failing the transaction: it is writable, is no program, and
+/// True if an account can receive lamports without failing the transaction: it is writable, is no program, and
 /// is rent-exempt afterwards.
 pub fn can_take(account: &AccountInfo, lamports: u64) -> Result<bool> {
     let after = account.lamports().saturating_add(lamports);
@@ -146,8 +146,8 @@ pub fn can_take(account: &AccountInfo, lamports: u64) -> Result<bool> {
         && after >= rent_exempt_minimum(account.data_len())?)
 }
 
-/// The first of these that can be given the rent of a token account that is to be closed. One that cannot be given
-/// lamports any more must not hold up the money of others.
+/// The first of `takers` that can receive the rent of a token account that is about to be closed. A taker that cannot
+/// receive lamports must not block the money of others.
 pub fn first_taker<'a, 'info>(
     closing: &AccountInfo<'info>,
     takers: [&'a AccountInfo<'info>; 2],
@@ -177,7 +177,7 @@ pub fn create_token_account<'info>(
     call(token_program.key, &data, accounts, [&[], &[]])
 }
 
-/// Make the associated token account of `owner`; only the program that derives its address can.
+/// Create the associated token account of `owner`. Only the program that derives its address can create it.
 pub fn create_associated_account<'info>(
     funder: &Signer<'info>,
     account: &AccountInfo<'info>,
@@ -196,12 +196,12 @@ pub fn create_associated_account<'info>(
     call(associated_token.key, &[CREATE], accounts, [&[], &[]])
 }
 
-/// Bytes of an account of ours of this kind.
+/// Size of an account of this type, bytes, with its discriminator.
 pub fn space_of<T: Space + Discriminator>() -> usize {
     T::DISCRIMINATOR.len().saturating_add(T::INIT_SPACE)
 }
 
-/// Make one of our own accounts at the address of `seeds`, rent paid by `payer`, and write `value` into it.
+/// Create an account of this program at the address of `seeds`, rent paid by `payer`, and write `value` into it.
 pub fn create_state<'info, T: AccountSerialize + Space + Discriminator>(
     payer: &Signer<'info>,
     account: &AccountInfo<'info>,
@@ -213,19 +213,19 @@ pub fn create_state<'info, T: AccountSerialize + Space + Discriminator>(
     write_state(account, value)
 }
 
-/// Write `value` over an account of ours.
+/// Write `value` over an account of this program.
 pub fn write_state<T: AccountSerialize>(account: &AccountInfo, value: &T) -> Result<()> {
     let mut data = account.try_borrow_mut_data()?;
     value.try_serialize(&mut Packer(&mut data))
 }
 
-/// Write an account that is not declared `mut`, as Anchor does with those that are when an instruction ends, at a third
-/// of the cost.
+/// Write an account back: before a call to another program, or because it is not declared `mut`. Anchor writes `mut`
+/// accounts when an instruction ends, at three times the cost.
 pub fn save<T: AccountSerialize + AccountDeserialize + Clone>(account: &Account<T>) -> Result<()> {
     write_state(account.as_ref(), &**account)
 }
 
-/// An account of ours of this kind, or nothing where it is none.
+/// The account as a `T`, or `None` if it is not one of this program.
 pub fn read_state<T: AccountDeserialize>(account: &AccountInfo) -> Option<T> {
     if account.owner != &crate::ID {
         return None;

@@ -1,4 +1,4 @@
-//! Every way an instruction says no. Grouped by account, append-only after launch: a code, once published, keeps its
+//! The errors of all instructions, grouped by account. Append-only after launch: a published error code keeps its
 //! meaning.
 
 use anchor_lang::prelude::*;
@@ -255,7 +255,7 @@ pub enum MarketplaceError {
     #[msg("The caller has not moved all USDC out of this account yet")]
     EscrowNotEmpty,
 
-    // What a key takes from the tank
+    // A grant's limit on lamports from the tank
     #[msg("The key's grant allows no more lamports from the tank in this period")]
     GrantLamportsExceeded,
 

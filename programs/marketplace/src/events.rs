@@ -32,7 +32,7 @@ pub struct ConfigSettings {
     pub longest_span_seconds: u32,
     pub exposure_multiple: u32,
     pub admin_delay_seconds: u32,
-    /// Those in use, lowest first.
+    /// The tiers in use, lowest first.
     pub tiers: Vec<CollateralTier>,
 }
 
@@ -55,12 +55,12 @@ impl ConfigSettings {
     }
 }
 
-/// The admin gave or took a creator's badge.
+/// The admin gave or removed a creator's badge.
 #[event]
 pub struct CreatorVerificationChanged {
     pub creator: Pubkey,
     pub verified: bool,
-    /// Unix seconds; 0 when the badge was taken.
+    /// Unix seconds; 0 when the badge was removed.
     pub verified_at: i64,
 }
 
@@ -80,7 +80,7 @@ pub struct AgentListed {
     pub listing_version: u32,
     /// Collateral in the vault, base units.
     pub deposited: u64,
-    /// Who paid the vault's rent.
+    /// The account that paid the vault's rent.
     pub rent_sponsor: Pubkey,
     pub metadata_hash: [u8; 32],
     pub metadata_uri: String,
@@ -88,7 +88,7 @@ pub struct AgentListed {
     pub listed_at: i64,
 }
 
-/// A creator changed what a listing promises or where it is paid.
+/// A creator changed a listing's terms or payout account.
 #[event]
 pub struct ListingUpdated {
     pub listing: Pubkey,
@@ -121,15 +121,15 @@ pub struct GrantCreated {
     pub total_max: u64,
     pub period_seconds: u32,
     pub max_gas_lamports: u32,
-    /// Most gas and rent from the tank in one period, lamports; 0 for no cap.
+    /// Most gas and rent from the wallet's gas balance in one period, lamports; 0 for no cap.
     pub max_lamports: u64,
     pub expires_at: i64,
     pub created_at: i64,
-    /// Who paid the grant's rent.
+    /// The account that paid the grant's rent.
     pub rent_sponsor: Pubkey,
 }
 
-/// A key's spending right ended for good.
+/// A key's spending right was revoked permanently.
 #[event]
 pub struct GrantRevoked {
     pub grant: Pubkey,
@@ -145,7 +145,7 @@ pub struct ExecutionOpened {
     pub listing: Pubkey,
     pub caller: Pubkey,
     pub signing_key: Pubkey,
-    /// All zero when the wallet opened it itself.
+    /// All zero if no grant paid.
     pub key_id: [u8; 16],
     pub rent_sponsor: Pubkey,
     pub price: u64,
@@ -156,22 +156,22 @@ pub struct ExecutionOpened {
     pub deadline: i64,
     pub refund_at: i64,
     pub dispute_window_seconds: u32,
-    /// Lamports parked for the relay authority that ends it.
+    /// Gas lamports in the record, for the relay authority that ends the execution.
     pub gas_lamports: u32,
-    /// The grant's count and spend after this open; 0 when the wallet opened it itself.
+    /// The grant's count and total spend after this open; 0 if no grant paid.
     pub grant_execution_count: u64,
     pub grant_total_spent: u64,
-    /// The grant's period after this open, unix seconds, and its spend; 0 when the wallet opened it itself.
+    /// Start of the grant's period, unix seconds, and its spend after this open; 0 if no grant paid.
     pub grant_period_start: i64,
     pub grant_period_spent: u64,
-    /// Lamports that the grant took from the tank in that period, after this open; 0 when the wallet opened it itself.
+    /// Lamports that the grant took from the gas balance in that period, this open included; 0 if no grant paid.
     pub grant_period_lamports: u64,
-    /// The listing's exposure after this open: start of its window, unix seconds, and prices opened in it.
+    /// The listing's exposure after this open: start of its window, unix seconds, and sum of the prices opened in it.
     pub exposure_window_start: i64,
     pub exposure_opened: u64,
-    /// The deposit that paid, which is gone; the zero key when none did.
+    /// The deposit that paid, now closed; the zero key if none did.
     pub deposit: Pubkey,
-    /// Base units of the deposit that went to the treasury; 0 where a frozen treasury left them in the escrow.
+    /// Base units of the deposit that went to the treasury; 0 if a frozen treasury left them in the escrow.
     pub service_fee: u64,
 }
 
@@ -184,9 +184,9 @@ pub struct ExecutionSettled {
     pub result_hash: [u8; 32],
     /// Base units paid to the creator: price minus fee.
     pub creator_amount: u64,
-    /// Base units paid to the treasury as fee, without dust.
+    /// Fee paid to the treasury, base units, without tokens that strangers sent to the escrow.
     pub platform_amount: u64,
-    /// Basis points in force; 0 where a frozen treasury waived the fee.
+    /// Fee, basis points; 0 if a frozen treasury waived it.
     pub fee_bps: u16,
     /// True when the treasury could not receive and the creator got everything.
     pub fee_waived: bool,
@@ -194,7 +194,7 @@ pub struct ExecutionSettled {
     pub settled_at: i64,
     /// The creator's account that was paid.
     pub payout: Pubkey,
-    /// Who got the gas that was parked, and how many lamports of it.
+    /// The account that got the gas, and how many lamports; both zero if no gas was paid.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,
 }
@@ -206,48 +206,48 @@ pub struct ExecutionRefunded {
     pub execution_id: [u8; 16],
     pub listing: Pubkey,
     pub caller: Pubkey,
-    /// Base units that left the escrow, dust included.
+    /// Base units that left the escrow, including tokens that strangers sent to it.
     pub amount: u64,
     /// See `RefundReason`.
     pub reason: u8,
     pub refunded_at: i64,
-    /// True when the key's grant got its spend back.
+    /// True if the price was subtracted from the grant's spend.
     pub grant_restored: bool,
-    /// The grant's spend after this refund, whole and of its period; 0 when nothing was given back.
+    /// The grant's total and period spend after this refund; 0 if `grant_restored` is false.
     pub grant_total_spent: u64,
     pub grant_period_spent: u64,
-    /// The listing's exposure after this refund: start of its window, unix seconds, and prices opened in it.
+    /// The listing's exposure after this refund: start of its window, unix seconds, and sum of the prices opened in it.
     pub exposure_window_start: i64,
     pub exposure_opened: u64,
-    /// Who got the gas that was parked, and how many lamports of it.
+    /// The account that got the gas, and how many lamports; both zero if no gas was paid.
     pub gas_to: Pubkey,
     pub gas_lamports: u32,
-    /// True when the caller's account could not receive, and the escrow account itself became the caller's.
+    /// True if the caller's account could not receive, and the caller became owner of the escrow account itself.
     pub handed_over: bool,
 }
 
-/// The admin changed settings; all of them after the change.
+/// The admin changed settings, or the guardian or the admin paused opens. Contains all settings after the change.
 #[event]
 pub struct ConfigUpdated {
     pub config: Pubkey,
     pub settings: ConfigSettings,
 }
 
-/// The admin announced a change that waits until it is due.
+/// The admin proposed a change that waits until it is due.
 #[event]
 pub struct ChangeProposed {
     pub change: Pubkey,
     pub change_id: u64,
-    /// Who paid the change's rent.
+    /// The account that paid the change's rent.
     pub rent_sponsor: Pubkey,
     /// Unix seconds.
     pub proposed_at: i64,
-    /// From when anyone can apply it, unix seconds.
+    /// Time from which anyone can apply it, unix seconds.
     pub due_at: i64,
     pub details: ConfigChange,
 }
 
-/// A change that was due took effect; everything that such a change can reach, after it.
+/// A pending change took effect. Contains everything that such a change can affect, after the change.
 #[event]
 pub struct ChangeApplied {
     pub change: Pubkey,
@@ -256,15 +256,15 @@ pub struct ChangeApplied {
     pub relay_authorities: Vec<Pubkey>,
     /// The zero key when there is none.
     pub guardian: Pubkey,
-    /// Who may become admin by accepting; the zero key when nobody.
+    /// The key that can become admin by accepting; the zero key if none.
     pub pending_admin: Pubkey,
 }
 
-/// The admin or the guardian dropped a change that waited.
+/// The admin or the guardian cancelled a pending change.
 #[event]
 pub struct ChangeCancelled {
     pub change: Pubkey,
-    /// Who dropped it.
+    /// The key that cancelled it.
     pub authority: Pubkey,
 }
 
@@ -283,11 +283,11 @@ pub struct AdminChanged {
     pub admin: Pubkey,
 }
 
-/// Other keys sign settles, and opens for API keys.
+/// The relay authorities changed: the keys that sign settles, and opens for API keys.
 #[event]
 pub struct RelayAuthoritiesChanged {
     pub config: Pubkey,
-    /// All of them, after the change.
+    /// All relay authorities after the change.
     pub relay_authorities: Vec<Pubkey>,
 }
 
@@ -302,22 +302,22 @@ pub struct TreasuryWithdrawn {
     pub remaining: u64,
 }
 
-/// Another key signs a listing's results from now on; open executions keep theirs.
+/// A listing's signing key changed. Open executions keep their key.
 #[event]
 pub struct SigningKeyRotated {
     pub listing: Pubkey,
     pub signing_key: Pubkey,
 }
 
-/// A listing is gone for good.
+/// A listing was delisted permanently.
 #[event]
 pub struct AgentDelisted {
     pub listing: Pubkey,
-    /// From when the collateral can go back, unix seconds.
+    /// Time from which the collateral can go back, unix seconds.
     pub returnable_at: i64,
 }
 
-/// A creator added to its collateral.
+/// A creator added to a listing's collateral.
 #[event]
 pub struct CollateralToppedUp {
     pub listing: Pubkey,
@@ -326,14 +326,14 @@ pub struct CollateralToppedUp {
     pub slashed: u64,
 }
 
-/// What was left of the collateral went back to its creator.
+/// The rest of a listing's collateral went back to its creator.
 #[event]
 pub struct CollateralReturned {
     pub listing: Pubkey,
     pub destination: Pubkey,
-    /// Base units sent, dust included.
+    /// Base units sent, including tokens that strangers sent to the vault.
     pub amount: u64,
-    /// Base units that stay for awards not yet claimed.
+    /// Base units that stay in the vault for awards not yet claimed.
     pub owed: u64,
     pub vault_closed: bool,
 }
@@ -349,27 +349,27 @@ pub struct GrantUpdated {
     pub total_max: u64,
     pub period_seconds: u32,
     pub max_gas_lamports: u32,
-    /// Most gas and rent from the tank in one period, lamports; 0 for no cap.
+    /// Most gas and rent from the wallet's gas balance in one period, lamports; 0 for no cap.
     pub max_lamports: u64,
     pub expires_at: i64,
-    /// The period that counts now, which a new length begins anew, its spend, and the lamports that it took.
+    /// Start of the current period, unix seconds, its spend and its lamports. A new period length starts a new period.
     pub period_start: i64,
     pub period_spent: u64,
     pub period_lamports: u64,
 }
 
-/// Lamports left a wallet's tank for the wallet.
+/// A wallet withdrew lamports from its gas balance.
 #[event]
 pub struct GasWithdrawn {
     pub wallet: Pubkey,
-    /// The tank.
+    /// The `Spender` address, whose lamports are the gas balance.
     pub spender: Pubkey,
     pub lamports: u64,
-    /// Lamports left in the tank.
+    /// Lamports left in the gas balance.
     pub remaining: u64,
 }
 
-/// A grant's account is gone, and its right with it.
+/// A grant's account was closed, which ended the key's spending right.
 #[event]
 pub struct GrantClosed {
     pub grant: Pubkey,
@@ -377,7 +377,7 @@ pub struct GrantClosed {
     pub key_id: [u8; 16],
 }
 
-/// An ended execution's account is gone, without a leaf.
+/// An ended execution's record was closed without being archived.
 #[event]
 pub struct ExecutionClosed {
     pub record: Pubkey,
@@ -386,24 +386,24 @@ pub struct ExecutionClosed {
     pub caller: Pubkey,
 }
 
-/// An escrow account that was handed over is gone, emptied by its caller.
+/// A handed-over escrow account was closed, after its caller had emptied it.
 #[event]
 pub struct EscrowClosed {
     pub record: Pubkey,
-    /// Who lent its rent and got it back.
+    /// The account that lent its rent and got it back.
     pub rent_sponsor: Pubkey,
     pub lamports: u64,
 }
 
-/// A deposit waits for its payment.
+/// A deposit was prepared for its payment.
 #[event]
 pub struct DepositPrepared {
     pub deposit: Pubkey,
-    /// SHA-256 of what is to be bought.
+    /// SHA-256 of the deposit's terms; see `DepositTerms`.
     pub terms_hash: [u8; 32],
-    /// The payer that the deposit's address names; the zero key when it names none.
+    /// The payer that the deposit's address names; the zero key if it names none.
     pub quoted_payer: Pubkey,
-    /// Who buys, and gets the money back otherwise.
+    /// The wallet that buys. It gets the money back if no execution is opened.
     pub caller: Pubkey,
     pub rent_sponsor: Pubkey,
     /// Base units.
@@ -426,7 +426,7 @@ pub struct DepositRefunded {
     /// Base units that went to the treasury.
     pub service_fee: u64,
     pub refunded_at: i64,
-    /// False when its rent sponsor could not take the rent: deposit and vault stay until it is refunded again.
+    /// False if the rent sponsor could not take the rent. Deposit and vault then stay until another `refund_deposit`.
     pub closed: bool,
 }
 
@@ -442,7 +442,7 @@ pub struct DisputeOpened {
     pub evidence_uri: String,
     /// Price of the disputed execution, base units.
     pub price: u64,
-    /// Who paid rent and bond.
+    /// The account that paid rent and bond.
     pub rent_sponsor: Pubkey,
     /// Lamports.
     pub bond: u64,
@@ -450,7 +450,7 @@ pub struct DisputeOpened {
     pub opened_at: i64,
 }
 
-/// The admin answered a dispute.
+/// The admin decided a dispute.
 #[event]
 pub struct DisputeResolved {
     pub dispute: Pubkey,
@@ -466,14 +466,14 @@ pub struct DisputeResolved {
     pub owed: u64,
     /// Lamports of the bond that were paid out.
     pub bond: u64,
-    /// The creator where rejected, who paid the bond where upheld.
+    /// The account that gets the bond: the creator if rejected, the account that paid it if upheld.
     pub bond_to: Pubkey,
     pub reason_hash: [u8; 32],
     pub resolved_at: i64,
-    /// The collateral's figures after it, base units.
+    /// The collateral's totals after this decision, base units.
     pub deposited: u64,
     pub slashed: u64,
-    /// 0 active, 1 paused, 2 delisted, after a pause by this slash.
+    /// 0 active, 1 paused, 2 delisted, after this decision, which may pause the listing.
     pub listing_status: u8,
 }
 
@@ -489,7 +489,7 @@ pub struct DisputeAwardClaimed {
     pub vault_closed: bool,
 }
 
-/// Nobody answered a dispute in time.
+/// Nobody decided a dispute in time, so it ended.
 #[event]
 pub struct DisputeLapsed {
     pub dispute: Pubkey,
@@ -502,39 +502,39 @@ pub struct DisputeLapsed {
     pub resolved_at: i64,
 }
 
-/// An ended dispute's account is gone.
+/// An ended dispute's account was closed.
 #[event]
 pub struct DisputeClosed {
     pub dispute: Pubkey,
     pub record: Pubkey,
 }
 
-/// A tree was registered, and takes records from now on.
+/// A tree was registered. It takes records from now on.
 #[event]
 pub struct ArchiveCreated {
     pub archive: Pubkey,
-    /// Place of the archive in the line of all, from 0.
+    /// Index of the archive, from 0.
     pub index: u16,
     pub tree: Pubkey,
     /// Unix seconds.
     pub created_at: i64,
 }
 
-/// Records became leaves and their accounts went. It is the only trace of their fields, so it is not printed but
-/// sent as the data of a call of the program to itself, which nothing can cut short.
+/// Records became leaves and their accounts were closed. The event is the only trace of their fields. So it is sent as
+/// the data of a call of the program to itself: unlike logs, this data cannot be truncated.
 #[event]
 pub struct ExecutionsArchived {
     pub archive: Pubkey,
     pub tree: Pubkey,
-    /// Leaf of the first execution; the others follow in their order.
+    /// Leaf index of the first execution; the others follow in order.
     pub first_index: u32,
     pub executions: Vec<ArchivedExecution>,
 }
 
-/// One leaf: what its hash is made of.
+/// One leaf: the data that its hash covers.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone)]
 pub struct ArchivedExecution {
-    /// Where the record was.
+    /// The record's address.
     pub record: Pubkey,
     pub execution: ExecutionRecord,
 }

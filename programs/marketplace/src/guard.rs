@@ -1,5 +1,5 @@
-//! The checks of every instruction and the errors they end in. `ensure!` takes the place of Anchor's `require!`:
-//! its error is the bare code, which clients name by the IDL, so that names and texts stay out of the binary.
+//! The checks of every instruction and their errors. `ensure!` replaces Anchor's `require!`. Its error
+//! is only the code. Clients look up its name and text in the IDL, so both stay out of the binary.
 
 use anchor_lang::error::Error;
 use anchor_lang::prelude::ProgramError;

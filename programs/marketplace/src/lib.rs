@@ -1,28 +1,28 @@
 //! Escrow for paid executions of AI agents.
 //!
-//! A creator lists an agent with a price, a signing key and collateral (`list_agent`). A caller's price
-//! moves into an escrow account of its own (`open_execution`, or `open_execution_with_grant` for an API key
-//! whose wallet gave it a capped right with `create_grant`). A caller without SOL pays into a deposit, which
-//! becomes such an escrow or goes back (`prepare_deposit`, `open_execution_from_deposit`, `refund_deposit`).
-//! The price leaves the escrow in one of two ways only:
-//! to creator and marketplace, in a transaction that carries the creator's Ed25519 signature over the
-//! result's hash (`settle_execution`), or back to the caller (`refund_execution`), which from `refund_at` on
-//! anyone can trigger; where the caller's account cannot receive, the escrow account itself becomes the caller's in
-//! the end (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` stays as proof of what was asked, answered and paid. Within its
-//! dispute window the caller can dispute it (`open_dispute`); the admin's answer may take from the creator's
-//! collateral (`resolve_dispute`), which goes back when the listing is gone and every window has closed
-//! (`delist_agent`, `return_collateral`). When nothing can change a record any more, it becomes a leaf of a Merkle
-//! tree and its rent goes back (`create_archive`, `archive_executions`); anyone proves it by the tree's root.
+//! A creator lists an agent with a price, a signing key and collateral (`list_agent`). To call it, a caller moves the
+//! price into an escrow account: with `open_execution`, or with `open_execution_with_grant` for an API key that has a
+//! capped spending right from its wallet (`create_grant`). A caller without SOL pays into a deposit
+//! (`prepare_deposit`). The deposit becomes an escrow (`open_execution_from_deposit`) or goes back to the caller
+//! (`refund_deposit`). The price leaves the escrow in one of two ways. `settle_execution` pays creator and marketplace,
+//! and needs the creator's Ed25519 signature over the result's hash. `refund_execution` pays the caller, and from
+//! `refund_at` on anyone can call it. If the caller's account cannot receive a refund, the caller finally becomes
+//! owner of the escrow account itself (`hand_over_refund`, `close_escrow`). The `ExecutionRecord` remains as proof of
+//! request, result and payment. Within the dispute window the caller can dispute the result (`open_dispute`). The
+//! admin's decision may slash the creator's collateral (`resolve_dispute`). The rest of the collateral goes back once
+//! the listing is delisted and every dispute window has closed (`delist_agent`, `return_collateral`). When a record can
+//! no longer change, it becomes a leaf of a Merkle tree and its rent goes back (`create_archive`,
+//! `archive_executions`). Anyone can then prove the record against the tree's root.
 //!
-//! Who is served pays: an open parks lamports in the record for the relay that will end it, from the wallet's tank,
-//! which is its `Spender` address; all rent goes back to who lent it, in the end with the record itself, which
-//! becomes a leaf of an archive (`archive_executions`).
+//! The wallet that is served pays the costs. An open puts gas lamports into the record for the relay that ends the
+//! execution. With a grant they come from the wallet's gas balance: the lamports of its `Spender` address, the tank
+//! in code. All rent goes back to the account that lent it, the record's when the record is archived or closed.
 //!
-//! Each instruction names its errors. All can also end with ArithmeticOverflow, or with an error that ends in Unsound,
-//! Insolvent or Overspent: then an account breaks its own rules, and nothing may change.
+//! Each instruction lists its errors. All can also fail with ArithmeticOverflow, or with an error whose name ends in
+//! Unsound, Insolvent or Overspent: then an account breaks its own rules, and nothing changes.
 //!
-//! `state/` holds the accounts and their transitions, `instructions/` who may cause them, `signature.rs` the
-//! verifier of signatures, `events.rs` what indexers hear.
+//! `state/` has the accounts and their transitions, `instructions/` the checks of who may cause them. `signature.rs` is
+//! the only verifier of signatures. `events.rs` has the events for indexers.
 
 use anchor_lang::prelude::*;
 
@@ -55,12 +55,12 @@ solana_security_txt::security_txt! {
     preferred_languages: "en"
 }
 
-/// The instructions, in the order in which a marketplace meets them.
+/// The instructions, in the order in which a marketplace uses them.
 #[program]
 pub mod marketplace {
     use super::*;
 
-    /// Create the marketplace: settings, settlement mint and treasury, all for ever or within fixed bounds.
+    /// Create the marketplace: settings, settlement mint and treasury. Mint and treasury never change.
     ///
     /// Authority: the program's upgrade authority. Emits `ConfigInitialized`.
     /// Errors: NotUpgradeAuthority, WrongProgramData, InvalidAuthority, InvalidRelayAuthorities, InvalidMint,
@@ -73,9 +73,9 @@ pub mod marketplace {
         initialize_config_handler(ctx, args)
     }
 
-    /// Change settings at once; what is absent stays. Executions that are open keep what they were opened with. Where
-    /// `admin_delay_seconds` is not 0, another fee, bond, minimum price or other tiers, a shorter dispute window, and a
-    /// higher or no exposure limit must be proposed instead.
+    /// Change settings immediately. Absent settings keep their values, and open executions keep the settings of
+    /// their open. If `admin_delay_seconds` is not 0, fee, bond, minimum price and tiers cannot change here, the
+    /// dispute window cannot get shorter, and the exposure limit cannot rise or end. Use `propose_change` for them.
     ///
     /// Authority: the admin. Emits `ConfigUpdated`.
     /// Errors: NotAdmin, ChangeMustWait, the OutOfBounds errors, InvalidTiers.
@@ -83,7 +83,7 @@ pub mod marketplace {
         update_config_handler(ctx, args)
     }
 
-    /// Announce a change that anyone can apply `admin_delay_seconds` later. Several can wait.
+    /// Announce a change. Anyone can apply it `admin_delay_seconds` later. Several changes can be pending.
     ///
     /// Authority: the admin. Emits `ChangeProposed`.
     /// Errors: NotAdmin, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities, AccountExists.
@@ -92,7 +92,7 @@ pub mod marketplace {
         propose_change_handler(ctx, args)
     }
 
-    /// Let a change take effect that is due. Its rent goes back to who paid it.
+    /// Apply a pending change that is due. Its rent goes back to the account that paid it.
     ///
     /// Authority: anyone. Emits `ChangeApplied`.
     /// Errors: ChangeNotDue, WrongRentSponsor, the OutOfBounds errors, InvalidTiers, InvalidRelayAuthorities.
@@ -101,7 +101,7 @@ pub mod marketplace {
         apply_change_handler(ctx)
     }
 
-    /// Drop a change that waits. Its rent goes back to who paid it.
+    /// Cancel a pending change. Its rent goes back to the account that paid it.
     ///
     /// Authority: the admin or the guardian. Emits `ChangeCancelled`. Errors: NotGuardianOrAdmin, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
@@ -109,7 +109,7 @@ pub mod marketplace {
         cancel_change_handler(ctx)
     }
 
-    /// Stop every new execution at once; only the admin resumes, by `update_config`.
+    /// Pause all new executions immediately. Only the admin can resume, with `update_config`.
     ///
     /// Authority: the admin or the guardian. Emits `ConfigUpdated`. Errors: NotGuardianOrAdmin.
     #[access_control(ctx.accounts.validate())]
@@ -117,8 +117,8 @@ pub mod marketplace {
         pause_opens_handler(ctx)
     }
 
-    /// Name who may become admin, or with the zero key nobody. Where `admin_delay_seconds` is not 0, only nobody: others
-    /// are proposed by `propose_change`.
+    /// Propose a key that can become admin by accepting. The zero key withdraws the proposal. If
+    /// `admin_delay_seconds` is not 0, only the zero key is allowed; propose a new admin with `propose_change`.
     ///
     /// Authority: the admin. Emits `AdminProposed`. Errors: NotAdmin, ChangeMustWait.
     pub fn propose_admin(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
@@ -132,8 +132,8 @@ pub mod marketplace {
         accept_admin_handler(ctx)
     }
 
-    /// Say which keys have the relay's part, at once; they replace those before. Where `admin_delay_seconds` is not 0,
-    /// none that is new: those are added by `propose_change`.
+    /// Replace the relay authorities immediately. If `admin_delay_seconds`
+    /// is not 0, this can only remove keys; add a key with `propose_change`.
     ///
     /// Authority: the admin. Emits `RelayAuthoritiesChanged`. Errors: NotAdmin, ChangeMustWait, InvalidRelayAuthorities.
     pub fn set_relay_authorities(
@@ -143,7 +143,7 @@ pub mod marketplace {
         set_relay_authorities_handler(ctx, args)
     }
 
-    /// Take the relay's part from one key at once, even from the last.
+    /// Remove one relay authority immediately, even the last one.
     ///
     /// Authority: the admin or the guardian. Emits `RelayAuthoritiesChanged`.
     /// Errors: NotGuardianOrAdmin, UnknownRelayAuthority.
@@ -155,7 +155,7 @@ pub mod marketplace {
         remove_relay_authority_handler(ctx, args)
     }
 
-    /// Take collected fees out.
+    /// Withdraw collected fees from the treasury.
     ///
     /// Authority: the admin. Emits `TreasuryWithdrawn`. Errors: NotAdmin, InvalidAmount, DestinationUnusable.
     #[access_control(ctx.accounts.validate(&args))]
@@ -166,7 +166,7 @@ pub mod marketplace {
         withdraw_treasury_handler(ctx, args)
     }
 
-    /// Give or take a creator's verification badge.
+    /// Give or remove a creator's verification badge.
     ///
     /// Authority: the admin. Emits `CreatorVerificationChanged`. Errors: NotAdmin, AccountExists.
     pub fn set_creator_verified(
@@ -177,7 +177,7 @@ pub mod marketplace {
     }
 
     /// List an agent and deposit its collateral. `possession` is the signing key's Ed25519 signature over
-    /// `agent-marketplace:register:v1:` and the listing's 32 bytes. It fails if the deposit is above `max_deposit`.
+    /// `agent-marketplace:register:v1:` and the listing's 32 bytes. Fails if the deposit is above `max_deposit`.
     ///
     /// Authority: the creator. Emits `AgentListed`.
     /// Errors: PriceBelowMinimum, PriceAboveTiers, InvalidTimeouts, InvalidTags, UriTooLong, InvalidPayout, WrongMint,
@@ -188,8 +188,8 @@ pub mod marketplace {
         list_agent_handler(ctx, args)
     }
 
-    /// Change a listing's terms or payout account; new terms raise its version. A higher price fails if it needs more
-    /// collateral than `max_deposit`.
+    /// Change a listing's terms or payout account. Changed terms increment its version. A higher price fails if it
+    /// requires more collateral than `max_deposit`.
     ///
     /// Authority: the creator. Emits `ListingUpdated`.
     /// Errors: NotCreator, ListingDelisted, PriceBelowMinimum, PriceAboveTiers, InvalidTimeouts, InvalidTags, UriTooLong,
@@ -211,8 +211,8 @@ pub mod marketplace {
         set_listing_status_handler(ctx, args)
     }
 
-    /// Sign with another key from now on; open executions keep theirs. `possession` is the new key's proof, as for
-    /// `list_agent`. A key that this listing used before may come back.
+    /// Change a listing's signing key. Open executions keep their key. `possession` is the new key's proof, as for
+    /// `list_agent`. A key that this listing used before can be used again.
     ///
     /// Authority: the creator. Emits `SigningKeyRotated`.
     /// Errors: NotCreator, ListingDelisted, SigningKeyTaken, WeakSigningKey, SignatureInvalid, AccountExists.
@@ -236,16 +236,16 @@ pub mod marketplace {
         top_up_collateral_handler(ctx, args)
     }
 
-    /// Take a listing off for good. Its collateral can go back once every window that could be open has closed.
+    /// Delist a listing permanently. Its collateral can go back once no dispute window can be open any more.
     ///
     /// Authority: the creator. Emits `AgentDelisted`. Errors: NotCreator, InvalidListingTransition.
     pub fn delist_agent(ctx: Context<DelistAgent>) -> Result<()> {
         delist_agent_handler(ctx)
     }
 
-    /// Send what is left of a delisted listing's collateral to its creator's associated token account. Awards
-    /// that are still owed stay in the vault; without any it is closed, or, where a rise of the rent has left nobody able
-    /// to take its rent, by the same instruction later.
+    /// Return the rest of a delisted listing's collateral to its creator's associated token account. Awards still owed
+    /// stay in the vault. If none is owed, the vault is closed. If no account can take the vault's rent after a rent
+    /// increase, the vault stays open; call this instruction again later to close it.
     ///
     /// Authority: anyone. Emits `CollateralReturned`.
     /// Errors: CollateralNotReturnable, DisputesOpen, DestinationUnusable, WrongRentSponsor.
@@ -254,8 +254,8 @@ pub mod marketplace {
         return_collateral_handler(ctx)
     }
 
-    /// Give an API key a capped right to spend from the signing wallet. It works only together with an SPL
-    /// approval of the wallet's `Spender` address.
+    /// Give an API key a capped right to spend from the signing wallet. The wallet must also approve its `Spender`
+    /// address as SPL delegate.
     ///
     /// Authority: the wallet. Emits `GrantCreated`. Errors: GrantLimitZero, GrantExpiryOutOfBounds,
     /// GrantGasOutOfBounds, InvalidKeyId, AccountExists.
@@ -264,7 +264,7 @@ pub mod marketplace {
         create_grant_handler(ctx, args)
     }
 
-    /// Change a key's limits; what is spent stays spent, even where it is above them.
+    /// Change a key's limits. Past spending still counts, even if it exceeds the new limits.
     ///
     /// Authority: the wallet. Emits `GrantUpdated`.
     /// Errors: NotGrantWallet, GrantRevoked, GrantLimitZero, GrantExpiryOutOfBounds, GrantGasOutOfBounds.
@@ -272,7 +272,7 @@ pub mod marketplace {
         update_grant_handler(ctx, args)
     }
 
-    /// End a key's right for good.
+    /// Revoke a key's spending right permanently.
     ///
     /// Authority: the wallet or a relay authority. Emits `GrantRevoked`.
     /// Errors: NotGrantAuthority, GrantRevoked.
@@ -281,7 +281,7 @@ pub mod marketplace {
         revoke_grant_handler(ctx)
     }
 
-    /// End a key's right, if it still was one, and give the account's rent back to who paid it.
+    /// End a key's spending right, if it is not revoked yet, and return the rent to the account that paid it.
     ///
     /// Authority: the wallet. Emits `GrantClosed`. Errors: NotGrantWallet, WrongRentSponsor, GrantInUse.
     #[access_control(ctx.accounts.validate())]
@@ -289,8 +289,8 @@ pub mod marketplace {
         close_grant_handler(ctx)
     }
 
-    /// Take lamports out of the signing wallet's tank, its `Spender` address, which anyone fills by plain transfers;
-    /// `u64::MAX` takes all.
+    /// Withdraw lamports from the signing wallet's gas balance, the lamports of its `Spender`
+    /// address. Anyone can add to it by a plain transfer. `u64::MAX` withdraws everything.
     ///
     /// Authority: the wallet. Emits `GasWithdrawn`. Errors: InvalidAmount, TankBelowRent.
     #[access_control(ctx.accounts.validate(&args))]
@@ -298,8 +298,8 @@ pub mod marketplace {
         withdraw_gas_handler(ctx, args)
     }
 
-    /// Fund an execution from the caller's own USDC account. `payer` lends the rent, to be returned to any
-    /// `rent_sponsor` that it names, and gives the gas.
+    /// Fund an execution from the caller's own USDC account. `payer` pays the gas and lends
+    /// the rent. The rent goes back to `rent_sponsor`, any account that the payer names.
     ///
     /// Authority: the caller. Emits `ExecutionOpened`.
     /// Errors: OpensPaused, ListingNotActive, PriceAboveMax, ListingVersionMismatch, TimeoutOutOfRange,
@@ -310,8 +310,8 @@ pub mod marketplace {
         open_execution_handler(ctx, args)
     }
 
-    /// Fund an execution from a wallet that granted an API key the right to. The wallet's tank gives the gas; the
-    /// rent is lent by the tank where it is the `rent_sponsor`, else by `payer`, as in `open_execution`.
+    /// Fund an execution from a wallet that gave an API key a spending right. The wallet's gas balance pays the gas. It
+    /// also lends the rent if it is the `rent_sponsor`; otherwise `payer` does, as in `open_execution`.
     ///
     /// Authority: a relay authority, within the grant's caps. Emits `ExecutionOpened`.
     /// Errors: NotRelayAuthority, GrantRevoked, GrantExpired, GrantPerExecutionExceeded, GrantPeriodExceeded,
@@ -327,11 +327,11 @@ pub mod marketplace {
         open_execution_with_grant_handler(ctx, args)
     }
 
-    /// Make a deposit and its vault, so that `caller` can pay an execution by a plain transfer; the address commits to
-    /// what is bought, for whom and for how much. `payer` lends the rent, to be returned to any `rent_sponsor` that it
-    /// names.
+    /// Create a deposit and its vault, so `caller` can pay for an execution by a plain
+    /// transfer. The address commits to the terms, the payer and the amounts. `payer`
+    /// lends the rent. It goes back to `rent_sponsor`, any account that the payer names.
     ///
-    /// Authority: a relay authority; anyone where the payer is named and the vault is paid already.
+    /// Authority: a relay authority; anyone if `quoted_payer` is set and the vault is already paid.
     /// Emits `DepositPrepared`.
     /// Errors: NotRelayAuthority, ServiceFeeOutOfBounds, DepositCallerMismatch, WrongAddress, AccountExists,
     /// InvalidRentSponsor, DepositVaultUnsound, WrongMint.
@@ -340,8 +340,8 @@ pub mod marketplace {
         prepare_deposit_handler(ctx, args)
     }
 
-    /// Fund an execution from a deposit that its caller has paid: the service fee to the treasury, all else into the
-    /// escrow. The deposit ends. `payer` lends the rent and gives the gas, as in `open_execution`.
+    /// Fund an execution from a deposit that its caller has paid. The service fee goes to the treasury, the rest
+    /// into the escrow. The deposit is closed. `payer` pays the gas and lends the rent, as in `open_execution`.
     ///
     /// Authority: a relay authority, before the deposit expires. Emits `ExecutionOpened`.
     /// Errors: NotRelayAuthority, DepositVaultUnsound, DepositTermsMismatch, DepositExpired, DepositUnfunded,
@@ -356,10 +356,10 @@ pub mod marketplace {
         open_execution_from_deposit_handler(ctx, args)
     }
 
-    /// Send a deposit that opened no execution back to its caller, whether opens are paused or not. A relay authority
-    /// sends the service fee of a paid one to the treasury; where anyone else does it, the caller gets everything.
+    /// Refund a deposit that opened no execution, even while opens are paused. If a relay authority refunds a paid
+    /// deposit, the service fee goes to the treasury. Otherwise the caller gets everything.
     ///
-    /// Authority: a relay authority; anyone once a paid one has expired, or a day after one that is not paid was prepared.
+    /// Authority: a relay authority; anyone once a paid deposit has expired, or a day after an unpaid one was prepared.
     /// Emits `DepositRefunded`.
     /// Errors: DepositVaultUnsound, DepositNotExpired, WrongRefundDestination, RefundDestinationUnusable,
     /// WrongRentSponsor, InvalidRentSponsor, WrongAddress.
@@ -368,10 +368,10 @@ pub mod marketplace {
         refund_deposit_handler(ctx)
     }
 
-    /// Release an escrow: the fee to the treasury, the rest to the listing's payout account or any other USDC account
-    /// of its creator. `signature` is the record's signing key's over `sha256:` and the result hash in lower-case hex.
+    /// Release an escrow: the fee to the treasury, the rest to the listing's payout account or another USDC account of
+    /// its creator. `signature` is by the record's signing key, over `sha256:` and the result hash in lower-case hex.
     ///
-    /// Authority: a relay authority, which gets the gas, and that signature, before `refund_at`.
+    /// Authority: a relay authority, with that signature, before `refund_at`. The relay authority gets the gas.
     /// Emits `ExecutionSettled`.
     /// Errors: NotRelayAuthority, ExecutionNotOpen, SettleWindowClosed, WrongListing, PayoutUnusable,
     /// WrongRentSponsor, SignatureInvalid, WrongAddress.
@@ -383,10 +383,10 @@ pub mod marketplace {
         settle_execution_handler(ctx, args)
     }
 
-    /// Send an escrow back to its caller. The grant gets its spend back, the listing its exposure.
+    /// Refund an escrow to its caller. The price is subtracted from the grant's spend and the listing's exposure.
     ///
-    /// Authority: a relay authority, which gets the gas; anyone from `refund_at` on, and then the gas goes back to the
-    /// tank that gave it, or to the rent sponsor where a wallet opened the execution.
+    /// Authority: a relay authority, which gets the gas; anyone from `refund_at` on. Then the gas goes back to the gas
+    /// balance that paid it, or to the rent sponsor if no grant paid.
     /// Emits `ExecutionRefunded`.
     /// Errors: ExecutionNotOpen, RefundTooEarly, WrongRefundDestination, RefundDestinationUnusable,
     /// WrongListing, WrongRentSponsor, WrongGrant, WrongAddress.
@@ -398,11 +398,11 @@ pub mod marketplace {
         refund_execution_handler(ctx, args)
     }
 
-    /// End a refund that the caller's associated token account cannot receive, 7 days after `refund_at`: the escrow
-    /// account itself becomes the caller's, with all that it holds; the right to close it stays with the program. The
-    /// record ends as by `refund_execution`, whose accounts it takes.
+    /// End a refund that the caller's associated token account cannot receive, 7 days after `refund_at`. The caller
+    /// becomes owner of the escrow account itself, with its whole balance; the program keeps the right to close it. The
+    /// record ends as in `refund_execution`, which takes the same accounts.
     ///
-    /// Authority: anyone. Emits `ExecutionRefunded`, whose `handed_over` is true.
+    /// Authority: anyone. Emits `ExecutionRefunded` with `handed_over` true.
     /// Errors: ExecutionNotOpen, HandOverTooEarly, WrongRefundDestination, RefundDeliverable, WrongListing,
     /// WrongRentSponsor, WrongGrant, WrongAddress.
     #[access_control(ctx.accounts.validate_hand_over())]
@@ -410,7 +410,7 @@ pub mod marketplace {
         hand_over_refund_handler(ctx)
     }
 
-    /// Close an escrow account that was handed over and that its caller has emptied; its rent goes to who lent it.
+    /// Close a handed-over escrow account that its caller has emptied. Its rent goes back to the account that lent it.
     ///
     /// Authority: anyone. Emits `EscrowClosed`. Errors: EscrowNotHandedOver, WrongRentSponsor, EscrowNotEmpty.
     #[access_control(ctx.accounts.validate())]
@@ -418,8 +418,8 @@ pub mod marketplace {
         close_escrow_handler(ctx)
     }
 
-    /// Give the rent of an ended execution back to who lent it: three days after a refund, and where nobody archived
-    /// a paid one, a year after its dispute window.
+    /// Close the record of an ended execution and return its rent to the account that lent it:
+    /// three days after a refund, or a year after the dispute window if nobody archived a paid one.
     ///
     /// Authority: anyone. Emits `ExecutionClosed`. Errors: ExecutionNotEnded, CloseTooEarly, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
@@ -427,7 +427,7 @@ pub mod marketplace {
         close_execution_handler(ctx)
     }
 
-    /// Dispute a settled execution, once, within its window. `payer` pays rent and bond; it fails if the bond is above
+    /// Dispute a settled execution, once, in its dispute window. `payer` pays rent and bond. Fails if the bond is above
     /// `max_bond`.
     ///
     /// Authority: the execution's caller. Emits `DisputeOpened`.
@@ -438,9 +438,9 @@ pub mod marketplace {
         open_dispute_handler(ctx, args)
     }
 
-    /// Answer a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is slashed, at most
-    /// 20 times the price: to the caller up to the price, the rest to the treasury; the bond goes back; an active
-    /// listing whose collateral is then below what its price requires is paused.
+    /// Decide a dispute. Rejected: the bond goes to the creator. Upheld: `amount` of the collateral is
+    /// slashed, at most 20 times the price. The caller gets up to the price, the treasury the rest, and the
+    /// bond goes back. An active listing is paused if its collateral is then below what its price requires.
     ///
     /// Authority: the admin. Emits `DisputeResolved`.
     /// Errors: NotAdmin, DisputeNotOpen, WrongListing, InvalidAmount, SlashAboveCollateral, SlashAboveMultiple,
@@ -460,14 +460,14 @@ pub mod marketplace {
         claim_dispute_award_handler(ctx)
     }
 
-    /// End a dispute that the admin left unanswered for 30 days; the bond goes back.
+    /// End a dispute that the admin did not decide for 30 days. The bond goes back to the account that paid it.
     ///
     /// Authority: anyone. Emits `DisputeLapsed`. Errors: DisputeNotOpen, LapseTooEarly, WrongRentSponsor.
     pub fn lapse_dispute(ctx: Context<LapseDispute>) -> Result<()> {
         lapse_dispute_handler(ctx)
     }
 
-    /// Give the rent of an ended dispute back to who paid it, 30 days after its outcome.
+    /// Close an ended dispute 30 days after its outcome. Its rent goes back to the account that paid it.
     ///
     /// Authority: anyone. Emits `DisputeClosed`. Errors: DisputeNotEnded, CloseTooEarly, WrongRentSponsor.
     #[access_control(ctx.accounts.validate())]
@@ -475,20 +475,20 @@ pub mod marketplace {
         close_dispute_handler(ctx)
     }
 
-    /// Register the next archive and its tree: an account of this program, made before by the system program,
-    /// because a call between programs can make 10,240 bytes only.
+    /// Register the next archive and its tree. The tree is an account of this program. Create it first with the system
+    /// program, because a call between programs can allocate at most 10,240 bytes.
     ///
-    /// Authority: anyone; the index before must be nine tenths full. Emits `ArchiveCreated`.
+    /// Authority: anyone, once the previous archive is nine tenths full. Emits `ArchiveCreated`.
     /// Errors: ArchiveTooEarly, InvalidTree, AccountExists.
     #[access_control(ctx.accounts.validate(&args))]
     pub fn create_archive(ctx: Context<CreateArchive>, args: CreateArchiveArgs) -> Result<()> {
         create_archive_handler(ctx, args)
     }
 
-    /// Turn ended records into leaves of an archive's tree and give their rent back to who paid it. The remaining
-    /// accounts are pairs of a record and its rent sponsor, at most 12; what cannot be archived now is skipped.
+    /// Turn ended records into leaves of an archive's tree and return their rent. The remaining accounts are pairs of a
+    /// record and its rent sponsor, at most 12 pairs. Records that cannot be archived now are skipped.
     ///
-    /// Authority: anyone. Sends `ExecutionsArchived` as the data of a call to itself.
+    /// Authority: anyone. Emits `ExecutionsArchived` as the data of a call to itself.
     /// Errors: TooManyRecords, NothingToArchive, ArchiveFull, InvalidTree, WrongAddress.
     #[access_control(ctx.accounts.validate(ctx.remaining_accounts))]
     pub fn archive_executions(ctx: Context<ArchiveExecutions>) -> Result<()> {

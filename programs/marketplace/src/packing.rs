@@ -1,5 +1,5 @@
-//! Accounts and events as bytes. Borsh writes field by field, and the writers of the standard library and of Anchor
-//! take a call for each; this one becomes part of what it is written from, at a fifth of the cost.
+//! Serializes accounts and events. Borsh writes field by field, and the writers of the standard library and of Anchor
+//! take a call for each field. This writer is inlined into its caller, at a fifth of the cost.
 
 use std::io::{Error, ErrorKind, Result as IoResult, Write};
 
@@ -7,10 +7,10 @@ use anchor_lang::prelude::*;
 use anchor_lang::solana_program::log::sol_log_data;
 use anchor_lang::Event;
 
-/// Room for the longest event, so that it is written once.
+/// Buffer size for the longest event, bytes, so the buffer never grows.
 const LONGEST_EVENT: usize = 4_096;
 
-/// What is not yet written of a run of bytes.
+/// A writer into a byte slice. Contains the part that is not yet written.
 pub struct Packer<'a>(pub &'a mut [u8]);
 
 impl Write for Packer<'_> {
@@ -36,7 +36,7 @@ impl Write for Packer<'_> {
     }
 }
 
-/// An event's discriminator and fields behind `prefix`.
+/// `prefix`, followed by the event's discriminator and fields.
 pub fn pack_event<E: Event>(prefix: &[u8], event: &E) -> Result<Vec<u8>> {
     let mut bytes = vec![0; LONGEST_EVENT];
     let mut packer = Packer(&mut bytes);
@@ -48,14 +48,14 @@ pub fn pack_event<E: Event>(prefix: &[u8], event: &E) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Takes the place of Anchor's `emit!`: the same line of the log.
+/// Replaces Anchor's `emit!`: writes the same line to the log.
 #[inline(always)]
 pub fn emit<E: Event>(event: &E) -> Result<()> {
     sol_log_data(&[&pack_event(&[], event)?]);
     Ok(())
 }
 
-/// Parts behind one another, `N` bytes in all: an instruction's data.
+/// Concatenate `parts` into an instruction's data of `N` bytes.
 #[inline(always)]
 pub fn pack<const N: usize>(parts: &[&[u8]]) -> Result<[u8; N]> {
     let mut bytes = [0; N];

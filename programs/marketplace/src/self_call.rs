@@ -1,6 +1,6 @@
-//! An event as the data of a call that the program makes to itself: logs are cut short by whoever fills them first,
-//! instruction data never are. Accounts, bytes and receiver are those of Anchor's `emit_cpi!`, which is not used
-//! because it copies byte by byte, a fifth of the cost of archiving.
+//! Sends an event as the data of a call from the program to itself. Logs can be truncated, instruction data cannot.
+//! Accounts, bytes and receiver are those of Anchor's `emit_cpi!`. That macro is not used because it copies byte by
+//! byte, a fifth of the cost of archiving.
 
 use anchor_lang::event::EVENT_IX_TAG_LE;
 use anchor_lang::prelude::*;
@@ -10,10 +10,10 @@ use anchor_lang::Event;
 
 use crate::packing::pack_event;
 
-/// Seed of the address that signs such calls, as Anchor's `event_cpi` has it.
+/// Seed of the address that signs such calls, the same as in Anchor's `event_cpi`.
 const EVENT_AUTHORITY_SEED: &[u8] = b"__event_authority";
 
-/// Send the event. Lamports must not have moved before in the same instruction.
+/// Send the event. The same instruction must not have moved lamports before.
 #[inline(never)]
 pub fn call_self<E: Event>(event: &E, authority: &AccountInfo, bump: u8) -> Result<()> {
     let instruction = Instruction {

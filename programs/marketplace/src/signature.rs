@@ -1,7 +1,7 @@
 //! The only verifier of Ed25519: a creator's signature over a result, and a signing key's proof of possession.
 //!
-//! The signature is an argument of the instruction that it is for. The precompile would say the same of it, at the
-//! price of a second signature's fee, 250 bytes more, and a settle that no program could call.
+//! The signature is an argument of the instruction. The Ed25519 precompile would give the same answer. But it costs the
+//! fee of a second signature and 250 bytes more, and other programs could not call settle.
 
 use anchor_lang::prelude::*;
 use brine_ed25519::{hasher::Sha512, verify_with_hasher_strict, Address};
@@ -43,7 +43,7 @@ const SMALL_ORDER_Y: [[u8; 32]; 5] = [
     ],
 ];
 
-/// `signature` is `key`'s over `message`. Errors: SignatureInvalid.
+/// `signature` is by `key` over `message`. Errors: SignatureInvalid.
 pub fn require_signature(key: &Pubkey, signature: &[u8; 64], message: &[u8]) -> Result<()> {
     ensure!(
         verify(key.as_array(), signature, message),
@@ -52,7 +52,7 @@ pub fn require_signature(key: &Pubkey, signature: &[u8; 64], message: &[u8]) -> 
     Ok(())
 }
 
-/// The key signed for this listing, so that its creator holds it, and is a strong one.
+/// The key is strong, and it signed for this listing, which proves that its creator holds it.
 /// Errors: WeakSigningKey, SignatureInvalid.
 pub fn require_possession(key: &Pubkey, signature: &[u8; 64], listing: &Pubkey) -> Result<()> {
     ensure!(is_admissible_key(key), MarketplaceError::WeakSigningKey);
@@ -60,14 +60,14 @@ pub fn require_possession(key: &Pubkey, signature: &[u8; 64], listing: &Pubkey) 
     require_signature(key, signature, &message)
 }
 
-/// Whether `signature`, which is R and S, is `key`'s over `message`, by the rule of the runtime's own Ed25519 program:
-/// S below the group order, neither the key nor R of small order, and R the encoding of S B - h A, without the cofactor.
+/// True if `signature`, which is R and S, is by `key` over `message`. It follows the runtime's Ed25519 program:
+/// S is below the group order, neither key nor R has small order, and R encodes S B - h A, without the cofactor.
 ///
 /// Costs 20,000 compute units for a result's message, 3,000 of them for the points and most of the rest for SHA-512.
-/// The hash is that of `sha2`: brine-ed25519's own saves 700 and makes the program 137 KB larger.
+/// SHA-512 is that of `sha2`: brine-ed25519's own saves 700 units and makes the program 137 KB larger.
 #[inline(never)]
 pub fn verify(key: &[u8; 32], signature: &[u8; 64], message: &[u8]) -> bool {
-    // The last step would refuse an S that is not reduced; here it costs nothing yet.
+    // The verifier would refuse an unreduced S too, but only in its last step. This check costs almost nothing.
     signature[32..].iter().rev().lt(ORDER.iter().rev())
         && verify_with_hasher_strict::<Sha512>(
             &Address::new_from_array(*key),
@@ -77,8 +77,8 @@ pub fn verify(key: &[u8; 32], signature: &[u8; 64], message: &[u8]) -> bool {
         .is_ok()
 }
 
-/// A key that signs nothing by accident: its y is below the prime and its point not of small order.
-/// That it is a point of the curve is what the proof of possession shows.
+/// True if the key is canonical and strong: its y is below the prime, and its point is not of small order.
+/// The proof of possession shows that it is a point of the curve.
 pub fn is_admissible_key(key: &Pubkey) -> bool {
     let mut y = key.to_bytes();
     y[31] &= 0x7f;

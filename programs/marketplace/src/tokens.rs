@@ -1,5 +1,5 @@
-//! Reads, moves and closes token accounts. What is asked of an account before money goes there is here too:
-//! a transfer to one that cannot receive fails the whole transaction, so it is looked at first.
+//! Reads token accounts, moves tokens and closes accounts. Also checks receivers before a transfer, because
+//! a transfer to an account that cannot receive fails the whole transaction.
 
 use anchor_lang::prelude::*;
 use anchor_spl::associated_token::get_associated_token_address;
@@ -15,16 +15,16 @@ const TRANSFER: u8 = 3;
 const SET_AUTHORITY: u8 = 6;
 const CLOSE_ACCOUNT: u8 = 9;
 
-/// What `TokenTransfer::appoint` can give away.
+/// The rights over a token account that `TokenTransfer::appoint` can transfer.
 #[derive(Clone, Copy)]
 pub enum Right {
-    /// To move what is in the account.
+    /// To move the tokens.
     Owner = 2,
     /// To close the account.
     Close = 3,
 }
 
-/// A token account of the classic Token program, or nothing where the account is not one.
+/// A token account of the classic Token program, or `None` if the account is not one.
 pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
     if account.owner != &token::ID {
         return None;
@@ -33,29 +33,29 @@ pub fn read(account: &AccountInfo) -> Option<TokenAccount> {
     TokenAccount::try_deserialize(&mut data.as_ref()).ok()
 }
 
-/// Base units that an account holds; none where it is no token account.
+/// Base units that an account holds; 0 if it is not a token account.
 pub fn balance(account: &AccountInfo) -> u64 {
     read(account).map_or(0, |account| account.amount)
 }
 
-/// Base units that an account holds for this owner.
+/// Base units that an account holds if this owner owns it; otherwise 0.
 pub fn held_for(account: &AccountInfo, owner: &Pubkey) -> u64 {
     read(account)
         .filter(|found| found.owner == *owner)
         .map_or(0, |found| found.amount)
 }
 
-/// The account, if it is one of this mint that is not frozen.
+/// The token account, if it is of this mint and not frozen.
 fn usable(account: &AccountInfo, mint: &Pubkey) -> Option<TokenAccount> {
     read(account).filter(|found| found.mint == *mint && found.state == AccountState::Initialized)
 }
 
-/// Whether the account is one of this mint that is not frozen.
+/// True if the account is a token account of this mint and not frozen.
 pub fn can_receive(account: &AccountInfo, mint: &Pubkey) -> bool {
     usable(account, mint).is_some()
 }
 
-/// Whether the account can receive, and its money would be the owner's.
+/// True if the account can receive and belongs to this owner.
 pub fn can_receive_for(account: &AccountInfo, mint: &Pubkey, owner: &Pubkey) -> bool {
     usable(account, mint).is_some_and(|found| found.owner == *owner)
 }
@@ -65,7 +65,7 @@ pub fn associated_seeds<'a>(owner: &'a Pubkey, mint: &'a Pubkey) -> [&'a [u8]; 3
     [owner.as_ref(), token::ID.as_array(), mint.as_ref()]
 }
 
-/// Whether this is the address of the owner's associated token account, whatever is there.
+/// True if this is the address of the owner's associated token account, even if the account does not exist.
 pub fn is_associated(account: &AccountInfo, mint: &Pubkey, owner: &Pubkey) -> bool {
     account.key() == get_associated_token_address(owner, mint)
 }
@@ -84,16 +84,16 @@ pub fn require_owned(
     Ok(found)
 }
 
-/// Who moves tokens out of an account, and by which program.
+/// The authority that moves tokens out of an account, and the token program.
 pub struct TokenTransfer<'a, 'info> {
     pub authority: AccountInfo<'info>,
-    /// Seeds of the authority where it is an address of ours; empty where it signed the transaction.
+    /// Seeds of the authority if it is an address of this program; empty if it signed the transaction.
     pub seeds: &'a [&'a [u8]],
     pub token_program: &'a Program<'info, Token>,
 }
 
 impl<'info> TokenTransfer<'_, 'info> {
-    /// Move base units; nothing where the amount is zero.
+    /// Move base units. Does nothing if the amount is zero.
     pub fn send(
         &self,
         from: &AccountInfo<'info>,
@@ -116,7 +116,7 @@ impl<'info> TokenTransfer<'_, 'info> {
         self.ask(&[CLOSE_ACCOUNT], account, destination)
     }
 
-    /// Give a right on an account to somebody else.
+    /// Transfer a right over an account to `to`.
     pub fn appoint(&self, account: &AccountInfo<'info>, right: Right, to: &Pubkey) -> Result<()> {
         let data = pack::<35>(&[&[SET_AUTHORITY, right as u8, 1], to.as_ref()])?;
         let accounts = [(account, Role::Writes), (&self.authority, Role::Asks)];

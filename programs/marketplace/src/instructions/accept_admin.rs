@@ -1,4 +1,4 @@
-//! Second half of a change of admin: the proposed one takes over.
+//! Second step of a change of admin: the proposed admin takes over.
 
 use anchor_lang::prelude::*;
 
@@ -12,13 +12,13 @@ use crate::state::Config;
 /// Accounts of `accept_admin`.
 #[derive(Accounts)]
 pub struct AcceptAdmin<'info> {
-    /// The proposed admin; the zero key, which stands for nobody, cannot sign.
+    /// The proposed admin. The zero key, which means no proposal, cannot sign.
     pub pending_admin: Signer<'info>,
     #[account(mut, address = CONFIG_ADDRESS, has_one = pending_admin @ fail(MarketplaceError::NotPendingAdmin))]
     pub config: Box<Account<'info, Config>>,
 }
 
-/// Hand over; the proposal is spent.
+/// Make the proposed admin the admin, and clear the proposal.
 pub fn accept_admin_handler(ctx: Context<AcceptAdmin>) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.admin = std::mem::take(&mut config.pending_admin);

@@ -1,4 +1,4 @@
-//! Lets a change take effect that has waited long enough. Anyone may call it.
+//! Applies a pending change that is due. Anyone may call it.
 
 use anchor_lang::prelude::*;
 
@@ -22,19 +22,19 @@ pub struct ApplyChange<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub change: Box<Account<'info, PendingChange>>,
-    /// CHECK: who paid the change's rent, by has_one; only receives lamports.
+    /// CHECK: the account that paid the change's rent, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
 }
 
 impl ApplyChange<'_> {
-    /// It is due; all else by the constraints.
+    /// The change is due; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         self.change.require_due(Clock::get()?.unix_timestamp)
     }
 }
 
-/// Change the settings; the change is closed on the way out.
+/// Apply the change. Anchor closes its account when the instruction ends.
 pub fn apply_change_handler(ctx: Context<ApplyChange>) -> Result<()> {
     let config = &mut ctx.accounts.config;
     let change = &ctx.accounts.change;

@@ -1,5 +1,5 @@
-//! Turns ended records into leaves and gives their rent back. Anyone may call it, so one record that is not ripe, or
-//! that somebody else archived first, must not fail the others: it is skipped.
+//! Turns ended records into leaves and returns their rent. Anyone may call it. A record that cannot be archived yet, or
+//! that was archived before, is skipped, so it does not fail the others.
 
 use anchor_lang::prelude::*;
 use anchor_lang::system_program;
@@ -21,14 +21,14 @@ pub struct ArchiveExecutions<'info> {
         seeds = [ARCHIVE_SEED, &archive.index.to_le_bytes()], bump = archive.bump,
         has_one = tree @ fail(MarketplaceError::WrongAddress))]
     pub archive: Box<Account<'info, Archive>>,
-    /// CHECK: the archive's own tree by has_one.
+    /// CHECK: the archive's tree, by has_one.
     #[account(mut)]
     pub tree: UncheckedAccount<'info>,
 }
 
 impl ArchiveExecutions<'_> {
-    /// program is this one, which is called; not more records than one call can describe, and what they are is
-    /// looked at one by one.
+    /// program is this program, because it calls itself; the records are at most `MAX_ARCHIVED_RECORDS`. The handler
+    /// checks each record and its rent sponsor.
     pub fn validate(&self, remaining: &[AccountInfo]) -> Result<()> {
         require_address(self.program.key, &crate::ID)?;
         ensure!(
@@ -38,7 +38,7 @@ impl ArchiveExecutions<'_> {
         Ok(())
     }
 
-    /// Make leaves of the chosen, and count them.
+    /// Append the chosen records as leaves, and count them.
     #[inline(never)]
     fn append(&mut self, chosen: &Pairs) -> Result<()> {
         let archive = &mut self.archive;
@@ -54,8 +54,8 @@ impl ArchiveExecutions<'_> {
     }
 }
 
-/// Choose, append, tell and close, in this order: the runtime allows no call between programs once lamports have
-/// moved.
+/// Choose the records, append them, send the event and close them, in this order: the runtime allows no call between
+/// programs once lamports have moved.
 pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()> {
     let now = Clock::get()?.unix_timestamp;
     let (chosen, executions) = choose(ctx.remaining_accounts, ctx.accounts.archive.room()?, now)?;
@@ -83,7 +83,7 @@ pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()>
 
 type Pairs<'a, 'info> = Vec<(&'a AccountInfo<'info>, &'a AccountInfo<'info>)>;
 
-/// The pairs that can be archived now, as far as there is room, each once, and what their records say.
+/// The pairs that can be archived now, each once and at most `room`, and the fields of their records.
 #[inline(never)]
 fn choose<'a, 'info>(
     remaining: &'a [AccountInfo<'info>],
@@ -111,7 +111,7 @@ fn choose<'a, 'info>(
     Ok((chosen, executions))
 }
 
-/// A record's fields where it is one, at its own address, ripe, and this is its rent sponsor.
+/// The fields of a record that is at its address, can be archived and has this rent sponsor; otherwise `None`.
 #[inline(never)]
 fn read_ripe(record: &AccountInfo, sponsor: &Pubkey, now: i64) -> Option<ExecutionRecord> {
     let execution: ExecutionRecord = read_state(record)?;
@@ -122,8 +122,8 @@ fn read_ripe(record: &AccountInfo, sponsor: &Pubkey, now: i64) -> Option<Executi
     ripe.then_some(execution)
 }
 
-/// Whether the sponsor can take the record's lamports without failing the whole transaction; an account of ours
-/// might be a record that this very call closes.
+/// True if the sponsor can take the record's lamports without failing the whole transaction. An account of this
+/// program is refused: it could be a record that this call closes.
 #[inline(never)]
 fn can_receive(sponsor: &AccountInfo, record: &AccountInfo) -> Result<bool> {
     Ok(sponsor.owner != &crate::ID && can_take(sponsor, record.lamports())?)

@@ -1,4 +1,4 @@
-//! Drops a change that waits, also one that is due and that nobody has applied yet.
+//! Cancels a pending change, even one that is already due.
 
 use anchor_lang::prelude::*;
 
@@ -24,19 +24,19 @@ pub struct CancelChange<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub change: Box<Account<'info, PendingChange>>,
-    /// CHECK: who paid the change's rent, by has_one; only receives lamports.
+    /// CHECK: the account that paid the change's rent, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
 }
 
 impl CancelChange<'_> {
-    /// authority is the guardian or the admin; all else by the constraints.
+    /// authority is the guardian or the admin; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         self.config.require_guardian_or_admin(self.authority.key)
     }
 }
 
-/// Say so; the account is closed on the way out.
+/// Emit the event. Anchor closes the account when the instruction ends.
 pub fn cancel_change_handler(ctx: Context<CancelChange>) -> Result<()> {
     emit(&ChangeCancelled {
         change: ctx.accounts.change.key(),

@@ -1,4 +1,4 @@
-//! Pays an upheld dispute's award that waited because the caller's account could not receive it. Anyone may call it.
+//! Pays an upheld dispute's award that is owed because the caller's account could not receive it. Anyone may call it.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -16,7 +16,7 @@ use crate::tokens::{self, TokenTransfer};
 /// Accounts of `claim_dispute_award`.
 #[derive(Accounts)]
 pub struct ClaimDisputeAward<'info> {
-    /// Anyone; only the caller may name another destination than its associated token account.
+    /// Anyone. Only the caller may choose a destination other than the caller's associated token account.
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
@@ -33,14 +33,14 @@ pub struct ClaimDisputeAward<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: the listing's vault, at its address by its seeds.
+    /// CHECK: the listing's vault, by its seeds.
     #[account(
         mut,
         seeds = [COLLATERAL_VAULT_SEED, dispute.listing.as_ref()],
         bump = collateral.vault_bump
     )]
     pub collateral_vault: UncheckedAccount<'info>,
-    /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
+    /// CHECK: the caller's associated token account, or any of its USDC accounts if the caller signs; see `validate`.
     #[cfg_attr(
         feature = "idl-build",
         account(
@@ -51,14 +51,14 @@ pub struct ClaimDisputeAward<'info> {
     )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
-    /// CHECK: who paid the vault's rent, by has_one; only receives lamports.
+    /// CHECK: the account that paid the vault's rent, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl ClaimDisputeAward<'_> {
-    /// destination is the caller's and can receive; that something is owed is the transition's business.
+    /// destination is the caller's and can receive; `take_owed` checks that an award is owed.
     pub fn validate(&self) -> Result<()> {
         let (mint, caller) = (&self.config.usdc_mint, &self.dispute.caller);
         ensure!(
@@ -73,7 +73,7 @@ impl ClaimDisputeAward<'_> {
     }
 }
 
-/// Pay the award; close the vault where it waited for nothing else.
+/// Pay the award, and close the vault if it is no longer needed.
 pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()> {
     let accounts = ctx.accounts;
     let collateral = &mut accounts.collateral;
@@ -88,7 +88,7 @@ pub fn claim_dispute_award_handler(ctx: Context<ClaimDisputeAward>) -> Result<()
         seeds: &collateral.vault_seeds(),
         token_program: &accounts.token_program,
     };
-    // A vault that outlived its return holds awards and, at the last of them, whatever strangers sent to it.
+    // After its return the vault holds only owed awards. The last claim also takes tokens that strangers sent.
     let paid = if collateral.is_spent() {
         tokens::balance(&accounts.collateral_vault)
     } else {

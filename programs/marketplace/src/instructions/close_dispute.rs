@@ -1,5 +1,5 @@
-//! Gives an ended dispute's rent back to who paid it, 30 days after its outcome. Anyone may call it; the record, which
-//! may be gone by then, is not needed.
+//! Closes an ended dispute 30 days after its outcome, and returns its rent to the account that
+//! paid it. Anyone may call it. The record is not needed, because it may be closed by then.
 
 use anchor_lang::prelude::*;
 
@@ -21,19 +21,19 @@ pub struct CloseDispute<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub dispute: Box<Account<'info, Dispute>>,
-    /// CHECK: who paid rent and bond, by has_one; only receives lamports, with them what of the bond could not be paid.
+    /// CHECK: the account that paid rent and bond, by has_one; gets the rent, and any part of the bond not paid out.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
 }
 
 impl CloseDispute<'_> {
-    /// It ended long enough ago and owes nothing; all else by the constraints.
+    /// The dispute ended long enough ago and owes nothing; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         self.dispute.require_closable(Clock::get()?.unix_timestamp)
     }
 }
 
-/// Say so; the account is closed on the way out.
+/// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_dispute_handler(ctx: Context<CloseDispute>) -> Result<()> {
     let dispute = &ctx.accounts.dispute;
     emit(&DisputeClosed {

@@ -1,5 +1,5 @@
-//! Closes an escrow account that was handed over, once its caller has emptied it; its rent goes to who lent it. Anyone
-//! may call it; the record, which may be gone by then, is not needed.
+//! Closes a handed-over escrow account that its caller has emptied, and returns its rent to the account
+//! that lent it. Anyone may call it. The record is not needed, because it may be closed by then.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -14,22 +14,22 @@ use crate::tokens::{self, TokenTransfer};
 /// Accounts of `close_escrow`.
 #[derive(Accounts)]
 pub struct CloseEscrow<'info> {
-    /// CHECK: only its address counts, which makes that of the escrow.
+    /// CHECK: only its address is used, as a seed of the escrow's address.
     pub record: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; handed over and empty, checked in `validate`.
+    /// CHECK: the record's escrow, by its seeds; handed over and empty, checked in `validate`.
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: an address without data, by its seeds; it signs as the escrow's close authority.
     #[account(seeds = [CLOSER_SEED, rent_sponsor.key().as_ref()], bump)]
     pub closer: UncheckedAccount<'info>,
-    /// CHECK: who lent the escrow's rent, by closer; only receives lamports.
+    /// CHECK: the account that lent the escrow's rent, by the seeds of closer; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl CloseEscrow<'_> {
-    /// escrow was handed over, its rent is rent_sponsor's, and its caller has emptied it.
+    /// escrow was handed over, rent_sponsor lent its rent, and the caller has emptied it.
     pub fn validate(&self) -> Result<()> {
         let escrow = tokens::read(&self.escrow)
             .filter(|escrow| escrow.close_authority.is_some())
@@ -43,7 +43,7 @@ impl CloseEscrow<'_> {
     }
 }
 
-/// Close it and say so.
+/// Close the escrow and emit the event.
 pub fn close_escrow_handler(ctx: Context<CloseEscrow>) -> Result<()> {
     let accounts = ctx.accounts;
     let lamports = accounts.escrow.lamports();

@@ -1,5 +1,5 @@
-//! Gives an ended execution's rent back to who lent it: a refunded one's after three days, a paid one's that nobody
-//! archived a year after its window. Anyone may call it.
+//! Closes the record of an ended execution and returns its rent: a refunded one after three
+//! days, a paid one that nobody archived a year after its dispute window. Anyone may call it.
 
 use anchor_lang::prelude::*;
 
@@ -21,19 +21,19 @@ pub struct CloseExecution<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    /// CHECK: the record's rent sponsor by has_one; only receives lamports.
+    /// CHECK: the record's rent sponsor, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
 }
 
 impl CloseExecution<'_> {
-    /// It ended long enough ago; all else by the constraints.
+    /// The execution ended long enough ago; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         self.record.require_closable(Clock::get()?.unix_timestamp)
     }
 }
 
-/// Say so; the account is closed on the way out.
+/// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_execution_handler(ctx: Context<CloseExecution>) -> Result<()> {
     let record = &ctx.accounts.record;
     emit(&ExecutionClosed {

@@ -1,4 +1,4 @@
-//! Ends a key's right, if it was not ended yet, and gives the account's rent back.
+//! Ends a key's spending right, if it is not revoked yet, and returns the account's rent.
 
 use anchor_lang::prelude::*;
 
@@ -23,19 +23,19 @@ pub struct CloseGrant<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub grant: Box<Account<'info, KeyGrant>>,
-    /// CHECK: who paid the grant's rent, by has_one; only receives lamports.
+    /// CHECK: the account that paid the grant's rent, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
 }
 
 impl CloseGrant<'_> {
-    /// No execution was opened with it in this second; all else by the constraints.
+    /// No execution was opened with the grant in this second; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         self.grant.require_closable(Clock::get()?.unix_timestamp)
     }
 }
 
-/// Say so; the account is closed on the way out.
+/// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_grant_handler(ctx: Context<CloseGrant>) -> Result<()> {
     let grant = &ctx.accounts.grant;
     emit(&GrantClosed {

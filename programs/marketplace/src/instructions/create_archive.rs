@@ -1,5 +1,5 @@
-//! Registers an archive and its tree. The tree's account is made before, by the system program, because a call
-//! between programs can make 10,240 bytes only.
+//! Registers an archive and its tree. The tree's account is created first, with the system program, because a call
+//! between programs can allocate at most 10,240 bytes.
 
 use anchor_lang::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::state::{initialize_tree, require_new_tree, Archive};
 /// Arguments of `create_archive`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct CreateArchiveArgs {
-    /// Its place in the line of archives, from 0.
+    /// Index of the archive, from 0.
     pub index: u16,
 }
 
@@ -21,23 +21,23 @@ pub struct CreateArchiveArgs {
 #[derive(Accounts)]
 #[instruction(args: CreateArchiveArgs)]
 pub struct CreateArchive<'info> {
-    /// Pays the archive's rent; the tree's has been paid.
+    /// Pays the archive's rent; the tree's rent is already paid.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new archive, by its seeds; created here.
     #[account(mut, seeds = [ARCHIVE_SEED, &args.index.to_le_bytes()], bump)]
     pub archive: UncheckedAccount<'info>,
-    /// CHECK: by require_new_tree; written here, so that it is never new again.
+    /// CHECK: checked by `require_new_tree`; initialized here, so it is never new again.
     #[account(mut)]
     pub tree: UncheckedAccount<'info>,
-    /// The archive before; none for the first.
+    /// The previous archive; none for the first.
     #[account(seeds = [ARCHIVE_SEED, &previous.index.to_le_bytes()], bump = previous.bump)]
     pub previous: Option<Box<Account<'info, Archive>>>,
     pub system_program: Program<'info, System>,
 }
 
 impl CreateArchive<'_> {
-    /// archive is new; tree is new; previous is the one before and nearly full.
+    /// archive and tree are new; previous is the archive before, and nine tenths full.
     pub fn validate(&self, args: &CreateArchiveArgs) -> Result<()> {
         ensure!(
             self.archive.owner != &crate::ID,

@@ -15,7 +15,7 @@ use crate::tokens;
 pub struct CreateGrantArgs {
     /// First 16 bytes of SHA-256 of the whole API key.
     pub key_id: [u8; 16],
-    /// Caps and end of the right.
+    /// Caps and expiry of the right.
     pub limits: GrantLimits,
 }
 
@@ -30,7 +30,7 @@ pub struct CreateGrant<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new grant, by its seeds; created here.
     #[account(mut, seeds = [GRANT_SEED, wallet.key().as_ref(), args.key_id.as_ref()], bump)]
     pub grant: UncheckedAccount<'info>,
     pub system_program: Program<'info, System>,
@@ -44,7 +44,7 @@ impl CreateGrant<'_> {
     }
 }
 
-/// Write the right.
+/// Create the grant.
 pub fn create_grant_handler(ctx: Context<CreateGrant>, args: CreateGrantArgs) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;

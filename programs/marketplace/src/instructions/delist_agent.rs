@@ -1,5 +1,5 @@
-//! Takes an agent off the marketplace for good. Open executions run on; the collateral waits for the last
-//! window that could still be open.
+//! Delists an agent permanently. Open executions continue. The collateral stays until no dispute window can be open
+//! any more.
 
 use anchor_lang::prelude::*;
 
@@ -31,7 +31,7 @@ pub struct DelistAgent<'info> {
     pub collateral: Box<Account<'info, CreatorCollateral>>,
 }
 
-/// Delist, and fix when the collateral can go back.
+/// Delist, and set the time from which the collateral can go back.
 pub fn delist_agent_handler(ctx: Context<DelistAgent>) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;

@@ -1,6 +1,6 @@
-//! Ends a refund that its caller's account cannot receive: the escrow account itself becomes the caller's. The right to
-//! close it stays with the program, at an address that names who lent its rent, so that neither this rent nor the
-//! record's waits for the caller. Anyone may call it.
+//! Ends a refund that its caller's account cannot receive: the caller becomes owner of the escrow account
+//! itself. A program address, derived from the lender of the escrow's rent, keeps the right to close it. So the
+//! record can close without the caller, and the escrow's rent still goes back to its lender. Anyone may call it.
 
 use anchor_lang::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::state::RefundReason;
 use crate::tokens::{self, Right, TokenTransfer};
 
 impl RefundExecution<'_> {
-    /// The moment has come; destination is where the refund belongs, and cannot receive it.
+    /// `HAND_OVER_SECONDS` have passed; destination is the caller's associated token account, and cannot receive.
     pub fn validate_hand_over(&self) -> Result<()> {
         self.require_state()?;
         let due_at = self.record.refund_at.saturating_add(HAND_OVER_SECONDS);
@@ -31,7 +31,7 @@ impl RefundExecution<'_> {
         self.require_givers()
     }
 
-    /// Give the account away; who closes it is settled first, while the record still decides it.
+    /// Transfer the escrow's rights to close and to own it. The right to close goes first, while the record is owner.
     pub fn hand_over(&self) -> Result<()> {
         let rent_sponsor = self.record.rent_sponsor.as_ref();
         let closer = Pubkey::find_program_address(&[CLOSER_SEED, rent_sponsor], &crate::ID).0;
@@ -45,7 +45,7 @@ impl RefundExecution<'_> {
     }
 }
 
-/// End the record and make the escrow account its caller's.
+/// End the record, and make the caller owner of the escrow account.
 pub fn hand_over_refund_handler(ctx: Context<RefundExecution>) -> Result<()> {
     ctx.accounts.refund(RefundReason::Expired, true)
 }

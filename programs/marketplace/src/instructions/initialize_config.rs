@@ -15,27 +15,27 @@ use crate::state::{CollateralTier, Config};
 /// First settings; each within the bounds of `constants.rs`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct InitializeConfigArgs {
-    /// Who may change settings, verify creators and resolve disputes.
+    /// The key that changes settings, verifies creators and resolves disputes.
     pub admin: Pubkey,
-    /// Who may pause opens, remove relay authorities and drop changes that wait; the zero key for nobody.
+    /// The key that can pause opens, remove relay authorities and cancel pending changes; the zero key for none.
     pub guardian: Pubkey,
-    /// Who may settle and refund, and open for API keys: 1 to 8 distinct keys.
+    /// The keys that can settle and refund, and open for API keys: 1 to 8 distinct keys.
     pub relay_authorities: Vec<Pubkey>,
-    /// The marketplace's share, basis points.
+    /// The marketplace's fee, basis points.
     pub fee_bps: u16,
-    /// Lowest price, base units.
+    /// Lowest price of a listing, base units.
     pub min_price: u64,
     /// Bond of a dispute, lamports.
     pub dispute_bond_lamports: u64,
-    /// How long after its settle an execution can be disputed.
+    /// Dispute window after a settle, seconds.
     pub dispute_window_seconds: u32,
-    /// Time from an execution's deadline to the refund that anyone may trigger.
+    /// Time from an execution's deadline to its `refund_at`, seconds.
     pub refund_grace_seconds: u32,
-    /// Longest timeout a listing may offer.
+    /// Longest timeout that a listing may offer, seconds.
     pub max_timeout_seconds: u32,
-    /// Limit of the prices opened in a window as a multiple of the collateral; 0 = none.
+    /// Limit of the prices opened in one dispute window, as a multiple of the collateral; 0 for no limit.
     pub exposure_multiple: u32,
-    /// How long a change that widens power waits; 0 = not at all, for a local network.
+    /// Delay before a proposed change can be applied, seconds; 0 for none, for a local network.
     pub admin_delay_seconds: u32,
     /// 1 to 4 tiers, strictly increasing.
     pub tiers: Vec<CollateralTier>,
@@ -49,22 +49,22 @@ pub struct InitializeConfig<'info> {
     /// Pays the rent.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: made here, at its own address.
+    /// CHECK: the new config, by its address; created here.
     #[account(mut, address = CONFIG_ADDRESS)]
     pub config: UncheckedAccount<'info>,
-    /// CHECK: made here, at its own address, as a token account.
+    /// CHECK: the new treasury, by its address; created here as a token account.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
     /// CHECK: read as a mint in `validate`.
     pub usdc_mint: UncheckedAccount<'info>,
-    /// CHECK: the loader's account about this program, which says who may upgrade it; read in `validate`.
+    /// CHECK: this program's ProgramData account, which names its upgrade authority; checked in `validate`.
     pub program_data: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
     pub system_program: Program<'info, System>,
 }
 
-/// The program's upgrade authority, by the account in which the upgradeable loader keeps its code: a u32 that
-/// says ProgramData, a u64 slot, then 1 and the authority where there is one.
+/// The program's upgrade authority, from the ProgramData account of the upgradeable loader. Layout: the u32 3 for
+/// ProgramData, a u64 slot, then 1 and the authority if there is one.
 fn upgrade_authority(program_data: &AccountInfo) -> Result<Option<Pubkey>> {
     let address =
         Pubkey::find_program_address(&[crate::ID.as_ref()], &bpf_loader_upgradeable::ID).0;
@@ -83,8 +83,8 @@ fn upgrade_authority(program_data: &AccountInfo) -> Result<Option<Pubkey>> {
 }
 
 impl InitializeConfig<'_> {
-    /// authority is the upgrade authority; usdc_mint is a classic mint of six decimals;
-    /// config and treasury are at their addresses by their seeds.
+    /// authority is the upgrade authority; usdc_mint is a classic mint of six decimals; the admin is not the zero key.
+    /// The constraints check the rest.
     pub fn validate(&self, args: &InitializeConfigArgs) -> Result<()> {
         ensure!(
             upgrade_authority(&self.program_data)? == Some(self.authority.key()),
@@ -109,7 +109,7 @@ impl InitializeConfig<'_> {
     }
 }
 
-/// Write the settings and open the treasury.
+/// Write the settings and create the treasury.
 pub fn initialize_config_handler(
     ctx: Context<InitializeConfig>,
     args: InitializeConfigArgs,
@@ -150,7 +150,7 @@ pub fn initialize_config_handler(
         &*config,
     )?;
 
-    // The treasury owns itself: no key, and nobody but this program, can close or reassign it.
+    // The treasury owns itself, so only this program can close or reassign it.
     create_token_account(
         &Funder::wallet(&accounts.payer),
         &accounts.treasury,

@@ -1,4 +1,4 @@
-//! Ends a dispute that nobody answered for 30 days, as if it had not been raised. Anyone may call it.
+//! Ends a dispute that the admin did not decide for 30 days. The record becomes Completed again. Anyone may call it.
 
 use anchor_lang::prelude::*;
 
@@ -33,12 +33,12 @@ pub struct LapseDispute<'info> {
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: who paid the bond, by has_one; gets it back.
+    /// CHECK: the account that paid the bond, by has_one; gets it back.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
 }
 
-/// End it without a finding; the bond goes back and the collateral is free.
+/// End the dispute without a decision. The bond goes back, and the collateral no longer counts it as open.
 pub fn lapse_dispute_handler(ctx: Context<LapseDispute>) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;

@@ -1,4 +1,4 @@
-//! Puts an agent on offer: its terms, its signing key, its collateral.
+//! Lists an agent: its terms, its signing key, its collateral.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -21,7 +21,7 @@ pub struct ListAgentArgs {
     pub listing_id: [u8; 16],
     /// Ed25519 key that will sign this agent's results.
     pub signing_key: Pubkey,
-    /// That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.
+    /// That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 address bytes.
     pub possession: [u8; 64],
     /// Most that the creator agrees to deposit, base units.
     pub max_deposit: u64,
@@ -40,20 +40,20 @@ pub struct ListAgent<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new listing, by its seeds; created here.
     #[account(
         mut,
         seeds = [LISTING_SEED, creator.key().as_ref(), args.listing_id.as_ref()],
         bump
     )]
     pub listing: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; the key's tie to this listing, made here.
+    /// CHECK: the account that binds the key to this listing, by its seeds; created here.
     #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
     pub signing_key: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new collateral, by its seeds; created here.
     #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)]
     pub collateral: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; made here as a token account that owns itself.
+    /// CHECK: the new vault, by its seeds; created here as a token account that owns itself.
     #[account(mut, seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the creator's USDC account that pays the deposit; checked in `validate`.
@@ -68,8 +68,8 @@ pub struct ListAgent<'info> {
 }
 
 impl ListAgent<'_> {
-    /// listing, collateral and vault are new at their addresses; signing_key is new, strong and
-    /// proved to be the creator's; source and payout by their constraints; terms within the config's limits.
+    /// source and payout are the creator's; terms are within the config's limits; source covers the deposit;
+    /// signing_key is strong and proved to be the creator's. Creating an account that exists fails.
     pub fn validate(&self, args: &ListAgentArgs) -> Result<()> {
         let (mint, creator) = (self.usdc_mint.key, self.creator.key);
         let source = tokens::require_owned(
@@ -154,7 +154,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
     })
 }
 
-/// Open the collateral's book and vault, and then move the deposit in.
+/// Create the collateral and its vault, then move the deposit in.
 fn fund_collateral(accounts: &ListAgent, bumps: &ListAgentBumps, deposit: u64) -> Result<()> {
     let listing_key = accounts.listing.key();
     let collateral = CreatorCollateral {

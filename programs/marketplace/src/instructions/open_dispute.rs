@@ -17,7 +17,7 @@ pub struct OpenDisputeArgs {
     pub evidence_hash: [u8; 32],
     /// Most that the caller agreed to pay as bond, lamports.
     pub max_bond: u64,
-    /// Where it can be found; at most 200 bytes, may be empty; kept in the event only.
+    /// URI of the evidence; at most 200 bytes, may be empty. Only the event contains it.
     pub evidence_uri: String,
 }
 
@@ -44,14 +44,14 @@ pub struct OpenDispute<'info> {
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new dispute, by its seeds; created here.
     #[account(mut, seeds = [DISPUTE_SEED, record.key().as_ref()], bump)]
     pub dispute: UncheckedAccount<'info>,
     pub system_program: Program<'info, System>,
 }
 
 impl OpenDispute<'_> {
-    /// dispute is new; the bond is no more than the caller agreed to; the URI is short enough; the record's state and window are the transition's business.
+    /// dispute is new; the bond is at most `max_bond`; the URI fits. `record.dispute` checks status and window.
     pub fn validate(&self, args: &OpenDisputeArgs) -> Result<()> {
         ensure!(
             self.dispute.owner != &crate::ID,

@@ -1,4 +1,4 @@
-//! Funds an execution's escrow from the caller's own hand. What every open has in common is here too.
+//! Funds an execution's escrow from the caller's own account. Also contains the common part of every open.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -19,22 +19,22 @@ use crate::tokens::{self, TokenTransfer};
 /// Arguments of the opens.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct OpenExecutionArgs {
-    /// The UTC day as a little-endian u32, then 12 bytes: random, or derived from an idempotency key.
+    /// The UTC day (unix time / 86,400) as a little-endian u32, then 12 bytes: random or from an idempotency key.
     pub nonce: [u8; 16],
-    /// What caller and nonce make; given so that the record's address can be known, and checked.
+    /// The id derived from caller and nonce. The record's address needs it, and the program checks it.
     pub execution_id: [u8; 16],
     /// Most that the caller agreed to pay, base units.
     pub max_price: u64,
     /// The listing version that the caller saw.
     pub listing_version: u32,
-    /// How long the creator has for its answer.
+    /// Time for the creator's answer, seconds.
     pub timeout_seconds: u32,
     /// SHA-256 of the canonical JSON `{"parameters":…,"task":…}`.
     pub request_hash: [u8; 32],
-    /// The open fails after this moment, unix seconds, so that a late one cannot surprise anybody.
+    /// The open fails after this time, unix seconds, so a delayed transaction cannot open unexpectedly.
     pub open_before: i64,
-    /// Lamports to park in the record for the relay authority that ends the execution, at most `MAX_GAS_LAMPORTS`:
-    /// from the wallet's tank where a grant opens, else from the payer.
+    /// Gas lamports to put into the record for the relay authority that ends the execution, at most `MAX_GAS_LAMPORTS`.
+    /// With a grant they come from the wallet's gas balance, otherwise from the payer.
     pub gas_lamports: u32,
 }
 
@@ -44,10 +44,10 @@ pub struct OpenExecutionArgs {
 pub struct OpenExecution<'info> {
     /// The wallet that pays the price.
     pub caller: Signer<'info>,
-    /// Lends the rent, and gives the gas.
+    /// Lends the rent and pays the gas.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: who gets the rent back: any account that the payer names; checked in `validate_open`.
+    /// CHECK: gets the rent back; any account that the payer names; checked in `validate`.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
@@ -58,10 +58,10 @@ pub struct OpenExecution<'info> {
         account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump)
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new record, by its seeds; created here.
     #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
     pub record: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; made here as a token account that the record owns.
+    /// CHECK: the new escrow, by its seeds; created here as a token account that the record owns.
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: any USDC account that the caller owns; checked in `validate`.
@@ -74,7 +74,7 @@ pub struct OpenExecution<'info> {
 }
 
 impl OpenExecution<'_> {
-    /// The terms hold; source is the caller's and covers the price; all else by the constraints.
+    /// The open's terms are valid; source is the caller's and covers the price; the constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
         require_canonical_address(&self.listing)?;
         require_collateral_of(&self.collateral, &self.listing.key())?;
@@ -95,7 +95,7 @@ impl OpenExecution<'_> {
     }
 }
 
-/// What all opens require of the listing, the clock and the id.
+/// The checks of listing, time, gas and id that all opens share.
 pub fn validate_open(
     args: &OpenExecutionArgs,
     config: &Config,
@@ -116,7 +116,7 @@ pub fn validate_open(
         MarketplaceError::ListingVersionMismatch
     );
     listing.check_timeout(args.timeout_seconds)?;
-    // Listings keep timeouts from before the maximum was lowered; delisting counts on no open exceeding it.
+    // A listing may keep a timeout above a lowered maximum. Delisting relies on no open exceeding the maximum.
     ensure!(
         args.timeout_seconds <= config.max_timeout_seconds,
         MarketplaceError::TimeoutOutOfRange
@@ -136,9 +136,9 @@ pub fn validate_open(
     Ok(())
 }
 
-/// The rent sponsor can be given lamports now, and neither closing the escrow nor closing the record would be to
-/// itself: an account that cannot be credited would hold up the money of others. That the runtime lets it be written,
-/// which it does not for its own accounts, is a constraint.
+/// The rent sponsor can receive lamports, and is neither the record nor the escrow, which cannot
+/// close to themselves. An account that cannot be credited would block the money of others. A
+/// constraint checks that it is writable, which the runtime does not allow for its own accounts.
 pub fn require_rent_sponsor(
     rent_sponsor: &AccountInfo,
     record: &AccountInfo,
@@ -153,26 +153,26 @@ pub fn require_rent_sponsor(
     Ok(())
 }
 
-/// What differs between the opens: who pays, and on whose word.
+/// The parts of an open that differ between instructions.
 pub struct Opening<'a, 'info> {
     pub args: &'a OpenExecutionArgs,
     pub caller: Pubkey,
     /// The grant that paid, after its debit.
     pub grant: Option<&'a KeyGrant>,
-    /// Who lends the rent.
+    /// The account that lends the rent.
     pub lender: &'a Funder<'a, 'info>,
-    /// Who gives the gas.
+    /// The account that pays the gas.
     pub gas_giver: &'a Funder<'a, 'info>,
-    /// Who gets the rent back.
+    /// The account that gets the rent back.
     pub rent_sponsor: Pubkey,
     pub record: &'a AccountInfo<'info>,
     pub record_bump: u8,
     pub escrow: &'a AccountInfo<'info>,
     pub escrow_bump: u8,
     pub source: &'a AccountInfo<'info>,
-    /// What moves from there into the escrow, base units: at least the price.
+    /// Base units that move from `source` into the escrow: at least the price.
     pub amount: u64,
-    /// The deposit that the source belongs to; the zero key where it is a wallet's.
+    /// The deposit that the source belongs to; the zero key if a wallet owns the source.
     pub deposit: Pubkey,
     /// Base units of the deposit that went to the treasury.
     pub service_fee: u64,
@@ -181,7 +181,7 @@ pub struct Opening<'a, 'info> {
 }
 
 impl<'info> Opening<'_, 'info> {
-    /// Make record and escrow, move the price, and say so.
+    /// Create record and escrow, move the price, and emit the event.
     pub fn fund(
         &self,
         config: &Config,
@@ -238,7 +238,7 @@ impl<'info> Opening<'_, 'info> {
         })
     }
 
-    /// Make the record with its rent and its gas, in one call where one account gives both.
+    /// Create the record with its rent and gas, in one call if one account pays both.
     fn create_record(&self, record: &ExecutionRecord) -> Result<()> {
         let seeds: &[&[u8]] = &[EXECUTION_SEED, record.execution_id.as_ref(), &[record.bump]];
         let gas = u64::from(record.gas_lamports);

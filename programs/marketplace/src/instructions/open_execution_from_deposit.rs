@@ -1,5 +1,5 @@
-//! Funds an execution's escrow from a deposit that its caller has paid: the relay signs, and the deposit's address, to
-//! which the caller paid, says for what.
+//! Funds an execution's escrow from a deposit that its caller has paid. The relay
+//! signs. The deposit's address, to which the caller paid, commits to the terms.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -18,9 +18,9 @@ use crate::tokens::{self, TokenTransfer};
 /// Arguments of `open_execution_from_deposit`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct OpenExecutionFromDepositArgs {
-    /// As of every open; with the listing's address they are the deposit's terms.
+    /// The arguments of every open. Some of them, with the listing's address, are the deposit's terms.
     pub open: OpenExecutionArgs,
-    /// The payer that the quote named; the zero key where it named none.
+    /// The payer that the quote named; the zero key if it named none.
     pub quoted_payer: Pubkey,
 }
 
@@ -29,10 +29,10 @@ pub struct OpenExecutionFromDepositArgs {
 #[instruction(args: OpenExecutionFromDepositArgs)]
 pub struct OpenExecutionFromDeposit<'info> {
     pub relay_authority: Signer<'info>,
-    /// Lends the rent, and gives the gas.
+    /// Lends the rent and pays the gas.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: who gets the rent of record and escrow back: any account that the payer names; checked in `validate`.
+    /// CHECK: gets the rent of record and escrow back; any account that the payer names; checked in `validate`.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
@@ -56,7 +56,7 @@ pub struct OpenExecutionFromDeposit<'info> {
     )]
     #[account(mut)]
     pub vault: UncheckedAccount<'info>,
-    /// CHECK: who lent the deposit's rent; only receives lamports.
+    /// CHECK: the account that lent the deposit's rent; only receives lamports.
     #[account(
         mut,
         address = deposit.rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
@@ -65,10 +65,10 @@ pub struct OpenExecutionFromDeposit<'info> {
     /// CHECK: the treasury, by its address.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new record, by its seeds; created here.
     #[account(mut, seeds = [EXECUTION_SEED, args.open.execution_id.as_ref()], bump)]
     pub record: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; made here as a token account that the record owns.
+    /// CHECK: the new escrow, by its seeds; created here as a token account that the record owns.
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the settlement mint, by the config's has_one.
@@ -78,7 +78,7 @@ pub struct OpenExecutionFromDeposit<'info> {
 }
 
 impl OpenExecutionFromDeposit<'_> {
-    /// The terms are the deposit's, which is paid and has not expired, and hold; all else by the constraints.
+    /// The deposit matches the terms, is paid and not expired; the open's terms are valid; constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionFromDepositArgs) -> Result<()> {
         self.config
             .require_relay_authority(self.relay_authority.key)?;
@@ -96,7 +96,7 @@ impl OpenExecutionFromDeposit<'_> {
             &self.listing,
             &self.deposit.caller,
         )?;
-        // The version is the listing's now, but whoever quoted it may have named another price.
+        // The listing has this version now, but the quote may have named another price.
         ensure!(
             self.listing.price == self.deposit.price,
             MarketplaceError::DepositTermsMismatch
@@ -104,7 +104,7 @@ impl OpenExecutionFromDeposit<'_> {
         require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)
     }
 
-    /// Listing and arguments are what the deposit was paid for.
+    /// Listing and arguments match the terms of the deposit.
     fn require_terms(&self, args: &OpenExecutionFromDepositArgs) -> Result<()> {
         let terms = DepositTerms {
             listing: &self.listing.key(),
@@ -127,7 +127,7 @@ impl OpenExecutionFromDeposit<'_> {
     }
 }
 
-/// Make record and escrow, move all but the service fee there, pay that, and close the deposit.
+/// Create record and escrow, move all but the service fee there, pay the service fee, and close the deposit.
 pub fn open_execution_from_deposit_handler(
     ctx: Context<OpenExecutionFromDeposit>,
     args: OpenExecutionFromDepositArgs,
@@ -139,7 +139,7 @@ pub fn open_execution_from_deposit_handler(
         seeds: &deposit.seeds(),
         token_program: &accounts.token_program,
     };
-    // A frozen treasury must never keep a caller from being served: its share waits in the escrow with the price.
+    // A frozen treasury must not block a call: the service fee then stays in the escrow with the price.
     let service_fee = if tokens::can_receive(&accounts.treasury, accounts.usdc_mint.key) {
         deposit.service_fee
     } else {

@@ -1,4 +1,4 @@
-//! Funds an execution's escrow on an API key's behalf: the relay signs, the grant's caps decide, and the
+//! Funds an execution's escrow for an API key: the relay signs, the grant's caps limit the spend, and the
 //! wallet's `Spender` delegate moves the price.
 
 use anchor_lang::prelude::*;
@@ -20,11 +20,11 @@ use crate::tokens::{self, TokenTransfer};
 #[instruction(args: OpenExecutionArgs)]
 pub struct OpenExecutionWithGrant<'info> {
     pub relay_authority: Signer<'info>,
-    /// Lends the rent, unless the tank does.
+    /// Lends the rent, unless the gas balance does.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: who gets the rent back: the tank, which then lends it, or any account that the payer names; checked in
-    /// `validate_open`.
+    /// CHECK: gets the rent back; the wallet's `Spender`, which then lends
+    /// it, or any account that the payer names; checked in `validate`.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
@@ -37,15 +37,15 @@ pub struct OpenExecutionWithGrant<'info> {
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     #[cfg_attr(feature = "idl-build", account(mut))]
     pub grant: Box<Account<'info, KeyGrant>>,
-    /// CHECK: an address without data, by its seeds; it signs as the wallet's SPL delegate, and as its tank gives the
-    /// gas.
+    /// CHECK: the wallet's `Spender`, an address without data; checked in `validate`.
+    /// It signs as the wallet's SPL delegate, and its lamports pay the gas.
     #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, grant.wallet.as_ref()], bump))]
     #[account(mut)]
     pub spender: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new record, by its seeds; created here.
     #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
     pub record: UncheckedAccount<'info>,
-    /// CHECK: at its address by its seeds; made here as a token account that the record owns.
+    /// CHECK: the new escrow, by its seeds; created here as a token account that the record owns.
     #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the wallet's associated token account, by its seeds; checked in `validate`.
@@ -66,8 +66,8 @@ pub struct OpenExecutionWithGrant<'info> {
 }
 
 impl OpenExecutionWithGrant<'_> {
-    /// The terms hold; source covers the price and has delegated it to the spender; the tank covers its part; the
-    /// grant's caps are checked where they are spent; all else by the constraints.
+    /// The open's terms are valid; source covers the price and has delegated it to the spender; the gas balance
+    /// covers its share. `debit` and `take_lamports` check the grant's caps; the constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionArgs) -> Result<()> {
         self.config
             .require_relay_authority(self.relay_authority.key)?;
@@ -110,12 +110,12 @@ impl OpenExecutionWithGrant<'_> {
         Ok(())
     }
 
-    /// Whether the wallet's tank lends the rent.
+    /// True if the wallet's gas balance lends the rent.
     fn tank_lends(&self) -> bool {
         self.rent_sponsor.key == self.spender.key
     }
 
-    /// Most lamports that this open takes out of the tank.
+    /// Most lamports that this open takes from the gas balance.
     fn tank_share(&self, args: &OpenExecutionArgs) -> Result<u64> {
         let gas = u64::from(args.gas_lamports);
         if !self.tank_lends() {
@@ -127,8 +127,8 @@ impl OpenExecutionWithGrant<'_> {
     }
 }
 
-/// A tank that gave something is left empty or rent-exempt: the runtime would refuse it too, but without saying
-/// which account it means.
+/// The gas balance is left empty or rent-exempt. The runtime would refuse anything else too, but it would not name
+/// the account.
 pub fn require_sound_tank(tank: &AccountInfo) -> Result<()> {
     let left = tank.lamports();
     ensure!(
@@ -138,7 +138,7 @@ pub fn require_sound_tank(tank: &AccountInfo) -> Result<()> {
     Ok(())
 }
 
-/// Debit the grant, make record and escrow, and move the price as the wallet's delegate.
+/// Debit the grant, create record and escrow, and move the price as the wallet's delegate.
 pub fn open_execution_with_grant_handler(
     ctx: Context<OpenExecutionWithGrant>,
     args: OpenExecutionArgs,

@@ -1,4 +1,4 @@
-//! Stops every new execution at once: the guardian's first answer to whatever looks wrong. Only the admin resumes.
+//! Pauses all new executions immediately: the guardian's first response to an incident. Only the admin can resume.
 
 use anchor_lang::prelude::*;
 
@@ -23,7 +23,7 @@ impl PauseOpens<'_> {
     }
 }
 
-/// Pause; where it is paused already, nothing changes.
+/// Pause. If opens are paused already, nothing changes.
 pub fn pause_opens_handler(ctx: Context<PauseOpens>) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.opens_paused = true;

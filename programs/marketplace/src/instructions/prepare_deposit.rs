@@ -1,4 +1,4 @@
-//! Makes a deposit and its vault, to which a payer without SOL then pays by a plain transfer.
+//! Creates a deposit and its vault. A payer without SOL then pays into the vault by a plain transfer.
 
 use anchor_lang::prelude::*;
 use anchor_spl::associated_token::AssociatedToken;
@@ -19,15 +19,15 @@ use crate::tokens;
 /// Arguments of `prepare_deposit`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct PrepareDepositArgs {
-    /// SHA-256 of what is to be bought; see `DepositTerms`.
+    /// SHA-256 of the deposit's terms; see `DepositTerms`.
     pub terms_hash: [u8; 32],
-    /// The payer that the quote names; the zero key where it names none.
+    /// The payer that the quote names; the zero key if it names none.
     pub quoted_payer: Pubkey,
     /// Price of the execution, base units.
     pub price: u64,
-    /// What the marketplace gets beyond it, base units, at most `MAX_SERVICE_FEE`.
+    /// The marketplace's service fee on top of the price, base units, at most `MAX_SERVICE_FEE`.
     pub service_fee: u64,
-    /// Who buys: the quoted payer, or where the quote names none, who is about to pay.
+    /// The wallet that buys: the quoted payer, or, if the quote names none, the wallet that is about to pay.
     pub caller: Pubkey,
 }
 
@@ -45,20 +45,20 @@ impl PrepareDepositArgs {
 /// Accounts of `prepare_deposit`.
 #[derive(Accounts)]
 pub struct PrepareDeposit<'info> {
-    /// A relay authority, or anyone where the vault is paid already and the payer is named.
+    /// A relay authority, or anyone if `quoted_payer` is set and the vault is already paid.
     pub authority: Signer<'info>,
     /// Lends the rent.
     #[account(mut)]
     pub payer: Signer<'info>,
-    /// CHECK: who gets the rent back: any account that the payer names; checked in `validate`.
+    /// CHECK: gets the rent back; any account that the payer names; checked in `validate`.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: at the address that the arguments make, checked in `validate`; made here.
+    /// CHECK: the new deposit; its address is derived from the arguments and checked in `validate`; created here.
     #[account(mut)]
     pub deposit: UncheckedAccount<'info>,
-    /// CHECK: the deposit's associated token account, by its seeds; made here unless it is there, checked in `validate`.
+    /// CHECK: the deposit's associated token account, by its seeds; created here if missing, checked in `validate`.
     #[account(
         mut,
         seeds = [deposit.key().as_ref(), token_program.key().as_ref(), usdc_mint.key().as_ref()],
@@ -74,8 +74,8 @@ pub struct PrepareDeposit<'info> {
 }
 
 impl PrepareDeposit<'_> {
-    /// authority may prepare it; deposit is at its address; vault is to be made, or the deposit's; that the deposit is new is
-    /// seen where it is made.
+    /// authority may prepare it; deposit is at its address; vault does not exist
+    /// yet, or belongs to the deposit. Creating a deposit that exists fails.
     pub fn validate(&self, args: &PrepareDepositArgs) -> Result<()> {
         ensure!(
             self.config.is_relay_authority(self.authority.key) || self.is_rescue(args),
@@ -100,7 +100,7 @@ impl PrepareDeposit<'_> {
         Ok(())
     }
 
-    /// Whether the money is there already, and whose it is does not depend on who says so.
+    /// True if the vault is already paid and `quoted_payer` is set, so the authority cannot choose the caller.
     fn is_rescue(&self, args: &PrepareDepositArgs) -> bool {
         args.quoted_payer != Pubkey::default()
             && Deposit::is_paid_by(
@@ -111,7 +111,7 @@ impl PrepareDeposit<'_> {
     }
 }
 
-/// Make both.
+/// Create the deposit, and its vault if it does not exist.
 pub fn prepare_deposit_handler(
     ctx: Context<PrepareDeposit>,
     args: PrepareDepositArgs,

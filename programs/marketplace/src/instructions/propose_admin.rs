@@ -1,6 +1,6 @@
-//! First half of a change of admin: nothing changes before the other side accepts, so that a mistyped key
-//! cannot take the marketplace away from everybody. Where changes must wait, it can only withdraw a proposal; a successor
-//! is named by a change that is proposed.
+//! First step of a change of admin: nothing changes until the proposed admin accepts, so a mistyped key cannot lock
+//! everybody out. If `admin_delay_seconds` is not 0, this can only withdraw a proposal; a new admin is proposed with
+//! `propose_change`.
 
 use anchor_lang::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::state::Config;
 /// Arguments of `propose_admin`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct ProposeAdminArgs {
-    /// Who may become admin by accepting; the zero key withdraws the proposal.
+    /// The key that can become admin by accepting; the zero key withdraws the proposal.
     pub pending_admin: Pubkey,
 }
 
@@ -27,7 +27,7 @@ pub struct ProposeAdmin<'info> {
     pub config: Box<Account<'info, Config>>,
 }
 
-/// Remember the proposal, in place of any other.
+/// Store the proposal in place of any other.
 pub fn propose_admin_handler(ctx: Context<ProposeAdmin>, args: ProposeAdminArgs) -> Result<()> {
     let config = &mut ctx.accounts.config;
     config.require_immediate(args.pending_admin != Pubkey::default())?;

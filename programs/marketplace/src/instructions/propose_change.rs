@@ -1,5 +1,5 @@
-//! Announces a change that widens what a key can do. It takes effect no sooner than `admin_delay_seconds` later, so that
-//! a stolen admin key can be seen at work, and stopped by the guardian, before it reaches anybody's money.
+//! Announces a change. It takes effect no sooner than `admin_delay_seconds` later. So a stolen admin
+//! key can be noticed, and the guardian can cancel the change, before it reaches anybody's money.
 
 use anchor_lang::prelude::*;
 
@@ -14,9 +14,9 @@ use crate::state::{Config, ConfigChange, PendingChange};
 /// Arguments of `propose_change`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct ProposeChangeArgs {
-    /// Any number that no waiting change has.
+    /// Any number that no pending change has.
     pub change_id: u64,
-    /// What is to change.
+    /// The new values.
     pub details: ConfigChange,
 }
 
@@ -31,7 +31,7 @@ pub struct ProposeChange<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: at its address by its seeds; made here.
+    /// CHECK: the new pending change, by its seeds; created here.
     #[account(mut, seeds = [CHANGE_SEED, &args.change_id.to_le_bytes()], bump)]
     pub change: UncheckedAccount<'info>,
     pub system_program: Program<'info, System>,
@@ -45,7 +45,7 @@ impl ProposeChange<'_> {
     }
 }
 
-/// Write it down.
+/// Create the pending change.
 pub fn propose_change_handler(ctx: Context<ProposeChange>, args: ProposeChangeArgs) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;

@@ -1,5 +1,5 @@
-//! Sends a deposit back that opened no execution. While it could still open one the relay decides; after that anyone can
-//! do it.
+//! Refunds a deposit that opened no execution. While a paid deposit can still open one, only the relay can refund it;
+//! after that anyone can.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -16,7 +16,7 @@ use crate::tokens::{self, TokenTransfer};
 /// Accounts of `refund_deposit`.
 #[derive(Accounts)]
 pub struct RefundDeposit<'info> {
-    /// A relay authority, or anyone once the deposit has expired.
+    /// A relay authority; or anyone once a paid deposit has expired, or a day after an unpaid one was prepared.
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
@@ -33,7 +33,7 @@ pub struct RefundDeposit<'info> {
     )]
     #[account(mut)]
     pub vault: UncheckedAccount<'info>,
-    /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
+    /// CHECK: the caller's associated token account, or any of its USDC accounts if the caller signs; see `validate`.
     #[cfg_attr(
         feature = "idl-build",
         account(
@@ -44,18 +44,18 @@ pub struct RefundDeposit<'info> {
     )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
-    /// CHECK: the treasury, by its address; gets the service fee where a relay authority refunds a paid deposit.
+    /// CHECK: the treasury, by its address; gets the service fee if a relay authority refunds a paid deposit.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
-    /// CHECK: the deposit's rent sponsor by has_one; only receives lamports.
+    /// CHECK: the deposit's rent sponsor, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl RefundDeposit<'_> {
-    /// authority may refund now; destination is the caller's and, where anything goes there, can receive it; all else by
-    /// the constraints.
+    /// authority may refund now; destination is the caller's and can
+    /// receive, unless the vault is empty; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         require_canonical_address(&self.deposit)?;
         let held = require_vault_of(&self.vault, &self.deposit, &self.config.usdc_mint)?;
@@ -77,8 +77,8 @@ impl RefundDeposit<'_> {
         Ok(())
     }
 
-    /// The treasury's part of what the vault holds: a relay that refunds a paid deposit is paid for it, where that keeps
-    /// nobody from the rest.
+    /// The treasury's share of the vault: the service fee if a relay refunds a paid deposit, and 0
+    /// otherwise. It is also 0 if the treasury cannot receive, so that it does not block the refund.
     fn service_fee(&self, held: u64) -> u64 {
         let by_relay = self.config.is_relay_authority(self.authority.key);
         let earned = by_relay && self.deposit.is_funded(held);
@@ -106,7 +106,7 @@ pub fn refund_deposit_handler(ctx: Context<RefundDeposit>) -> Result<()> {
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
     transfer.send(&accounts.vault, &accounts.treasury, service_fee)?;
     transfer.send(&accounts.vault, &accounts.destination, amount)?;
-    // A rent sponsor that cannot be given the rent must not keep a caller from its money.
+    // A rent sponsor that cannot take the rent must not block the caller's refund.
     let closed = close_deposit(deposit, &accounts.vault, &accounts.rent_sponsor, &transfer)?;
     ensure!(closed || held > 0, MarketplaceError::InvalidRentSponsor);
     emit(&DepositRefunded {

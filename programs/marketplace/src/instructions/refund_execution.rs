@@ -1,4 +1,4 @@
-//! Sends an escrow back to its caller. Before `refund_at` the relay decides; from then on anyone can do it.
+//! Refunds an escrow to its caller. Before `refund_at` only the relay can do it; from then on anyone can.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -20,7 +20,7 @@ use crate::tokens::{self, TokenTransfer};
 /// Arguments of `refund_execution`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct RefundExecutionArgs {
-    /// Why; anyone but the relay always refunds for `Expired`.
+    /// Reason of the refund; always `Expired` if the authority is not a relay authority.
     pub reason: RefundReason,
 }
 
@@ -40,11 +40,11 @@ pub struct RefundExecution<'info> {
         account(mut, seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump)
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: at its address by its seeds; a token account until the record has ended.
+    /// CHECK: the record's escrow, by its seeds; a token account until the record has ended.
     #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
     #[account(mut)]
     pub escrow: UncheckedAccount<'info>,
-    /// CHECK: the caller's associated token account, or any of a caller who signs; checked in `validate`.
+    /// CHECK: the caller's associated token account, or any of its USDC accounts if the caller signs; see `validate`.
     #[cfg_attr(
         feature = "idl-build",
         account(
@@ -55,27 +55,27 @@ pub struct RefundExecution<'info> {
     )]
     #[account(mut)]
     pub destination: UncheckedAccount<'info>,
-    /// The grant that paid; closed or revoked it gets nothing back. Of a wallet's own open any account will do.
-    /// CHECK: by the record's caller and key; checked in `validate`.
+    /// The grant that paid. A closed or revoked grant gets nothing back. If no grant paid, any account will do.
+    /// CHECK: address derived from the record's caller and key, checked in `validate`.
     #[cfg_attr(
         feature = "idl-build",
         account(seeds = [GRANT_SEED, record.caller.as_ref(), record.key_id.as_ref()], bump)
     )]
     #[account(mut)]
     pub grant: UncheckedAccount<'info>,
-    /// The tank that gave the gas; of a wallet's own open any account will do.
+    /// The wallet's `Spender`, whose lamports paid the gas. If no grant paid, any account will do.
     /// CHECK: the caller's `Spender` address, by its seeds; checked in `validate`; only receives lamports.
     #[cfg_attr(feature = "idl-build", account(seeds = [SPENDER_SEED, record.caller.as_ref()], bump))]
     #[account(mut)]
     pub spender: UncheckedAccount<'info>,
-    /// CHECK: the record's rent sponsor by has_one; only receives lamports.
+    /// CHECK: the record's rent sponsor, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl<'info> RefundExecution<'info> {
-    /// authority may refund now; destination is the caller's and can receive; all else by the constraints.
+    /// authority may refund now; destination is the caller's and can receive; the constraints check the rest.
     pub fn validate(&self, _args: &RefundExecutionArgs) -> Result<()> {
         self.require_state()?;
         let authority = self.authority.key();
@@ -105,7 +105,7 @@ impl<'info> RefundExecution<'info> {
         require_escrow_of(&self.escrow, &self.record)
     }
 
-    /// grant and spender are those that gave money and gas.
+    /// If a grant paid, grant and spender are those that paid price and gas.
     pub fn require_givers(&self) -> Result<()> {
         if self.by_grant() {
             self.require_grant_and_tank()?;
@@ -113,13 +113,13 @@ impl<'info> RefundExecution<'info> {
         Ok(())
     }
 
-    /// Whether a grant paid, and its wallet's tank gave the gas.
+    /// True if a grant paid, and its wallet's gas balance paid the gas.
     fn by_grant(&self) -> bool {
         self.record.key_id != [0; 16]
     }
 
-    /// `grant` is the one that paid, or its address where it is gone, and `spender` is its wallet's tank. A grant of
-    /// ours keeps the bumps of both, so that addresses are searched only where there is none.
+    /// `grant` is the grant that paid, or its address if it was closed, and `spender` is its wallet's tank. An existing
+    /// grant stores the bumps of both, so addresses are searched only for a closed one.
     fn require_grant_and_tank(&self) -> Result<()> {
         let (caller, key_id) = (&self.record.caller, &self.record.key_id);
         let tank = if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
@@ -142,8 +142,8 @@ impl<'info> RefundExecution<'info> {
         require_address(self.spender.key, &tank)
     }
 
-    /// Who may get the gas, first to last: a relay authority that ends it, the tank that gave it, the caller whose
-    /// tank cannot take so little, the rent sponsor.
+    /// The possible receivers of the gas, in order: a relay authority that ends it; the tank that
+    /// paid it; the caller, if it signs and its tank cannot take so little; the rent sponsor.
     fn gas_receivers<'a>(&'a self, by_relay: bool) -> impl Iterator<Item = &'a AccountInfo<'info>> {
         let authority = self.authority.as_ref();
         let tank = self.by_grant().then_some(self.spender.as_ref());
@@ -168,8 +168,8 @@ pub fn refund_execution_handler(
 }
 
 impl<'info> RefundExecution<'info> {
-    /// End the record, give the grant its spend back and the listing its exposure, and the escrow to its caller: what it
-    /// holds, or, handed over, the account itself.
+    /// End the record, lower the grant's spend and the listing's exposure, and give
+    /// the escrow to its caller: its balance, or the account itself if `handed_over`.
     pub fn refund(&mut self, reason: RefundReason, handed_over: bool) -> Result<()> {
         let now = Clock::get()?.unix_timestamp;
         let record = &mut self.record;
@@ -185,7 +185,7 @@ impl<'info> RefundExecution<'info> {
         } else {
             RefundReason::Expired
         };
-        // Whatever is there goes back, even if it is not the price: nothing may keep a caller from it.
+        // The whole balance goes back, even if it is not the price: nothing may block a refund.
         let amount = tokens::read(&self.escrow)
             .ok_or_else(|| fail(MarketplaceError::RecordUnsound))?
             .amount;
@@ -217,7 +217,7 @@ impl<'info> RefundExecution<'info> {
         })
     }
 
-    /// Move what the escrow holds, and close it.
+    /// Move the escrow's balance to its caller, and close the escrow.
     fn send_back(&self, amount: u64) -> Result<()> {
         let transfer = TokenTransfer {
             authority: self.record.to_account_info(),
@@ -225,7 +225,7 @@ impl<'info> RefundExecution<'info> {
             token_program: &self.token_program,
         };
         transfer.send(&self.escrow, &self.destination, amount)?;
-        // A rise of the rent can leave neither able to take it; then the empty escrow stays.
+        // After a rent increase, neither may be able to take the rent; then the empty escrow stays.
         let takers = [self.rent_sponsor.as_ref(), &transfer.authority];
         if let Some(rent_to) = first_taker(&self.escrow, takers)? {
             transfer.close(&self.escrow, rent_to)?;
@@ -234,9 +234,9 @@ impl<'info> RefundExecution<'info> {
     }
 }
 
-/// Give the spend back to the grant that paid, if it is still that one and live; says the spend after it, whole and
-/// of its period.
-/// A grant that is gone must never keep a caller from its money, so nothing here refuses.
+/// Subtract the price from the spend of the grant that paid, if that grant still exists and is not revoked. Returns the
+/// grant's total and period spend after it.
+/// A missing grant must not block a refund, so nothing here fails.
 fn restore_grant(account: &AccountInfo, record: &ExecutionRecord) -> Result<Option<(u64, u64)>> {
     if record.key_id == [0; 16] {
         return Ok(None);
@@ -247,7 +247,7 @@ fn restore_grant(account: &AccountInfo, record: &ExecutionRecord) -> Result<Opti
     if !grant.restore(record.price, record.opened_at) {
         return Ok(None);
     }
-    // No invariant here: giving back only lowers the spend, and limits may have been lowered below it since.
+    // No invariant here: the spend only falls, and the limits may have been lowered below it since.
     write_state(account, &grant)?;
     Ok(Some((grant.total_spent, grant.period_spent)))
 }

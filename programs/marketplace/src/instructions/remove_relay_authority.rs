@@ -1,4 +1,4 @@
-//! Takes the relay's part from one key at once: the first thing to do when it may be stolen.
+//! Removes one relay authority immediately: the first response if its key may be stolen.
 
 use anchor_lang::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::state::Config;
 /// Arguments of `remove_relay_authority`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct RemoveRelayAuthorityArgs {
-    /// The key; the last one can be removed too, and then nothing is settled until another was added.
+    /// The key to remove. The last one can be removed too; then nothing is settled until another is added.
     pub relay_authority: Pubkey,
 }
 
@@ -30,7 +30,7 @@ impl RemoveRelayAuthority<'_> {
     }
 }
 
-/// Take it out.
+/// Remove the key.
 pub fn remove_relay_authority_handler(
     ctx: Context<RemoveRelayAuthority>,
     args: RemoveRelayAuthorityArgs,

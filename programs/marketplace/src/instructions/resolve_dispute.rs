@@ -1,4 +1,4 @@
-//! The admin's answer to a dispute: for the creator, or for the caller with an amount of the collateral.
+//! The admin's decision on a dispute: for the creator, or for the caller with an amount of the collateral.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -18,9 +18,9 @@ use crate::tokens::{self, TokenTransfer};
 /// Arguments of `resolve_dispute`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct ResolveDisputeArgs {
-    /// True finds for the caller.
+    /// True to decide for the caller.
     pub upheld: bool,
-    /// How much of the collateral is slashed, base units; 0 where rejected.
+    /// Collateral to slash, base units; 0 if rejected.
     pub amount: u64,
     /// SHA-256 of the admin's written reason.
     pub reason_hash: [u8; 32],
@@ -60,14 +60,14 @@ pub struct ResolveDispute<'info> {
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: the listing's vault, at its address by its seeds.
+    /// CHECK: the listing's vault, by its seeds.
     #[account(
         mut,
         seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
         bump = collateral.vault_bump
     )]
     pub collateral_vault: UncheckedAccount<'info>,
-    /// CHECK: the caller's associated token account, usable or not, by its seeds.
+    /// CHECK: the caller's associated token account, by its seeds; it may be missing or frozen.
     #[account(
         mut,
         seeds = [record.caller.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
@@ -78,17 +78,17 @@ pub struct ResolveDispute<'info> {
     /// CHECK: the treasury, by its address.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
-    /// CHECK: the listing's creator by has_one; gets the bond where rejected.
+    /// CHECK: the listing's creator, by has_one; gets the bond if rejected.
     #[account(mut)]
     pub creator: UncheckedAccount<'info>,
-    /// CHECK: who paid the bond, by has_one; gets it back where upheld.
+    /// CHECK: the account that paid the bond, by has_one; gets it back if upheld.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl ResolveDispute<'_> {
-    /// A rejection slashes nothing; all else by the constraints.
+    /// A rejection slashes nothing; the constraints check the rest.
     pub fn validate(&self, args: &ResolveDisputeArgs) -> Result<()> {
         ensure!(
             args.upheld || args.amount == 0,
@@ -97,7 +97,7 @@ impl ResolveDispute<'_> {
         Ok(())
     }
 
-    /// Divide the slash between caller and treasury; says what of it can move to each now.
+    /// Divide the slash between caller and treasury. Returns the base units that each can receive now.
     fn slash(&mut self, amount: u64) -> Result<(u64, u64)> {
         let mint = self.config.usdc_mint;
         let (to_caller, mut to_treasury) = self.collateral.divide(amount, self.record.price)?;
@@ -108,7 +108,7 @@ impl ResolveDispute<'_> {
         } else {
             to_caller
         };
-        // What cannot reach the treasury is not taken from the creator.
+        // A share that cannot reach the treasury is not taken from the creator.
         if !vault_moves || !tokens::can_receive(&self.treasury, &mint) {
             to_treasury = 0;
         }
@@ -117,7 +117,7 @@ impl ResolveDispute<'_> {
         self.dispute.amount_to_caller = to_caller;
         self.dispute.amount_to_treasury = to_treasury;
         self.dispute.owed = owed;
-        // Tiers may have risen since: a finding that takes nothing is no reason to pause.
+        // Tiers may have risen since listing: a decision that slashes nothing is no reason to pause.
         if amount > 0 {
             let available = self.collateral.available();
             self.listing.pause_if_below(available, &self.config)?;
@@ -138,7 +138,7 @@ impl ResolveDispute<'_> {
     }
 }
 
-/// Reach the outcome: record, dispute, collateral, listing, and the bond to whom it belongs.
+/// End the dispute: update record, dispute, collateral and listing, and pay the slash and the bond.
 pub fn resolve_dispute_handler(
     ctx: Context<ResolveDispute>,
     args: ResolveDisputeArgs,

@@ -1,4 +1,4 @@
-//! Sends what is left of a delisted agent's collateral back to its creator. Anyone may call it.
+//! Returns the rest of a delisted listing's collateral to its creator. Anyone may call it.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -29,14 +29,14 @@ pub struct ReturnCollateral<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: the listing's vault, at its address by its seeds.
+    /// CHECK: the listing's vault, by its seeds.
     #[account(
         mut,
         seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
         bump = collateral.vault_bump
     )]
     pub collateral_vault: UncheckedAccount<'info>,
-    /// CHECK: the creator's associated token account, by its seeds; that it can receive is checked in `validate`.
+    /// CHECK: the creator's associated token account, by its seeds; `validate` checks that it can receive.
     #[account(
         mut,
         seeds = [listing.creator.as_ref(), token_program.key().as_ref(), config.usdc_mint.as_ref()],
@@ -44,14 +44,14 @@ pub struct ReturnCollateral<'info> {
         bump
     )]
     pub destination: UncheckedAccount<'info>,
-    /// CHECK: who paid the vault's rent, by has_one; only receives lamports.
+    /// CHECK: the account that paid the vault's rent, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl ReturnCollateral<'_> {
-    /// destination can receive for the creator; the moment has come, which is the transition's business.
+    /// destination is the creator's and can receive; `mark_returned` checks the time and open disputes.
     pub fn validate(&self) -> Result<()> {
         let (mint, creator) = (&self.config.usdc_mint, &self.listing.creator);
         ensure!(
@@ -62,7 +62,7 @@ impl ReturnCollateral<'_> {
     }
 }
 
-/// Send everything but awards still owed; close the vault if none is, now or, where its rent could not be taken, later.
+/// Send everything except owed awards. If none is owed, close the vault, now or, if its rent cannot be taken, later.
 pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let accounts = ctx.accounts;
     let collateral = &mut accounts.collateral;
@@ -72,7 +72,7 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     let again = collateral.returned;
     collateral.mark_returned(Clock::get()?.unix_timestamp, vault.is_some())?;
     save(collateral)?;
-    // Whatever a stranger sent to the vault goes along: nobody else could ever claim it.
+    // Tokens that strangers sent to the vault go to the creator too: nobody else could ever claim them.
     let amount = held.saturating_sub(collateral.owed);
     let transfer = TokenTransfer {
         authority: accounts.collateral_vault.to_account_info(),
@@ -95,8 +95,8 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     })
 }
 
-/// Close a vault that nothing is owed from any more; its rent goes to who paid it, else to the collateral. Where a rise of
-/// the rent has left neither able to take it, the vault stays until it is tried again; says whether it is closed.
+/// Close the vault if it is no longer needed. Its rent goes to the account that paid it, else to the collateral. If
+/// neither can take it after a rent increase, the vault stays until the next try. Returns true if the vault was closed.
 pub fn close_spent_vault<'info>(
     collateral: &Account<'info, CreatorCollateral>,
     rent_sponsor: &AccountInfo<'info>,

@@ -1,4 +1,4 @@
-//! Ends a key's spending right for good. The wallet needs nobody's cooperation for it.
+//! Revokes a key's spending right permanently. The wallet can do this without the relay.
 
 use anchor_lang::prelude::*;
 
@@ -24,7 +24,7 @@ pub struct RevokeGrant<'info> {
 }
 
 impl RevokeGrant<'_> {
-    /// authority is the wallet or a relay authority; all else by the constraints.
+    /// authority is the wallet or a relay authority; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         let authority = self.authority.key();
         ensure!(

@@ -1,4 +1,4 @@
-//! Gives a listing another signing key. Executions that are open keep the key of their open.
+//! Changes a listing's signing key. Open executions keep their key.
 
 use anchor_lang::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::state::{AgentListing, ListingStatus, SigningKey};
 pub struct RotateSigningKeyArgs {
     /// Ed25519 key that signs results of executions opened from now on.
     pub signing_key: Pubkey,
-    /// That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 bytes.
+    /// That key's Ed25519 signature over `agent-marketplace:register:v1:` and the listing's 32 address bytes.
     pub possession: [u8; 64],
 }
 
@@ -25,7 +25,7 @@ pub struct RotateSigningKeyArgs {
 #[instruction(args: RotateSigningKeyArgs)]
 pub struct RotateSigningKey<'info> {
     pub creator: Signer<'info>,
-    /// Pays the rent of a key that is new.
+    /// Pays the rent if the key is new.
     #[account(mut)]
     pub payer: Signer<'info>,
     #[account(
@@ -35,11 +35,11 @@ pub struct RotateSigningKey<'info> {
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
     pub listing: Box<Account<'info, AgentListing>>,
-    /// CHECK: at its address by its seeds; the key's tie to this listing, made here where the key is new.
+    /// CHECK: the account that binds the key to this listing, by its seeds; created here if the key is new.
     #[cfg(not(feature = "idl-build"))]
     #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
     pub signing_key: UncheckedAccount<'info>,
-    /// What it is, said to the IDL alone.
+    /// The account that binds the key to this listing; created here if the key is new.
     #[cfg(feature = "idl-build")]
     #[account(mut, seeds = [KEY_SEED, args.signing_key.as_ref()], bump)]
     pub signing_key: Box<Account<'info, SigningKey>>,
@@ -47,8 +47,8 @@ pub struct RotateSigningKey<'info> {
 }
 
 impl RotateSigningKey<'_> {
-    /// listing not delisted; the key is strong and proved to be the creator's; whether it may sign for this
-    /// listing is seen where it is tied.
+    /// listing is not delisted; the key is strong and proved to be the creator's.
+    /// `bind_signing_key` checks that the key does not belong to another listing.
     pub fn validate(&self, args: &RotateSigningKeyArgs) -> Result<()> {
         ensure!(
             self.listing.status != ListingStatus::Delisted,
@@ -58,7 +58,7 @@ impl RotateSigningKey<'_> {
     }
 }
 
-/// Tie a key to a listing, for ever: make the tie, or find that it is to this very listing.
+/// Bind a key to a listing permanently. Does nothing if it is already bound to this listing.
 pub fn bind_signing_key<'info>(
     payer: &Signer<'info>,
     account: &AccountInfo<'info>,
@@ -79,7 +79,7 @@ pub fn bind_signing_key<'info>(
     create_state(payer, account, &[KEY_SEED, key.as_ref(), &[bump]], &tie)
 }
 
-/// Tie the key and use it from now on.
+/// Bind the key, and use it from now on.
 pub fn rotate_signing_key_handler(
     ctx: Context<RotateSigningKey>,
     args: RotateSigningKeyArgs,

@@ -1,4 +1,4 @@
-//! Gives or takes a creator's verification badge, after an identity check made by people.
+//! Gives or removes a creator's verification badge, after an identity check made by people.
 
 use anchor_lang::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::state::{Config, CreatorProfile};
 pub struct SetCreatorVerifiedArgs {
     /// The creator's wallet.
     pub creator: Pubkey,
-    /// Whether the badge is shown from now on.
+    /// True to show the badge.
     pub verified: bool,
 }
 
@@ -30,12 +30,12 @@ pub struct SetCreatorVerified<'info> {
     pub payer: Signer<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = admin @ fail(MarketplaceError::NotAdmin))]
     pub config: Box<Account<'info, Config>>,
-    /// CHECK: at its address by its seeds; made here the first time. Profiles are never closed and every
-    /// field is written each time, so that none can be made twice into another state.
+    /// CHECK: the creator's profile, by its seeds; created here the first time. Profiles are never closed
+    /// and every field is written each time, so a profile cannot be created again with other contents.
     #[cfg(not(feature = "idl-build"))]
     #[account(mut, seeds = [CREATOR_SEED, args.creator.as_ref()], bump)]
     pub profile: UncheckedAccount<'info>,
-    /// What it is, said to the IDL alone.
+    /// The creator's profile; created here the first time.
     #[cfg(feature = "idl-build")]
     #[account(mut, seeds = [CREATOR_SEED, args.creator.as_ref()], bump)]
     pub profile: Box<Account<'info, CreatorProfile>>,

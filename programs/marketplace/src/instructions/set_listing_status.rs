@@ -12,7 +12,7 @@ use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus};
 /// Arguments of `set_listing_status`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct SetListingStatusArgs {
-    /// Active or Paused; delisting has an instruction of its own.
+    /// Active or Paused; `delist_agent` delists.
     pub status: ListingStatus,
 }
 
@@ -37,7 +37,7 @@ pub struct SetListingStatus<'info> {
 }
 
 impl SetListingStatus<'_> {
-    /// Resuming needs the collateral that the price requires; all else by the constraints.
+    /// Resuming requires the collateral for the price; the constraints check the rest.
     pub fn validate(&self, args: &SetListingStatusArgs) -> Result<()> {
         ensure!(
             args.status != ListingStatus::Delisted,
@@ -51,7 +51,7 @@ impl SetListingStatus<'_> {
     }
 }
 
-/// Move to the status.
+/// Set the status.
 pub fn set_listing_status_handler(
     ctx: Context<SetListingStatus>,
     args: SetListingStatusArgs,

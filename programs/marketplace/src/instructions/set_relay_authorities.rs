@@ -1,5 +1,5 @@
-//! Says which keys have the relay's part, at once. Where changes must wait, it can only take keys out; others are added
-//! by a change that is proposed.
+//! Replaces the relay authorities immediately. If `admin_delay_seconds` is not 0, this can only remove keys; a key is
+//! added with `propose_change`.
 
 use anchor_lang::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::state::Config;
 /// Arguments of `set_relay_authorities`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct SetRelayAuthoritiesArgs {
-    /// Who may settle and refund any execution, and open for API keys, from now on: 1 to 8 distinct keys.
+    /// The keys that can settle and refund any execution, and open for API keys, from now on: 1 to 8 distinct keys.
     pub relay_authorities: Vec<Pubkey>,
 }
 
@@ -26,7 +26,7 @@ pub struct SetRelayAuthorities<'info> {
     pub config: Box<Account<'info, Config>>,
 }
 
-/// Hand the part over.
+/// Replace the relay authorities.
 pub fn set_relay_authorities_handler(
     ctx: Context<SetRelayAuthorities>,
     args: SetRelayAuthoritiesArgs,

@@ -19,9 +19,9 @@ use crate::tokens::{self, TokenTransfer};
 pub struct SettleExecutionArgs {
     /// SHA-256 of the result; the creator signed `sha256:` and its lower-case hex.
     pub result_hash: [u8; 32],
-    /// The record's signing key's Ed25519 signature over that text.
+    /// Ed25519 signature over that text by the record's signing key.
     pub signature: [u8; 64],
-    /// Dispatch to result, as the relay measured it.
+    /// Time from dispatch to result, as the relay measured it, milliseconds.
     pub execution_time_ms: u32,
 }
 
@@ -39,9 +39,9 @@ pub struct SettleExecution<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    /// Says who the creator is; its status does not matter here.
+    /// Names the creator; its status does not matter here.
     pub listing: Box<Account<'info, AgentListing>>,
-    /// CHECK: at its address by its seeds; a token account until the record has ended.
+    /// CHECK: the record's escrow, by its seeds; a token account until the record has ended.
     #[cfg_attr(feature = "idl-build", account(seeds = [ESCROW_SEED, record.key().as_ref()], bump))]
     #[account(mut)]
     pub escrow: UncheckedAccount<'info>,
@@ -51,15 +51,15 @@ pub struct SettleExecution<'info> {
     /// CHECK: the treasury, by its address.
     #[account(mut, address = TREASURY_ADDRESS)]
     pub treasury: UncheckedAccount<'info>,
-    /// CHECK: the record's rent sponsor by has_one; only receives lamports.
+    /// CHECK: the record's rent sponsor, by has_one; only receives lamports.
     #[account(mut)]
     pub rent_sponsor: UncheckedAccount<'info>,
     pub token_program: Program<'info, Token>,
 }
 
 impl SettleExecution<'_> {
-    /// relay_authority is one; record open, before refund_at; payout is the creator's and can receive; the signature,
-    /// dearest, last; all else by the constraints.
+    /// relay_authority is one; record is open; payout is the creator's and can receive; the signature, the
+    /// most expensive check, is last. `record.settle` checks `refund_at`; the constraints check the rest.
     pub fn validate(&self, args: &SettleExecutionArgs) -> Result<()> {
         require_canonical_address(&self.record)?;
         require_writable(&self.record)?;
@@ -89,7 +89,7 @@ pub fn settle_execution_handler(
     let record = &mut accounts.record;
     let held = tokens::balance(&accounts.escrow);
     record.invariant(held)?;
-    // A frozen treasury must never keep a creator from being paid, so it forgoes its share.
+    // A frozen treasury must not block the creator's payment, so the fee is waived.
     let fee_waived = !tokens::can_receive(&accounts.treasury, &accounts.config.usdc_mint);
     if fee_waived {
         record.fee_bps = 0;
@@ -103,7 +103,7 @@ pub fn settle_execution_handler(
         .price
         .checked_sub(fee)
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
-    // Whatever a stranger sent to the escrow is not the creator's.
+    // Tokens that strangers sent to the escrow go to the treasury, unless the fee is waived.
     let to_creator = if fee_waived { held } else { creator_amount };
     let to_treasury = held
         .checked_sub(to_creator)
@@ -117,7 +117,7 @@ pub fn settle_execution_handler(
     };
     transfer.send(&accounts.escrow, &accounts.payout, to_creator)?;
     transfer.send(&accounts.escrow, &accounts.treasury, to_treasury)?;
-    // A rise of the rent can leave neither able to take it; then the empty escrow stays.
+    // After a rent increase, neither may be able to take the rent; then the empty escrow stays.
     let takers = [accounts.rent_sponsor.as_ref(), &transfer.authority];
     if let Some(rent_to) = first_taker(&accounts.escrow, takers)? {
         transfer.close(&accounts.escrow, rent_to)?;

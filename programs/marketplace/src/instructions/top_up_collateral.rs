@@ -36,7 +36,7 @@ pub struct TopUpCollateral<'info> {
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// CHECK: the listing's vault, at its address by its seeds.
+    /// CHECK: the listing's vault, by its seeds.
     #[account(
         mut,
         seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
@@ -50,7 +50,7 @@ pub struct TopUpCollateral<'info> {
 }
 
 impl TopUpCollateral<'_> {
-    /// listing not delisted; an amount above zero; source is the creator's, of the vault's mint, and holds it.
+    /// listing is not delisted; the amount is above zero; source is the creator's, of the vault's mint, and covers it.
     pub fn validate(&self, args: &TopUpCollateralArgs) -> Result<()> {
         ensure!(
             self.listing.status != ListingStatus::Delisted,
@@ -72,7 +72,7 @@ impl TopUpCollateral<'_> {
     }
 }
 
-/// Move the amount into the vault and its book.
+/// Move the amount into the vault, and record it.
 pub fn top_up_collateral_handler(
     ctx: Context<TopUpCollateral>,
     args: TopUpCollateralArgs,

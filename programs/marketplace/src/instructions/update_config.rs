@@ -1,5 +1,5 @@
-//! Changes settings at once, each within its bounds. Executions that are open keep those that they were opened with;
-//! changes that widen power are proposed instead, where the marketplace makes them wait.
+//! Changes settings immediately, each within its bounds. Open executions keep the settings
+//! of their open. Some changes must be proposed instead if `admin_delay_seconds` is not 0.
 
 use anchor_lang::prelude::*;
 
@@ -20,7 +20,7 @@ pub struct UpdateConfig<'info> {
     pub config: Box<Account<'info, Config>>,
 }
 
-/// Take what is given, and check all. What widens power must have waited.
+/// Apply the given settings, and check all settings. Fails if the change must be proposed.
 pub fn update_config_handler(ctx: Context<UpdateConfig>, args: SettingsChange) -> Result<()> {
     let config = &mut ctx.accounts.config;
     let before = Box::new(Config::clone(config));

@@ -1,4 +1,4 @@
-//! Changes the limits of a key's right. What is spent stays spent.
+//! Changes the limits of a key's right. Past spending still counts.
 
 use anchor_lang::prelude::*;
 
@@ -9,10 +9,10 @@ use crate::guard::fail;
 use crate::packing::emit;
 use crate::state::{GrantLimits, KeyGrant};
 
-/// Arguments of `update_grant`: all limits, those that stay too.
+/// Arguments of `update_grant`: all limits, also unchanged ones.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct UpdateGrantArgs {
-    /// Caps and end of the right from now on.
+    /// The new caps and expiry.
     pub limits: GrantLimits,
 }
 
@@ -30,7 +30,7 @@ pub struct UpdateGrant<'info> {
     pub grant: Box<Account<'info, KeyGrant>>,
 }
 
-/// Take the limits, each checked where it is set.
+/// Replace the limits, which `set_limits` checks.
 pub fn update_grant_handler(ctx: Context<UpdateGrant>, args: UpdateGrantArgs) -> Result<()> {
     let grant = &mut ctx.accounts.grant;
     grant.set_limits(&args.limits, Clock::get()?.unix_timestamp)?;

@@ -1,4 +1,4 @@
-//! Changes what a listing promises or where it is paid. Executions that are open keep what they paid for.
+//! Changes a listing's terms or payout account. Open executions keep the terms that they paid for.
 
 use anchor_lang::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::packing::emit;
 use crate::state::{AgentListing, Config, CreatorCollateral, ListingStatus, ListingTerms};
 use crate::tokens;
 
-/// Arguments of `update_listing`: all terms, those that stay too.
+/// Arguments of `update_listing`: all terms, also unchanged ones.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct UpdateListingArgs {
     /// Most collateral that the creator agrees to keep for a higher price, base units.
@@ -37,14 +37,14 @@ pub struct UpdateListing<'info> {
         bump = collateral.bump
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    /// The account that settlements pay from now on; may be the present one.
+    /// The account that settlements pay from now on; may be the current one.
     /// CHECK: a USDC account of the creator; checked in `validate`.
     pub payout: UncheckedAccount<'info>,
 }
 
 impl UpdateListing<'_> {
-    /// listing not delisted; payout is the creator's; a new price needs its tier's collateral, and a higher one no more
-    /// than the creator agreed to.
+    /// listing is not delisted; payout is the creator's; collateral covers a new price. A higher price requires at most
+    /// `max_deposit`.
     pub fn validate(&self, args: &UpdateListingArgs) -> Result<()> {
         ensure!(
             self.listing.status != ListingStatus::Delisted,
@@ -69,7 +69,7 @@ impl UpdateListing<'_> {
     }
 }
 
-/// Take the new terms and payout account.
+/// Apply the new terms and payout account.
 pub fn update_listing_handler(ctx: Context<UpdateListing>, args: UpdateListingArgs) -> Result<()> {
     let payout = ctx.accounts.payout.key();
     let listing = &mut ctx.accounts.listing;

@@ -1,4 +1,4 @@
-//! Takes lamports out of a wallet's tank. Anyone adds to it by a plain transfer.
+//! Withdraws lamports from a wallet's gas balance. Anyone can add to it by a plain transfer.
 
 use anchor_lang::prelude::*;
 
@@ -12,14 +12,14 @@ use crate::packing::emit;
 /// Arguments of `withdraw_gas`.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Debug)]
 pub struct WithdrawGasArgs {
-    /// Lamports; `u64::MAX` means all that there are.
+    /// Lamports to withdraw; `u64::MAX` for all.
     pub lamports: u64,
 }
 
 /// Accounts of `withdraw_gas`.
 #[derive(Accounts)]
 pub struct WithdrawGas<'info> {
-    /// The tank's wallet, which receives.
+    /// The wallet, which receives the lamports.
     #[account(mut)]
     pub wallet: Signer<'info>,
     /// CHECK: the wallet's `Spender` address, by its seeds: a system account without data.
@@ -37,7 +37,7 @@ impl WithdrawGas<'_> {
         }
     }
 
-    /// The tank holds the amount; all else by the constraints.
+    /// The gas balance covers the amount; the constraints check the rest.
     pub fn validate(&self, args: &WithdrawGasArgs) -> Result<()> {
         let lamports = self.amount(args);
         ensure!(
@@ -48,7 +48,7 @@ impl WithdrawGas<'_> {
     }
 }
 
-/// Move the lamports; what is left is nothing or rent-exempt.
+/// Move the lamports. The rest is zero or rent-exempt.
 pub fn withdraw_gas_handler(ctx: Context<WithdrawGas>, args: WithdrawGasArgs) -> Result<()> {
     let accounts = ctx.accounts;
     let wallet = accounts.wallet.key();

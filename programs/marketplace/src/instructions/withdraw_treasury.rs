@@ -1,4 +1,4 @@
-//! Takes collected fees out of the treasury.
+//! Withdraws collected fees from the treasury.
 
 use anchor_lang::prelude::*;
 use anchor_spl::token::Token;
@@ -35,7 +35,7 @@ pub struct WithdrawTreasury<'info> {
 }
 
 impl WithdrawTreasury<'_> {
-    /// The treasury holds the amount; destination is another account and can receive; all else by the constraints.
+    /// The treasury holds the amount; destination is another account and can receive; the constraints check the rest.
     pub fn validate(&self, args: &WithdrawTreasuryArgs) -> Result<()> {
         ensure!(
             args.amount > 0 && args.amount <= tokens::balance(&self.treasury),

@@ -1,4 +1,4 @@
-//! What a creator publishes: price, promise and where the money goes. Owned by its creator, never closed.
+//! An agent that a creator publishes: its terms and its payout account. Owned by its creator, never closed.
 
 use anchor_lang::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::errors::MarketplaceError;
 use crate::guard::fail;
 use crate::state::Config;
 
-/// Whether a listing takes new executions.
+/// Status of a listing.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ListingStatus {
@@ -15,12 +15,12 @@ pub enum ListingStatus {
     Active,
     /// Visible, but takes none.
     Paused,
-    /// Gone for good; its collateral waits out the open windows.
+    /// Permanently closed; its collateral stays until every dispute window has closed.
     Delisted,
 }
 
 impl ListingStatus {
-    /// The only moves there are: Active <-> Paused, and either to Delisted.
+    /// The allowed transitions: Active <-> Paused, and either to Delisted.
     pub fn can_become(self, next: Self) -> bool {
         use ListingStatus::*;
         matches!(
@@ -35,15 +35,15 @@ impl ListingStatus {
 pub struct ListingTerms {
     /// Price of one execution, base units of USDC.
     pub price: u64,
-    /// Longest wait a caller can ask for, and the default, seconds.
+    /// Longest timeout that a caller can choose, and the default, seconds.
     pub timeout_seconds: u32,
-    /// Shortest wait a caller can ask for, seconds, at least 1.
+    /// Shortest timeout that a caller can choose, seconds, at least 1.
     pub min_timeout_seconds: u32,
     /// One bit for each standard tag, 1 to 5 of them; see `STANDARD_TAG_COUNT`.
     pub tag_mask: u16,
     /// SHA-256 of the canonical JSON document that describes the agent.
     pub metadata_hash: [u8; 32],
-    /// Where that document can be found; at most 200 bytes, may be empty.
+    /// URI of that document; at most 200 bytes, may be empty.
     pub metadata_uri: String,
 }
 
@@ -80,7 +80,7 @@ impl ListingTerms {
 pub struct AgentListing {
     /// Layout version, 1.
     pub version: u8,
-    /// Whether it takes new executions.
+    /// Active, Paused or Delisted.
     pub status: ListingStatus,
     /// Bump of this address.
     pub bump: u8,
@@ -90,15 +90,15 @@ pub struct AgentListing {
     pub listing_id: [u8; 16],
     /// USDC account that settlements pay; owned by the creator's wallet.
     pub payout: Pubkey,
-    /// Ed25519 key that signs this listing's results from now on.
+    /// Ed25519 key that signs the results of executions opened from now on.
     pub signing_key: Pubkey,
     /// Price of one execution, base units.
     pub price: u64,
-    /// Longest wait a caller can ask for, and the default, seconds.
+    /// Longest timeout that a caller can choose, and the default, seconds.
     pub timeout_seconds: u32,
-    /// Shortest wait a caller can ask for, seconds.
+    /// Shortest timeout that a caller can choose, seconds.
     pub min_timeout_seconds: u32,
-    /// Starts at 1; grows by one with every change of the terms, so that a caller never pays for others than it saw.
+    /// Starts at 1 and grows by 1 with every change of terms, so a caller never pays for terms that it did not see.
     pub listing_version: u32,
     /// One bit for each standard tag.
     pub tag_mask: u16,
@@ -106,13 +106,13 @@ pub struct AgentListing {
     pub metadata_hash: [u8; 32],
     /// When it was listed, unix seconds.
     pub listed_at: i64,
-    /// Where the metadata document can be found.
+    /// URI of the metadata document.
     #[max_len(200)]
     pub metadata_uri: String,
 }
 
 impl AgentListing {
-    /// Whether these terms differ from the present ones.
+    /// True if these terms differ from the current ones.
     pub fn differs_from(&self, terms: &ListingTerms) -> bool {
         self.price != terms.price
             || self.timeout_seconds != terms.timeout_seconds
@@ -122,7 +122,7 @@ impl AgentListing {
             || self.metadata_uri != terms.metadata_uri
     }
 
-    /// Take new terms; the version moves only if they differ.
+    /// Apply new terms. The version grows only if they differ.
     pub fn apply_terms(&mut self, terms: ListingTerms) -> Result<()> {
         if !self.differs_from(&terms) {
             return Ok(());

@@ -1,12 +1,12 @@
-//! A tree full of ended executions. A leaf proves what a record said long after its account and its rent are gone.
-//! Never closed; when it is nine tenths full the next one can be made.
+//! A tree of ended executions. A leaf proves the contents of a record after its account is closed and
+//! its rent returned. Never closed. When it is nine tenths full, the next archive can be created.
 
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::errors::MarketplaceError;
 
-/// One of a line of archives and its tree.
+/// An archive and its tree.
 #[account]
 #[derive(InitSpace, Debug)]
 pub struct Archive {
@@ -14,30 +14,30 @@ pub struct Archive {
     pub version: u8,
     /// Bump of this address.
     pub bump: u8,
-    /// Its place in the line of archives, from 0.
+    /// Index of the archive, from 0.
     pub index: u16,
     /// The account that holds the Merkle tree.
     pub tree: Pubkey,
-    /// Leaves in the tree; the next one gets this index.
+    /// Number of leaves in the tree; the next leaf gets this index.
     pub count: u32,
     /// When the tree was registered, unix seconds.
     pub created_at: i64,
 }
 
 impl Archive {
-    /// Whether the archive of this index may be made: it is the next, and there is little room left in this one.
+    /// True if the archive of this index can be created: it is the next one, and this one is nine tenths full.
     pub fn makes_way_for(&self, index: u16) -> bool {
         self.index.checked_add(1) == Some(index) && self.count >= ARCHIVE_SUCCESSOR_COUNT
     }
 
-    /// How many leaves still fit; never none.
+    /// Number of leaves that still fit. Fails if there are none.
     pub fn room(&self) -> Result<u32> {
         let room = ARCHIVE_CAPACITY.saturating_sub(self.count);
         ensure!(room > 0, MarketplaceError::ArchiveFull);
         Ok(room)
     }
 
-    /// It counts what the tree holds.
+    /// The count equals the tree's number of leaves.
     pub fn invariant(&self, leaves: u32) -> Result<()> {
         ensure!(
             self.count == leaves && self.count <= ARCHIVE_CAPACITY,

@@ -1,6 +1,6 @@
-//! The account of an archive's Merkle tree, in the layout of SPL Account Compression, so that what reads its trees
-//! reads ours: a header of 56 bytes, then `ConcurrentMerkleTree`, without a canopy. Made outside, owned by this
-//! program, changed by `archive_executions` alone.
+//! The account of an archive's Merkle tree, in the layout of SPL Account Compression, so readers of its trees can read
+//! ours: a header of 56 bytes, then `ConcurrentMerkleTree`, without a canopy. Created with the system program and owned
+//! by this program. After its registration, only `archive_executions` changes it.
 
 use anchor_lang::prelude::*;
 use solana_program::keccak::hashv;
@@ -12,7 +12,7 @@ use crate::errors::MarketplaceError;
 use crate::guard::fail;
 use crate::state::ExecutionRecord;
 
-/// The tree behind the header.
+/// The tree that follows the header.
 pub type ArchiveTree =
     ConcurrentMerkleTree<{ ARCHIVE_DEPTH as usize }, { ARCHIVE_BUFFER as usize }>;
 
@@ -21,15 +21,15 @@ const HEADER_BYTES: usize = 56;
 /// Account type "concurrent Merkle tree" and header version 1, as SPL Account Compression numbers them.
 const HEADER_KIND: [u8; 2] = [1, 0];
 
-/// The account can become a tree: this program's, of the exact size, never written, and here to stay.
+/// The account can become a tree: owned by this program, of the exact size, all zero and rent-exempt.
 pub fn require_new_tree(account: &AccountInfo) -> Result<()> {
     let data = account.try_borrow_data()?;
     ensure!(
         account.owner == &crate::ID && data.len() == ARCHIVE_TREE_BYTES as usize,
         MarketplaceError::InvalidTree
     );
-    // Bytes that begin with zero and equal themselves one place further on are all zero. Comparing is a call of the
-    // runtime, a hundredth of the work of looking at each.
+    // If the first byte is zero and each byte equals the next one, all bytes are zero. The comparison is a call of the
+    // runtime, at a hundredth of the cost of a loop.
     let is_zero = data.first() == Some(&0) && data.get(1..) == data.get(..data.len() - 1);
     ensure!(
         is_zero && account.lamports() >= rent_exempt_minimum(data.len())?,
@@ -65,7 +65,7 @@ pub fn tree_of(data: &mut [u8]) -> Result<&mut ArchiveTree> {
         .ok_or_else(|| fail(MarketplaceError::InvalidTree))
 }
 
-/// The hash that stands for a record: of its address and its fields, which are its account's data after the
+/// A record's leaf: the hash of a prefix, its address and its fields. The fields are its account's data after the
 /// discriminator.
 pub fn leaf_of(record: &AccountInfo) -> Result<[u8; 32]> {
     let data = record.try_borrow_data()?;
@@ -83,7 +83,7 @@ mod tests {
 
     const BYTES: usize = ARCHIVE_TREE_BYTES as usize;
 
-    /// Zeroes at an address that a tree's numbers may begin at, as the runtime gives them.
+    /// Zeroes with the alignment of a tree's numbers, as in the runtime.
     fn zeroes() -> Vec<u64> {
         vec![0; BYTES / 8]
     }
@@ -118,7 +118,7 @@ mod tests {
         expected.extend([1, 0, 0, 0, 0, 0, 0, 0]);
         expected.extend(nodes[20]);
         expected.extend(nodes[..20].concat());
-        // Where the change was; then 63 changes that nobody made yet.
+        // Index of the change; then 63 empty changes.
         expected.extend([0; 8]);
         expected.extend(vec![0; 63 * 680]);
         expected.extend(nodes[..20].concat());

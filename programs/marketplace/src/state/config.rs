@@ -1,4 +1,4 @@
-//! The marketplace's settings. One account, made once by the program's upgrade authority, kept for ever.
+//! The marketplace's settings. One account, created once by the program's upgrade authority, never closed.
 
 use anchor_lang::prelude::*;
 
@@ -17,26 +17,26 @@ pub struct CollateralTier {
     pub deposit: u64,
 }
 
-/// New values of settings; what is absent stays as it is.
+/// New values of settings. Absent fields keep their values.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SettingsChange {
-    /// True stops every new execution; settling and refunding go on.
+    /// True pauses all new executions; settling and refunding go on.
     pub opens_paused: Option<bool>,
-    /// The marketplace's share, basis points.
+    /// The marketplace's fee, basis points.
     pub fee_bps: Option<u16>,
-    /// Lowest price, base units.
+    /// Lowest price of a listing, base units.
     pub min_price: Option<u64>,
     /// Bond of a dispute, lamports.
     pub dispute_bond_lamports: Option<u64>,
-    /// How long after its settle an execution can be disputed.
+    /// Dispute window after a settle, seconds.
     pub dispute_window_seconds: Option<u32>,
-    /// Time from an execution's deadline to the refund that anyone may trigger.
+    /// Time from an execution's deadline to its `refund_at`, seconds.
     pub refund_grace_seconds: Option<u32>,
-    /// Longest timeout a listing may offer.
+    /// Longest timeout that a listing may offer, seconds.
     pub max_timeout_seconds: Option<u32>,
-    /// Limit of the prices opened in a window as a multiple of the collateral; 0 = none.
+    /// Limit of the prices opened in one dispute window, as a multiple of the collateral; 0 for no limit.
     pub exposure_multiple: Option<u32>,
-    /// How long a change that widens power waits; it can only be raised.
+    /// Delay before a proposed change can be applied, seconds; can only be raised.
     pub admin_delay_seconds: Option<u32>,
     /// 1 to 4 tiers, strictly increasing; replaces all.
     #[max_len(4)]
@@ -53,49 +53,49 @@ pub struct Config {
     pub bump: u8,
     /// Bump of the treasury.
     pub treasury_bump: u8,
-    /// True stops every new execution; settling and refunding go on.
+    /// True pauses all new executions; settling and refunding go on.
     pub opens_paused: bool,
     /// The marketplace's share of a settled price, 0 to 100 basis points.
     pub fee_bps: u16,
     /// How many of `tiers` are in use, 1 to 4.
     pub tier_count: u8,
-    /// How many of `relay_authorities` are in use, 1 to 8.
+    /// How many of `relay_authorities` are in use, 0 to 8.
     pub relay_authority_count: u8,
-    /// Who may change settings, verify creators and resolve disputes.
+    /// The key that changes settings, verifies creators and resolves disputes.
     pub admin: Pubkey,
-    /// Who may become admin by accepting; the zero key when nobody.
+    /// The key that can become admin by accepting; the zero key if none.
     pub pending_admin: Pubkey,
-    /// Who may pause opens, remove relay authorities and drop changes that wait; the zero key when there is none.
+    /// The key that can pause opens, remove relay authorities and cancel pending changes; the zero key if none.
     pub guardian: Pubkey,
-    /// The one settlement mint: six decimals, classic Token program. Fixed for ever.
+    /// The only settlement mint: six decimals, classic Token program. Never changes.
     pub usdc_mint: Pubkey,
     /// Lowest price of a listing, base units.
     pub min_price: u64,
     /// Bond that opening a dispute takes, lamports.
     pub dispute_bond_lamports: u64,
-    /// How long after its settle an execution can be disputed; copied into each record at open.
+    /// Dispute window after a settle, seconds; copied into each record at open.
     pub dispute_window_seconds: u32,
-    /// Time between an execution's deadline and the moment from which anyone may refund it.
+    /// Time from an execution's deadline to its `refund_at`, when anyone can refund it, seconds.
     pub refund_grace_seconds: u32,
-    /// Longest timeout a listing may offer.
+    /// Longest timeout that a listing may offer, seconds.
     pub max_timeout_seconds: u32,
-    /// The largest max_timeout + refund_grace + dispute_window ever in force; only grows.
+    /// The largest max_timeout + refund_grace + dispute_window ever in force, seconds; only grows.
     pub longest_span_seconds: u32,
-    /// Prices opened in one dispute window may reach this multiple of a listing's collateral; 0 = no limit.
+    /// Limit of the prices opened in one dispute window, as a multiple of a listing's collateral; 0 for no limit.
     pub exposure_multiple: u32,
-    /// How long a change that widens power waits before it can be applied; 0 = not at all. It only grows.
+    /// Delay before a proposed change can be applied, seconds; only grows. 0 for no delay.
     pub admin_delay_seconds: u32,
     /// Collateral tiers, strictly increasing in both fields; unused ones are zero.
     pub tiers: [CollateralTier; 4],
-    /// Who may settle and refund any execution, and open on behalf of keys; each relay process has one of its own,
-    /// so that no account is written by all of them. Unused ones are zero.
+    /// Keys that can settle and refund any execution, and open for API keys. Each relay process
+    /// has its own key, so that the processes do not all write one account. Unused ones are zero.
     pub relay_authorities: [Pubkey; 8],
-    /// Zero. New settings get accounts of their own; this is for what cannot.
+    /// Zero. For new fields that cannot go into another account.
     pub reserved: [u8; 64],
 }
 
 impl Config {
-    /// Deposit that a price requires, or an error where the price is above the last tier.
+    /// Deposit that a price requires. Fails if the price is above the last tier.
     pub fn tier_deposit(&self, price: u64) -> Result<u64> {
         self.used_tiers()
             .iter()
@@ -111,7 +111,7 @@ impl Config {
             .unwrap_or(&[])
     }
 
-    /// Replace the tiers; whether they are in order is the invariant's business.
+    /// Replace the tiers. The invariant checks their order.
     pub fn set_tiers(&mut self, tiers: &[CollateralTier]) -> Result<()> {
         ensure!(
             tiers.len() <= self.tiers.len(),
@@ -125,7 +125,7 @@ impl Config {
         Ok(())
     }
 
-    /// Whether this key is one of the relay authorities.
+    /// True if this key is one of the relay authorities.
     pub fn is_relay_authority(&self, key: &Pubkey) -> bool {
         let used = usize::from(self.relay_authority_count);
         self.relay_authorities.iter().take(used).any(|it| it == key)
@@ -168,7 +168,7 @@ impl Config {
         Ok(())
     }
 
-    /// Take one relay authority out, even the last: without any, nothing is settled or opened for API keys.
+    /// Remove one relay authority, even the last. Without any, nothing is settled, and nothing is opened for API keys.
     pub fn remove_relay_authority(&mut self, key: &Pubkey) -> Result<()> {
         ensure!(
             self.is_relay_authority(key),
@@ -188,7 +188,7 @@ impl Config {
         self.set_relay_authorities(&kept)
     }
 
-    /// Put relay authorities beside those that there are; none is named twice.
+    /// Add relay authorities to the current ones. Keys that are already relay authorities are skipped.
     pub fn add_relay_authorities(&mut self, added: &[Pubkey]) -> Result<()> {
         if added.is_empty() {
             return Ok(());
@@ -198,7 +198,7 @@ impl Config {
         self.set_relay_authorities(&all)
     }
 
-    /// This key is the guardian or the admin. The zero key, which stands for nobody, cannot sign.
+    /// This key is the guardian or the admin. The zero key, which means no guardian, cannot sign.
     pub fn require_guardian_or_admin(&self, key: &Pubkey) -> Result<()> {
         ensure!(
             *key == self.guardian || *key == self.admin,
@@ -207,7 +207,7 @@ impl Config {
         Ok(())
     }
 
-    /// Take the settings that are given, and check all.
+    /// Apply the given settings, and check all settings.
     pub fn change_settings(&mut self, change: &SettingsChange) -> Result<()> {
         set(&mut self.opens_paused, change.opens_paused);
         set(&mut self.fee_bps, change.fee_bps);
@@ -237,10 +237,10 @@ impl Config {
         self.invariant()
     }
 
-    /// Whether settings that came out of these must have waited: they lower what callers and creators are protected by,
-    /// or change what they pay or deposit.
+    /// True if a change from these settings to `after` must be proposed: it lowers
+    /// the protection of callers and creators, or changes what they pay or deposit.
     pub fn is_widened_by(&self, after: &Config) -> bool {
-        /// 0 stands for no limit.
+        /// 0 means no limit.
         fn limit(multiple: u32) -> u32 {
             if multiple == 0 {
                 u32::MAX
@@ -256,7 +256,7 @@ impl Config {
             || limit(after.exposure_multiple) > limit(self.exposure_multiple)
     }
 
-    /// Nothing is made to wait, or the change is none that must.
+    /// The change may take effect immediately: there is no delay, or the change need not be proposed.
     pub fn require_immediate(&self, is_widened: bool) -> Result<()> {
         ensure!(
             self.admin_delay_seconds == 0 || !is_widened,
@@ -265,12 +265,12 @@ impl Config {
         Ok(())
     }
 
-    /// Keep the longest span ever in force.
+    /// Update the longest span ever in force.
     pub fn lengthen_span(&mut self) {
         self.longest_span_seconds = self.longest_span_seconds.max(self.span_seconds());
     }
 
-    /// Longest time that money or a dispute of an execution opened now can stay open, seconds.
+    /// Longest time from an open now to the end of its dispute window, seconds.
     pub fn span_seconds(&self) -> u32 {
         self.max_timeout_seconds
             .saturating_add(self.refund_grace_seconds)

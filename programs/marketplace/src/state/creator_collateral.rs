@@ -1,4 +1,4 @@
-//! A listing's deposit, from which upheld disputes are paid. Its vault is a token account of its own.
+//! A listing's collateral, from which upheld disputes are paid. The tokens are in a separate account, the vault.
 
 use anchor_lang::prelude::*;
 
@@ -12,49 +12,49 @@ use crate::guard::fail;
 pub struct CreatorCollateral {
     /// Layout version, 1.
     pub version: u8,
-    /// True once all that was left went back to the creator; the vault stays while an award is owed.
+    /// True once the rest went back to the creator. The vault stays while an award is owed.
     pub returned: bool,
     /// Bump of this address.
     pub bump: u8,
     /// Bump of the vault.
     pub vault_bump: u8,
-    /// The listing this collateral stands for.
+    /// The listing that this collateral belongs to.
     pub listing: Pubkey,
-    /// Who paid the vault's rent and gets it back when the vault closes.
+    /// The account that paid the vault's rent. It gets the rent back when the vault closes.
     pub rent_sponsor: Pubkey,
-    /// Ever deposited by the creator.
+    /// Total that the creator has deposited.
     pub deposited: u64,
-    /// Ever taken by upheld disputes, whether paid out or still owed.
+    /// Total slashed by upheld disputes, paid out or still owed.
     pub slashed: u64,
-    /// Slashed, but waiting for a caller's account that can receive it.
+    /// Slashed but still owed, because the caller's account cannot receive it.
     pub owed: u64,
-    /// Prices of the executions under open disputes.
+    /// Sum of the prices of executions with open disputes.
     pub disputed_amount: u64,
-    /// Prices opened since `exposure_window_start`, refunded ones taken off, base units.
+    /// Sum of the prices opened since `exposure_window_start`, without refunded ones, base units.
     pub exposure_opened: u64,
     /// Start of the window over which exposure is counted, unix seconds.
     pub exposure_window_start: i64,
-    /// When the deposit may go back, unix seconds; 0 before delisting.
+    /// Time from which the collateral can go back, unix seconds; 0 before delisting.
     pub returnable_at: i64,
-    /// How many disputes wait for an outcome.
+    /// Number of open disputes.
     pub open_disputes: u32,
-    /// Zero; room for what later versions must keep here.
+    /// Zero. Reserved for fields of later versions.
     pub reserved: [u8; 32],
 }
 
 impl CreatorCollateral {
-    /// What the vault signs with: it is its own authority.
+    /// Signer seeds of the vault, which is its own authority.
     pub fn vault_seeds(&self) -> [&[u8]; 3] {
         let bump = std::slice::from_ref(&self.vault_bump);
         [COLLATERAL_VAULT_SEED, self.listing.as_ref(), bump]
     }
 
-    /// What is left to slash or return.
+    /// Collateral that can still be slashed or returned.
     pub fn available(&self) -> u64 {
         self.deposited.saturating_sub(self.slashed)
     }
 
-    /// The listing holds at least this deposit.
+    /// The listing has at least this collateral.
     pub fn require_deposit(&self, deposit: u64) -> Result<()> {
         ensure!(
             self.available() >= deposit,
@@ -63,8 +63,8 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// Count a price towards the exposure limit. A multiple of 0 means no limit; prices are counted all the same, so
-    /// that a refund never takes off what was not counted.
+    /// Count a price towards the exposure limit. A multiple of 0 means no limit. Prices
+    /// count even then, so a refund never subtracts a price that was not counted.
     pub fn add_exposure(
         &mut self,
         price: u64,
@@ -90,7 +90,7 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// A refunded price counts no more while the window is the one in which it was opened.
+    /// Subtract a refunded price, if it was opened in the current window.
     pub fn return_exposure(&mut self, price: u64, opened_at: i64) {
         if opened_at >= self.exposure_window_start {
             self.exposure_opened = self.exposure_opened.saturating_sub(price);
@@ -103,13 +103,13 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// The listing is gone; no later setting moves the moment of return.
+    /// Set the time from which a delisted listing's collateral can go back. Later settings do not change it.
     pub fn delist(&mut self, now: i64, longest_span_seconds: u32) {
         self.returnable_at = now.saturating_add(i64::from(longest_span_seconds));
     }
 
-    /// Everything that is not slashed goes back; awards that are owed stay. A second time only for a vault that has no
-    /// purpose any more and is still there.
+    /// Mark the collateral as returned: everything not slashed goes back, awards still owed
+    /// stay. A second return is allowed only if the vault is no longer needed and still exists.
     pub fn mark_returned(&mut self, now: i64, has_vault: bool) -> Result<()> {
         let again = has_vault && self.is_spent();
         ensure!(
@@ -121,7 +121,7 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// Whether the vault has no purpose any more.
+    /// True if the vault is no longer needed: the collateral was returned and nothing is owed.
     pub fn is_spent(&self) -> bool {
         self.returned && self.owed == 0
     }
@@ -136,7 +136,7 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// Count that dispute no more.
+    /// Remove an ended dispute from the counts.
     pub fn end_dispute(&mut self, price: u64) -> Result<()> {
         self.open_disputes = self
             .open_disputes
@@ -146,9 +146,9 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// How a slash divides, given the price of its dispute, which no longer counts as open: the caller comes
-    /// first, up to the price; the treasury's part must leave what other open disputes ask for. All of it is at most
-    /// a multiple of the price, so that one cheap call cannot cost a creator everything.
+    /// Divide a slash between caller and treasury. `price` is that of the dispute, which no longer counts as
+    /// open. The caller gets up to the price. The treasury's share must leave enough for other open disputes.
+    /// The whole slash is at most a multiple of the price, so one cheap call cannot cost a creator everything.
     pub fn divide(&self, amount: u64, price: u64) -> Result<(u64, u64)> {
         ensure!(
             amount <= self.available(),
@@ -168,7 +168,7 @@ impl CreatorCollateral {
         Ok((to_caller, to_treasury))
     }
 
-    /// Take from the deposit; `owed` of it stays in the vault for later.
+    /// Slash an amount; `owed` of it stays in the vault to be paid later.
     pub fn slash(&mut self, amount: u64, owed: u64) -> Result<()> {
         self.slashed = add(self.slashed, amount)?;
         self.owed = add(self.owed, owed)?;
@@ -181,7 +181,7 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// The book by itself is sound: what instructions check that do not name the vault.
+    /// The book is consistent. Used by instructions that do not have the vault.
     pub fn book_invariant(&self) -> Result<()> {
         ensure!(
             self.slashed <= self.deposited
@@ -192,7 +192,7 @@ impl CreatorCollateral {
         Ok(())
     }
 
-    /// The book is sound, and the vault covers what is left and what is owed.
+    /// The book is consistent, and the vault covers the remaining collateral and the owed awards.
     pub fn invariant(&self, vault_amount: u64) -> Result<()> {
         self.book_invariant()?;
         let left = if self.returned { 0 } else { self.available() };

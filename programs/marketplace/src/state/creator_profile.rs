@@ -1,4 +1,4 @@
-//! A creator's verification badge. Made by the admin's first decision about a wallet; absent means not verified.
+//! A creator's verification badge, created by the admin's first decision about a wallet. No account means not verified.
 
 use anchor_lang::prelude::*;
 
@@ -10,7 +10,7 @@ pub struct CreatorProfile {
     pub version: u8,
     /// Bump of this address.
     pub bump: u8,
-    /// Whether the badge is shown.
+    /// True to show the badge.
     pub verified: bool,
     /// The creator's wallet.
     pub creator: Pubkey,
@@ -19,7 +19,7 @@ pub struct CreatorProfile {
 }
 
 impl CreatorProfile {
-    /// Give or take the badge.
+    /// Give or remove the badge.
     pub fn set_verified(&mut self, verified: bool, now: i64) {
         self.verified = verified;
         self.verified_at = if verified { now } else { 0 };

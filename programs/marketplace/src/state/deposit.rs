@@ -1,5 +1,5 @@
-//! A payment that waits to become an execution. Its address commits to what is bought, by whom and for how much, so that
-//! whoever pays there by a plain transfer needs to sign nothing else. It ends with its open or its refund.
+//! A payment for an execution that is not open yet. Its address commits to the terms, the payer and the amounts, so the
+//! payer signs nothing but a plain transfer to it. It is closed by its open or its refund.
 
 use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
@@ -10,7 +10,7 @@ use crate::errors::MarketplaceError;
 use crate::guard::fail;
 use crate::tokens::TokenTransfer;
 
-/// Who gets what of the money in a deposit's vault, which is its associated token account.
+/// The parties and amounts of a deposit. The money is in its vault, its associated token account.
 #[account]
 #[derive(InitSpace, Debug)]
 pub struct Deposit {
@@ -22,27 +22,27 @@ pub struct Deposit {
     pub vault_bump: u8,
     /// Hash of terms, payer, price and service fee: the seed of this address.
     pub hash: [u8; 32],
-    /// Who buys, and gets the money back otherwise.
+    /// The wallet that buys. It gets the money back if no execution is opened.
     pub caller: Pubkey,
-    /// Who lent this account's and the vault's rent and gets it back.
+    /// The account that lent this account's and the vault's rent. It gets the rent back.
     pub rent_sponsor: Pubkey,
     /// Price of the execution, base units.
     pub price: u64,
-    /// What the marketplace gets beyond the price, base units.
+    /// The marketplace's service fee on top of the price, base units.
     pub service_fee: u64,
     /// When it was prepared, unix seconds.
     pub prepared_at: i64,
-    /// From this moment it can only be refunded, and where it is funded by anyone, unix seconds.
+    /// From this time it can only be refunded, unix seconds. Anyone can then refund a paid one.
     pub expires_at: i64,
 }
 
-/// What a deposit buys: all that the program needs to know of a request before it is paid.
+/// The terms of the execution that a deposit buys.
 pub struct DepositTerms<'a> {
     pub listing: &'a Pubkey,
     pub listing_version: u32,
     pub request_hash: &'a [u8; 32],
     pub timeout_seconds: u32,
-    /// Makes the execution id, together with the caller.
+    /// Determines the execution id, together with the caller.
     pub nonce: &'a [u8; 16],
 }
 
@@ -62,8 +62,8 @@ impl DepositTerms<'_> {
 }
 
 impl Deposit {
-    /// The seed of a deposit's address. `payer` is the only one who may be its caller, or the zero key where it was not
-    /// known; amounts in base units.
+    /// The seed of a deposit's address. `payer` is the only possible caller,
+    /// or the zero key if the payer was not known. Amounts are in base units.
     pub fn hash_of(
         terms_hash: &[u8; 32],
         payer: &Pubkey,
@@ -80,32 +80,32 @@ impl Deposit {
         .to_bytes()
     }
 
-    /// What this address signs with: it is its vault's authority.
+    /// Signer seeds of this account, which is its vault's authority.
     pub fn seeds(&self) -> [&[u8]; 3] {
         let bump = std::slice::from_ref(&self.bump);
         [DEPOSIT_SEED, self.hash.as_ref(), bump]
     }
 
-    /// Whether a vault that holds this many base units pays price and service fee.
+    /// True if `held` base units cover price and service fee.
     pub fn is_paid_by(price: u64, service_fee: u64, held: u64) -> bool {
         price
             .checked_add(service_fee)
             .is_some_and(|asked| held >= asked)
     }
 
-    /// Whether this many base units in its vault pay it.
+    /// True if `held` base units in its vault pay this deposit.
     pub fn is_funded(&self, held: u64) -> bool {
         Self::is_paid_by(self.price, self.service_fee, held)
     }
 
-    /// It can still open its execution.
+    /// The deposit is paid and has not expired, so it can open its execution.
     pub fn require_openable(&self, held: u64, now: i64) -> Result<()> {
         ensure!(now < self.expires_at, MarketplaceError::DepositExpired);
         ensure!(self.is_funded(held), MarketplaceError::DepositUnfunded);
         Ok(())
     }
 
-    /// Whether anyone may refund it: once it has expired, or, while nobody has paid it, a day after it was prepared.
+    /// True if anyone may refund it: a paid one once it has expired, an unpaid one a day after it was prepared.
     pub fn is_refundable(&self, held: u64, now: i64) -> bool {
         let from = if self.is_funded(held) {
             self.expires_at
@@ -116,8 +116,8 @@ impl Deposit {
     }
 }
 
-/// Close the empty vault and the deposit; says whether that was possible: where the rent sponsor cannot be given the
-/// rent any more, both stay. Only after the last other call to another program.
+/// Close the empty vault and the deposit. Returns false if the rent sponsor cannot take the rent; then both stay open.
+/// Call it after all other calls to other programs.
 pub fn close_deposit<'info>(
     deposit: &Account<'info, Deposit>,
     vault: &AccountInfo<'info>,

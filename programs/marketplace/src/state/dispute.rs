@@ -1,5 +1,5 @@
-//! A caller's claim that a settled result is not what was paid for. One per record, ever; kept after its outcome
-//! until its record can have no other.
+//! A caller's claim that a settled result is not what was paid for. At most one per
+//! record. It is kept after its outcome until its record can no longer be disputed.
 
 use anchor_lang::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::constants::{DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS};
 use crate::creation::{can_take, spendable};
 use crate::errors::MarketplaceError;
 
-/// Where a dispute stands.
+/// State of a dispute.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum DisputeOutcome {
@@ -27,25 +27,25 @@ pub enum DisputeOutcome {
 pub struct Dispute {
     /// Layout version, 1.
     pub version: u8,
-    /// Where it stands.
+    /// Open, or its outcome.
     pub outcome: DisputeOutcome,
     /// Bump of this address.
     pub bump: u8,
     /// The disputed record.
     pub record: Pubkey,
-    /// The record's listing, whose collateral answers.
+    /// The record's listing, whose collateral can be slashed.
     pub listing: Pubkey,
-    /// Who disputes: the record's caller.
+    /// The record's caller, who disputes it.
     pub caller: Pubkey,
-    /// Who paid this account's rent and the bond.
+    /// The account that paid this account's rent and the bond.
     pub rent_sponsor: Pubkey,
-    /// SHA-256 of the evidence, whose URI is in the event.
+    /// SHA-256 of the evidence; the event has its URI.
     pub evidence_hash: [u8; 32],
     /// SHA-256 of the admin's written reason; zero before the outcome.
     pub reason_hash: [u8; 32],
     /// When it was opened, unix seconds; the answer is due 72 hours later.
     pub opened_at: i64,
-    /// Lamports held in this account as bond, as far as they are not paid out.
+    /// Lamports of the bond that are still in this account.
     pub bond: u64,
     /// Price of the disputed execution, base units.
     pub price: u64,
@@ -60,7 +60,7 @@ pub struct Dispute {
 }
 
 impl DisputeOutcome {
-    /// The only moves there are.
+    /// The allowed transitions: Open to any outcome.
     pub fn can_become(self, next: Self) -> bool {
         self == Self::Open && next != Self::Open
     }
@@ -85,7 +85,7 @@ impl Dispute {
         Ok(())
     }
 
-    /// Whether the account may go: it owes nothing, and its record can have no other.
+    /// The account can be closed: it owes nothing, and its record can no longer be disputed.
     pub fn require_closable(&self, now: i64) -> Result<()> {
         ensure!(
             self.outcome != DisputeOutcome::Open && self.owed == 0,
@@ -98,13 +98,13 @@ impl Dispute {
         Ok(())
     }
 
-    /// The award that waited has been paid; says how much.
+    /// Mark the owed award as paid. Returns its base units.
     pub fn take_owed(&mut self) -> Result<u64> {
         ensure!(self.owed > 0, MarketplaceError::NothingOwed);
         Ok(std::mem::take(&mut self.owed))
     }
 
-    /// Only an upheld dispute awards, never above the price to the caller; an open one has no time of outcome.
+    /// Only an upheld dispute awards anything, at most the price to the caller. An open one has no time of outcome.
     pub fn invariant(&self) -> Result<()> {
         let nothing = self.amount_to_caller == 0 && self.amount_to_treasury == 0;
         let sound = match self.outcome {
@@ -120,9 +120,9 @@ impl Dispute {
     }
 }
 
-/// Take from the bond what can be paid out; says how much. What cannot be paid without failing the whole transaction
-/// stays in the dispute's account: that its receiver cannot take, and that it needs for itself since the rent has
-/// risen. So neither a receiver nor the rent can stop an outcome.
+/// Take the payable part of the bond. Returns its lamports. A part that would fail the whole transaction stays in the
+/// dispute's account: the receiver cannot take it, or the account needs it for its own rent after a rent increase. So
+/// neither a receiver nor the rent can block an outcome.
 pub fn take_bond(dispute: &mut Account<Dispute>, to: &AccountInfo) -> Result<u64> {
     let paid = spendable(dispute.as_ref(), dispute.bond)?;
     if !can_take(to, paid)? {
@@ -132,7 +132,7 @@ pub fn take_bond(dispute: &mut Account<Dispute>, to: &AccountInfo) -> Result<u64
     Ok(paid)
 }
 
-/// Move what was taken from the bond. Only after the last call to another program.
+/// Pay the lamports that `take_bond` took. Call it after the last call to another program.
 pub fn pay_bond(dispute: &Account<Dispute>, to: &AccountInfo, paid: u64) -> Result<()> {
     dispute.sub_lamports(paid)?;
     to.add_lamports(paid)?;

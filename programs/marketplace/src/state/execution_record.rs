@@ -1,5 +1,5 @@
-//! One paid call. Made when its escrow is funded; it never grows. Ended ones stay for three days at least, and for
-//! their dispute window: then Refunded ones are closed, and paid ones become leaves of an archive.
+//! One paid call. Created when its escrow is funded; it never grows. An ended record stays for at least three days,
+//! a paid one also for its dispute window. Then a refunded one can be closed, and a paid one can be archived.
 
 use anchor_lang::prelude::*;
 use solana_sha256_hasher::hashv;
@@ -26,7 +26,7 @@ pub enum ExecutionStatus {
 }
 
 impl ExecutionStatus {
-    /// The only moves there are.
+    /// The allowed transitions.
     pub fn can_become(self, next: Self) -> bool {
         use ExecutionStatus::*;
         matches!(
@@ -38,7 +38,7 @@ impl ExecutionStatus {
     }
 }
 
-/// Why the relay refunded; kept in the event, so that listings are judged only for their own faults.
+/// Reason of a refund. The event contains it, so that listings are judged only for their own faults.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RefundReason {
@@ -76,9 +76,9 @@ pub struct ExecutionRecord {
     pub caller: Pubkey,
     /// The listing's signing key at open; only its signature settles.
     pub signing_key: Pubkey,
-    /// Key whose grant paid; zero when the wallet opened it itself.
+    /// Key whose grant paid; zero if no grant paid.
     pub key_id: [u8; 16],
-    /// Who lent this account's and the escrow's rent and gets it back: a wallet, a tank, or who a payer named.
+    /// Gets this account's and the escrow's rent back: a wallet, a `Spender`, or an account that the payer named.
     pub rent_sponsor: Pubkey,
     /// Price, base units.
     pub price: u64,
@@ -90,31 +90,31 @@ pub struct ExecutionRecord {
     pub opened_at: i64,
     /// When the creator's answer is due, unix seconds.
     pub deadline: i64,
-    /// From this moment only a refund is possible, and anyone may trigger it, unix seconds.
+    /// From this time only a refund is possible, and anyone can make it, unix seconds.
     pub refund_at: i64,
     /// When it settled or was refunded, unix seconds; 0 while open.
     pub settled_at: i64,
-    /// How long after its settle it can be disputed.
+    /// Dispute window after the settle, seconds.
     pub dispute_window_seconds: u32,
     /// The listing's version that was paid for.
     pub listing_version: u32,
     /// Dispatch to result, milliseconds, as the relay measured it; 0 until settled.
     pub execution_time_ms: u32,
-    /// Lamports parked here at open for the relay authority that ends the execution; where anyone else does, they
-    /// go back to the tank that gave them, or to `rent_sponsor` where a wallet opened it. Stays as it was at open.
+    /// Gas lamports put into this account at open, for the relay authority that ends the execution. If anyone else
+    /// ends it, they go back to the gas balance that paid them, or to `rent_sponsor` if no grant paid. Never changes.
     pub gas_lamports: u32,
-    /// Fee in force; becomes 0 when a frozen treasury waives it.
+    /// Fee, basis points; becomes 0 when a frozen treasury waives it.
     pub fee_bps: u16,
 }
 
 impl ExecutionRecord {
-    /// What this address signs with: it is its escrow's authority.
+    /// Signer seeds of this account, which is its escrow's authority.
     pub fn seeds(&self) -> [&[u8]; 3] {
         let bump = std::slice::from_ref(&self.bump);
         [EXECUTION_SEED, self.execution_id.as_ref(), bump]
     }
 
-    /// The id that a caller and a nonce make: nobody else can occupy it.
+    /// The execution id of a caller and a nonce. No other caller can make the same id.
     pub fn derive_id(caller: &Pubkey, nonce: &[u8; 16]) -> [u8; 16] {
         let hash = hashv(&[EXECUTION_ID_DOMAIN, caller.as_ref(), nonce]).to_bytes();
         let mut id = [0u8; 16];
@@ -127,15 +127,15 @@ impl ExecutionRecord {
         id
     }
 
-    /// The marketplace's share: rounded down; the creator gets the price minus it.
+    /// The marketplace's fee, base units, rounded down. The creator gets the price minus the fee.
     pub fn fee(&self) -> u64 {
         let fee = u128::from(self.price) * u128::from(self.fee_bps) / u128::from(BPS_DENOMINATOR);
         // The fee is at most the price, so it always fits.
         u64::try_from(fee).unwrap_or(self.price)
     }
 
-    /// A nonce begins with the UTC day of its open, or the day before, as a little-endian u32: an id of that day
-    /// cannot be used once its record may be gone, so that no id ever recurs.
+    /// The nonce begins with the current or the previous UTC day, as a little-endian
+    /// u32. A record stays longer than its nonce is valid, so an id is never used twice.
     pub fn require_fresh_nonce(nonce: &[u8; 16], now: i64) -> Result<()> {
         let [first, second, third, fourth, ..] = *nonce;
         let day = u64::from(u32::from_le_bytes([first, second, third, fourth]));
@@ -176,14 +176,14 @@ impl ExecutionRecord {
         Ok(())
     }
 
-    /// Open to Refunded. Who may do it when is the instruction's business.
+    /// Open to Refunded. The instruction checks who may do it and when.
     pub fn refund(&mut self, now: i64) -> Result<()> {
         self.set_status(ExecutionStatus::Refunded)?;
         self.settled_at = now;
         Ok(())
     }
 
-    /// Completed to Disputed, within the window that the record carries.
+    /// Completed to Disputed, within the record's dispute window.
     pub fn dispute(&mut self, now: i64) -> Result<()> {
         ensure!(
             self.status.can_become(ExecutionStatus::Disputed),
@@ -210,8 +210,8 @@ impl ExecutionRecord {
         })
     }
 
-    /// Whether the account may go without a leaf: a refunded one after three days, a paid one that nobody has
-    /// archived a year after its window.
+    /// The account can be closed without being archived: a refunded one after three days, a paid one that nobody has
+    /// archived a year after its dispute window.
     pub fn require_closable(&self, now: i64) -> Result<()> {
         use ExecutionStatus::*;
         let kept_seconds = match self.status {
@@ -228,7 +228,7 @@ impl ExecutionRecord {
         Ok(())
     }
 
-    /// Whether nothing can change it any more, so that a leaf can take its place.
+    /// True if nothing can change the record any more, so it can be archived.
     pub fn is_archivable(&self, now: i64) -> bool {
         let waits = match self.status {
             ExecutionStatus::Completed => i64::from(self.dispute_window_seconds),
@@ -240,8 +240,8 @@ impl ExecutionRecord {
             .saturating_add(waits.max(ENDED_RECORD_SECONDS))
     }
 
-    /// The record by itself is sound, which is all that instructions without its escrow can check: an ended one has a
-    /// time, and only a settled one a result.
+    /// The record is consistent. Used by instructions that do not have its escrow.
+    /// An ended record has an end time, and only a settled one has a result.
     pub fn book_invariant(&self) -> Result<()> {
         use ExecutionStatus::*;
         let sound = match self.status {
@@ -256,8 +256,8 @@ impl ExecutionRecord {
         Ok(())
     }
 
-    /// The record is sound, and its escrow, which holds this many base units, covers an open one's price and is empty
-    /// after its end.
+    /// The record is consistent, and its escrow holds `escrow_amount` base
+    /// units: at least the price while it is open, and nothing after its end.
     pub fn invariant(&self, escrow_amount: u64) -> Result<()> {
         self.book_invariant()?;
         ensure!(
@@ -272,10 +272,10 @@ impl ExecutionRecord {
     }
 }
 
-/// Pay out the gas that a record holds to the first of these that can take it; says to whom and how much. What none
-/// can take, and what the record needs for itself since the rent has risen, stays until it is closed, so that gas can
-/// never hold up money. Only after the last call to another program: the runtime refuses calls by one that has moved
-/// lamports already.
+/// Pay a record's gas to the first receiver that can take it. Returns the receiver and its lamports.
+/// If none can take it, or the record needs it for its own rent after a rent increase, the gas stays
+/// in the record until it is closed. So gas can never block a payment. Call it after the last call
+/// to another program: the runtime refuses calls by a program that has moved lamports already.
 pub fn pay_gas<'a, 'info: 'a>(
     record: &Account<'info, ExecutionRecord>,
     receivers: impl IntoIterator<Item = &'a AccountInfo<'info>>,
@@ -400,7 +400,7 @@ mod tests {
 
     #[test]
     fn the_id_is_a_uuid_of_version_8_that_only_caller_and_nonce_make() {
-        // Computed apart from this code, with sha256sum over the domain, 32 bytes of 1 and 16 bytes of 2.
+        // Computed independently of this code, with sha256sum over the domain, 32 bytes of 1 and 16 bytes of 2.
         const EXPECTED: [u8; 16] = [
             0xc1, 0xdc, 0x75, 0x6c, 0xff, 0x4d, 0x8d, 0x5c, 0x91, 0xa6, 0x11, 0xec, 0x2f, 0x4e,
             0x3a, 0x8b,

@@ -6,7 +6,7 @@ use crate::constants::{MAX_GAS_LAMPORTS, MAX_GRANT_SECONDS};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
 
-/// The limits of a grant; every one but those of lamports must be above zero.
+/// The limits of a grant. All except the two lamport limits must be above zero.
 #[derive(AnchorSerialize, AnchorDeserialize, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantLimits {
     /// Most that one execution may cost, base units, inclusive.
@@ -15,18 +15,18 @@ pub struct GrantLimits {
     pub period_max: u64,
     /// Most that may ever be spent, base units, inclusive.
     pub total_max: u64,
-    /// Length of a period, seconds; periods follow one another from `created_at`.
+    /// Length of a period, seconds. Periods follow one another from `created_at`, or from a change of this length.
     pub period_seconds: u32,
-    /// The right ends at this moment, unix seconds; at most a year from now.
+    /// The right expires at this time, unix seconds; at most a year from now.
     pub expires_at: i64,
-    /// Most that one execution may take from the wallet's tank as gas, lamports; 0 takes none.
+    /// Most gas that one execution may take from the wallet's gas balance, lamports; 0 for none.
     pub max_gas_lamports: u32,
-    /// Most that may be taken from the wallet's tank in one period, gas and rent, lamports; 0 for no cap.
+    /// Most gas and rent that may be taken from the wallet's gas balance in one period, lamports; 0 for no cap.
     pub max_lamports: u64,
 }
 
 impl GrantLimits {
-    /// All limits are above zero and the end is ahead, by a year at most.
+    /// The limits are above zero, the expiry is at most a year ahead, and the gas limit is within its bound.
     pub fn validate(&self, now: i64) -> Result<()> {
         ensure!(
             self.per_execution_max > 0
@@ -65,7 +65,7 @@ pub struct KeyGrant {
     pub wallet: Pubkey,
     /// First 16 bytes of SHA-256 of the whole API key.
     pub key_id: [u8; 16],
-    /// Who paid this account's rent and gets it back.
+    /// The account that paid this account's rent. It gets the rent back.
     pub rent_sponsor: Pubkey,
     /// Most that one execution may cost, base units.
     pub per_execution_max: u64,
@@ -75,45 +75,45 @@ pub struct KeyGrant {
     pub total_max: u64,
     /// Length of a period, seconds.
     pub period_seconds: u32,
-    /// The right ends at this moment, unix seconds.
+    /// The right expires at this time, unix seconds.
     pub expires_at: i64,
     /// When it was made, unix seconds.
     pub created_at: i64,
     /// Start of the period that `period_spent` counts, unix seconds.
     pub period_start: i64,
-    /// Spent in that period, refunds taken off, base units.
+    /// Spent in that period, without refunds, base units.
     pub period_spent: u64,
-    /// Spent since `created_at`, refunds taken off, base units.
+    /// Spent since `created_at`, without refunds, base units.
     pub total_spent: u64,
     /// Executions opened with this key, refunded ones too.
     pub execution_count: u64,
     /// When the latest of them was opened, unix seconds; 0 before the first.
     pub last_opened_at: i64,
-    /// Most that one execution may take from the wallet's tank as gas, lamports.
+    /// Most gas that one execution may take from the wallet's gas balance, lamports.
     pub max_gas_lamports: u32,
-    /// Most that may be taken from the wallet's tank in one period, gas and rent, lamports; 0 for no cap.
+    /// Most gas and rent that may be taken from the wallet's gas balance in one period, lamports; 0 for no cap.
     pub max_lamports: u64,
-    /// Taken from it in the period of `period_start`; what returns later is not taken off, lamports.
+    /// Gas and rent taken in the period of `period_start`, lamports. Lamports that come back later still count.
     pub period_lamports: u64,
-    /// Zero; room for what later versions must keep here.
+    /// Zero. Reserved for fields of later versions.
     pub reserved: [u8; 16],
 }
 
 impl KeyGrant {
-    /// Whether the right can be used at all.
+    /// The grant is neither revoked nor expired.
     pub fn require_live(&self, now: i64) -> Result<()> {
         ensure!(!self.revoked, MarketplaceError::GrantRevoked);
         ensure!(now < self.expires_at, MarketplaceError::GrantExpired);
         Ok(())
     }
 
-    /// Take other limits; what is spent stays spent, even where it is above them.
+    /// Replace the limits. Past spending still counts, even if it exceeds them.
     pub fn set_limits(&mut self, limits: &GrantLimits, now: i64) -> Result<()> {
         limits.validate(now)?;
         ensure!(!self.revoked, MarketplaceError::GrantRevoked);
         if limits.period_seconds != self.period_seconds {
-            // Periods of another length begin now, and what the present one has spent counts in the first of
-            // them: otherwise a shorter length could forget it, and refunds of it would be given back twice.
+            // Periods of another length begin now, and the spend of the current period counts in the first of them.
+            // Otherwise a shorter length could forget this spend, and refunds of it would be given back twice.
             self.roll_period(now);
             self.period_start = now;
         }
@@ -127,21 +127,21 @@ impl KeyGrant {
         Ok(())
     }
 
-    /// Whether the account may go. Not in the second of its latest open: a grant made anew in that second
-    /// would pass for the one that paid, and get its refund's spend back.
+    /// The account can be closed, but not in the second of its latest open. A new grant made in that second would
+    /// pass for the one that paid, and a refund would lower its spend.
     pub fn require_closable(&self, now: i64) -> Result<()> {
         ensure!(now > self.last_opened_at, MarketplaceError::GrantInUse);
         Ok(())
     }
 
-    /// End the right for good.
+    /// Revoke the right permanently.
     pub fn revoke(&mut self) -> Result<()> {
         ensure!(!self.revoked, MarketplaceError::GrantRevoked);
         self.revoked = true;
         Ok(())
     }
 
-    /// Begin the period that holds this moment, if it is a later one.
+    /// Begin the period that contains `now`, if it is a later one.
     fn roll_period(&mut self, now: i64) {
         let period = i64::from(self.period_seconds).max(1);
         let elapsed = now.saturating_sub(self.period_start);
@@ -195,7 +195,7 @@ impl KeyGrant {
         Ok(())
     }
 
-    /// Count what an open takes from the wallet's tank, in the period that its debit began.
+    /// Count the lamports that an open takes from the gas balance. Call it after `debit`, which begins the period.
     pub fn take_lamports(&mut self, lamports: u64) -> Result<()> {
         self.period_lamports = self.period_lamports.saturating_add(lamports);
         ensure!(
@@ -205,8 +205,8 @@ impl KeyGrant {
         Ok(())
     }
 
-    /// Give a refunded price back, if this is still the same live grant that paid it. The period
-    /// gets it back only while it is the one in which it was spent.
+    /// Subtract a refunded price, if this is still the grant that paid it and it is not revoked. The period's
+    /// spend is lowered only if the price was spent in the current period.
     pub fn restore(&mut self, price: u64, opened_at: i64) -> bool {
         if self.revoked || self.created_at > opened_at {
             return false;
@@ -215,12 +215,12 @@ impl KeyGrant {
         if opened_at >= self.period_start {
             self.period_spent = self.period_spent.saturating_sub(price);
         }
-        // What an earlier length of the period carried over may be this very price.
+        // The spend carried over from a period of another length may include this price.
         self.period_spent = self.period_spent.min(self.total_spent);
         true
     }
 
-    /// Spend never exceeds a limit, and a period's spend never the whole.
+    /// Spend never exceeds a limit, and a period's spend never exceeds the total.
     pub fn invariant(&self) -> Result<()> {
         ensure!(
             self.total_spent <= self.total_max

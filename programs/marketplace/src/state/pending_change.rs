@@ -1,26 +1,26 @@
-//! A change that widens what a key can do, while everybody can see it come. Made by the admin, closed when it is applied
-//! or dropped; its rent goes back to who paid it.
+//! A proposed change that everybody can see before it takes effect. Created by the admin, closed when it is applied
+//! or cancelled. Its rent goes back to the account that paid it.
 
 use anchor_lang::prelude::*;
 
 use crate::errors::MarketplaceError;
 use crate::state::{Config, SettingsChange};
 
-/// All that can wait; what is absent or empty stays as it is.
+/// The values that a proposed change can set. Absent or empty ones stay as they are.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigChange {
     /// Settings.
     pub settings: SettingsChange,
-    /// Relay authorities that are put beside the present ones.
+    /// Relay authorities to add to the current ones.
     #[max_len(8)]
     pub added_relay_authorities: Vec<Pubkey>,
-    /// The next guardian; the zero key for nobody.
+    /// The new guardian; the zero key for none.
     pub guardian: Option<Pubkey>,
-    /// Who may become admin by accepting; the zero key for nobody.
+    /// The key that can become admin by accepting; the zero key for none.
     pub pending_admin: Option<Pubkey>,
 }
 
-/// A change of the `Config` that waits. Several can.
+/// A pending change of the `Config`. Several can be pending.
 #[account]
 #[derive(InitSpace, Debug)]
 pub struct PendingChange {
@@ -28,15 +28,15 @@ pub struct PendingChange {
     pub version: u8,
     /// Bump of this address.
     pub bump: u8,
-    /// Chosen by the admin; in the address.
+    /// Chosen by the admin; part of the address.
     pub change_id: u64,
-    /// Who paid the rent and gets it back.
+    /// The account that paid the rent. It gets the rent back.
     pub rent_sponsor: Pubkey,
     /// When it was proposed, unix seconds.
     pub proposed_at: i64,
-    /// From when anyone can apply it, unix seconds.
+    /// Time from which anyone can apply it, unix seconds.
     pub due_at: i64,
-    /// What it changes.
+    /// The new values.
     pub details: ConfigChange,
 }
 
@@ -49,7 +49,7 @@ impl PendingChange {
 }
 
 impl Config {
-    /// Take a change that has waited, and check all.
+    /// Apply a change, and check all settings.
     pub fn apply(&mut self, change: &ConfigChange) -> Result<()> {
         self.change_settings(&change.settings)?;
         self.add_relay_authorities(&change.added_relay_authorities)?;

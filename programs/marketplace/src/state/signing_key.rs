@@ -1,5 +1,5 @@
-//! Ties an Ed25519 key to the one listing it may ever sign for. Never closed: a key that could move
-//! between listings would make old signatures valid where they were never meant.
+//! Binds an Ed25519 key permanently to the only listing that it can sign for. Never closed: if a key could move between
+//! listings, old signatures would become valid for another listing.
 
 use anchor_lang::prelude::*;
 
