@@ -113,7 +113,7 @@ const settings = z.object({
     .int()
     .min(0)
     .default(2_000_000)
-    .describe('no quotes are given while the fee payer of x402 has less, lamports; a payment costs it 10001'),
+    .describe('minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001'),
   AUTHORITY_SILENCE_SECONDS: z.coerce
     .number()
     .int()
@@ -173,7 +173,7 @@ const settings = z.object({
     'refundable deposits lent to all calls at a time, lamports',
   ),
   SPONSOR_LAMPORTS_WAITING: lamports(500_000_000n).describe(
-    'refundable deposits behind refunds that callers cannot receive, lamports; beyond it only wallets that have paid for calls are lent deposits',
+    'limit on refundable deposits lent to executions whose refund the caller cannot receive, lamports; above it only wallets that have paid for calls are lent deposits',
   ),
   BURNT_LAMPORTS_PER_WALLET_DAY: lamports(5_000_000n).describe(
     'unpaid network fees, such as those of failed opens, of one wallet’s calls in 24 hours, lamports',

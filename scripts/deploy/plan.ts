@@ -103,7 +103,7 @@ function requireElf({ bytes, file, programId }: Deployment): void {
   if (!isElf) throw new Error(`${file} is no program: it does not begin as an ELF file does.`);
   if (bytes.includes(Buffer.from(programId.toBytes()))) return;
   throw new Error(
-    `${file} is compiled for another id than ${programId}, and would refuse every instruction there. Put ${programId} into declare_id! of programs/marketplace/src/lib.rs and run npm run build:program (docs/devnet.md).`,
+    `${file} was compiled for another program id than ${programId}, so every instruction would fail. Set declare_id! to ${programId} in programs/marketplace/src/lib.rs, then run npm run build:program (docs/devnet.md).`,
   );
 }
 

@@ -110,7 +110,7 @@ export function createSharedLimits(url: string, owner: string, log: Logger): Lim
     isTelling = true;
     telling = tell()
       .catch((error) => {
-        if (!isOver) log.warn({ error }, 'what was let in could not be told to other relays');
+        if (!isOver) log.warn({ error }, 'cannot report admitted requests to the other relays');
       })
       .finally(() => {
         isTelling = false;

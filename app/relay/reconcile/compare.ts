@@ -21,8 +21,8 @@ export const DIFFERENCES = {
   index_status: "a row of the index with another status than the record's",
   index_terms: 'a row of the index with another price, caller, agent, request or result than the record',
   index_amounts: 'a row of the index with other amounts than the record',
-  grant_spend: "a key's spending on the chain that is not the sum of its executions",
-  grant_count: "a key's number of executions on the chain that is not the number of them",
+  grant_spend: "a key's spending on the chain that differs from the sum of its executions",
+  grant_count: "a key's execution count on the chain that differs from the number of its executions",
   index_grant: 'a key in the index with another spending or number of executions than on the chain',
 } as const;
 export type DifferenceKind = keyof typeof DIFFERENCES;

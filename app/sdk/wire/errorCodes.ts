@@ -79,10 +79,10 @@ export const ERRORS = {
         z.strictObject({
           limit: z.enum(PRICE_LIMITS),
           wallet: z.string(),
-          /** The remaining amount; null if only the program knew it. */
+          /** The remaining amount; null if the program refused the call. */
           have_usdc: Usdc.nullable(),
           need_usdc: Usdc,
-          /** When the key's period starts again; null for other limits, and if only the program knew it. */
+          /** When the key's period starts again; null for other limits, and if the program refused the call. */
           renews_at: z.iso.datetime().nullable().optional(),
         }),
         z.strictObject({
@@ -90,7 +90,7 @@ export const ERRORS = {
           wallet: z.string(),
           /** The address to send lamports to. */
           tank: z.string(),
-          /** Null if only the program knew it; also the next field. */
+          /** Null if the program refused the call, as is the next field. */
           have_lamports: Lamports.nullable(),
           need_lamports: Lamports.nullable(),
         }),

@@ -31,7 +31,7 @@ pub enum MarketplaceError {
     BondOutOfBounds,
     #[msg("exposure_multiple must be at most 1000")]
     ExposureMultipleOutOfBounds,
-    #[msg("There must be 1 to 4 collateral tiers, strictly increasing, none below min_price, none above 10000 USDC with a deposit of 100000 USDC")]
+    #[msg("Collateral tiers must be 1 to 4, strictly increasing, with prices from min_price to 10000 USDC and deposits up to 100000 USDC")]
     InvalidTiers,
     #[msg("Only the admin may do this")]
     NotAdmin,
@@ -59,7 +59,7 @@ pub enum MarketplaceError {
     UriTooLong,
     #[msg("The payout account must be a USDC account owned by the creator's wallet")]
     InvalidPayout,
-    #[msg("The signing key is not a canonical Ed25519 key of large order")]
+    #[msg("The signing key must be a canonical Ed25519 public key that is not of small order")]
     WeakSigningKey,
     #[msg("This signing key already belongs to a listing")]
     SigningKeyTaken,
@@ -81,7 +81,7 @@ pub enum MarketplaceError {
     ExposureLimitReached,
     #[msg("The collateral vault does not cover its liabilities")]
     CollateralInsolvent,
-    #[msg("The collateral goes back once, after delisting, from returnable_at on")]
+    #[msg("The collateral goes back once: after delisting, and not before returnable_at")]
     CollateralNotReturnable,
     #[msg("The collateral waits for open disputes")]
     DisputesOpen,
@@ -89,7 +89,7 @@ pub enum MarketplaceError {
     // KeyGrant, tank
     #[msg("A key id must not be all zero")]
     InvalidKeyId,
-    #[msg("Every limit of a grant but that of gas must be above zero")]
+    #[msg("The USDC limits and the period of a grant must be above zero")]
     GrantLimitZero,
     #[msg("A grant must end in the future, at most a year from now")]
     GrantExpiryOutOfBounds,
@@ -119,9 +119,9 @@ pub enum MarketplaceError {
     WrongGrant,
     #[msg("The wallet has not delegated enough USDC to its spender address")]
     InsufficientAllowance,
-    #[msg("The wallet's tank does not cover the gas, and the rent if it lends it")]
+    #[msg("The wallet's gas balance is too low for the gas of this open, and for its rent if it lends the rent")]
     TankTooLow,
-    #[msg("A tank must be left empty or with enough lamports to be rent-exempt")]
+    #[msg("The gas balance must end at zero or stay rent-exempt")]
     TankBelowRent,
 
     // ExecutionRecord, escrow
@@ -140,7 +140,7 @@ pub enum MarketplaceError {
     #[msg("gas_lamports must be at most 100000")]
     GasOutOfBounds,
     #[msg(
-        "The rent sponsor must be able to receive lamports: a writable account that is no program"
+        "The rent sponsor must be a writable account that is not a program"
     )]
     InvalidRentSponsor,
     #[msg("The paying account must be a USDC account owned by the caller")]
@@ -149,7 +149,7 @@ pub enum MarketplaceError {
     InsufficientBalance,
     #[msg("The execution is not open")]
     ExecutionNotOpen,
-    #[msg("From refund_at on an execution can only be refunded")]
+    #[msg("The deadline refund_at has passed: this execution can only be refunded")]
     SettleWindowClosed,
     #[msg("The Ed25519 signature is not this key's over this message")]
     SignatureInvalid,
@@ -191,7 +191,7 @@ pub enum MarketplaceError {
     SlashAboveCollateral,
     #[msg("The slash is above 20 times the disputed price")]
     SlashAboveMultiple,
-    #[msg("The treasury's part would leave less than other open disputes ask for")]
+    #[msg("The treasury's share would leave less collateral than other open disputes may take")]
     OtherDisputesStarved,
     #[msg("The dispute owes nothing")]
     NothingOwed,
@@ -266,7 +266,7 @@ pub enum MarketplaceError {
     DepositCallerMismatch,
     #[msg("The deposit's vault must be a USDC account that the deposit owns, and not frozen")]
     DepositVaultUnsound,
-    #[msg("These terms, this payer and this price do not lead to the deposit")]
+    #[msg("The deposit was prepared for other terms, another payer or another price")]
     DepositTermsMismatch,
     #[msg("The deposit has expired; it can only be refunded")]
     DepositExpired,

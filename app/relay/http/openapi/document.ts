@@ -136,7 +136,7 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
       operationId: 'getPendingChanges',
       summary: 'List the changes of the terms that wait',
       about:
-        'A change that widens what a key can do waits for `admin_delay_seconds`; from `applicable_at` on anybody can apply it. Read from the chain at most 4 seconds ago.',
+        'A change that gives a key more rights or raises costs waits for `admin_delay_seconds`. From `applicable_at` on anybody can apply it. Read from the chain at most 4 seconds ago.',
       schema: ChangesAnswer,
       example: CHANGES_ANSWER,
     }),

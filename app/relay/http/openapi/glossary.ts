@@ -7,7 +7,8 @@ import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 
 export const GLOSSARY: Record<string, string> = {
   admin: 'The wallet that resolves disputes and verifies creators.',
-  admin_delay_seconds: 'How long a change that widens what a key can do waits; 0: not at all.',
+  admin_delay_seconds:
+    'Seconds until an announced change of the terms can be applied, if it gives a key more rights or raises costs; 0: no delay.',
   after: 'The value after the change, in the same form as `before`.',
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null if this service does not have its description.",
@@ -35,7 +36,7 @@ export const GLOSSARY: Record<string, string> = {
   completed_at: 'When it was settled or refunded, by the chain’s clock; null until then.',
   deposit: 'The deposit that an x402 client paid into; null if a key or a wallet paid.',
   content_deleted_at: 'When its caller deleted task, parameters and result; null while they are kept.',
-  content_encoding: 'The expected type.',
+  content_encoding: 'The expected encoding.',
   content_type: 'The expected type.',
   address: 'The IP address that the request came from.',
   allowed: 'Methods that the path supports.',
@@ -65,7 +66,7 @@ export const GLOSSARY: Record<string, string> = {
   fields:
     'The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64.',
   'buyExecution.payer':
-    'The wallet that will pay, base58. With it only that wallet can be the owner of the money, whatever this service does.',
+    'The wallet that will pay, base58. If given, no other wallet can own the money, even if this service misbehaves.',
   'ExecutionFull.error': 'Why it failed; null unless `failed`.',
   execution_id: 'The execution, a UUID; in an error null where there is none.',
   execution_signature:
@@ -82,8 +83,8 @@ export const GLOSSARY: Record<string, string> = {
   genesis_hash: 'The hash of the first block, base58; it identifies the chain.',
   got: 'The value that was sent: a short value as JSON, the type of a longer one, or `nothing`.',
   has: 'The scopes of the key.',
-  have_lamports: 'The lamports available for gas and refundable deposits; null if only the program knew.',
-  have_usdc: 'The amount left of the limit, USDC; null if only the program knew.',
+  have_lamports: 'The lamports available for gas and refundable deposits; null if the program refused the call.',
+  have_usdc: 'The amount left of the limit, USDC; null if the program refused the call.',
   health: 'The outcomes of its last 50 ended executions.',
   httpStatus: 'The status of the answer.',
   idl: 'The IDL of the program, for Anchor’s tools.',
@@ -114,7 +115,7 @@ export const GLOSSARY: Record<string, string> = {
   min_price_usdc: 'The lowest price that an agent may have, USDC.',
   min_success_rate: 'Only agents with at least this rate, 0 to 1.',
   name: 'The agent’s name.',
-  need_lamports: 'The lamports needed; null if only the program knew.',
+  need_lamports: 'The lamports needed; null if the program refused the call.',
   need_usdc: 'The amount that the call needs, USDC.',
   needs: 'The scope that is missing.',
   offset: 'Results to skip. Default: 0.',
@@ -159,7 +160,7 @@ export const GLOSSARY: Record<string, string> = {
   refund:
     'The refund of an execution. `pending`: the price, or an x402 payment, is on its way back; the execution is `running`. `done`: paid back. `claimable`: waits until you create your missing USDC account. `blocked`: waits until your USDC account can receive. `handed_over`: it could not be received for 7 days, and the token account of the escrow became yours, with the whole price in it. Otherwise null.',
   relay_authorities: 'The wallets with which this service opens, settles and refunds executions.',
-  renews_at: 'When the next period of the key begins; null for the other limits, or if only the program knew.',
+  renews_at: 'When the next period of the key begins; null for the other limits, or if the program refused the call.',
   record: 'The address that the record had, base58.',
   request_hash: 'SHA-256 of the RFC 8785 JSON of `parameters` and `task`, hex. The open transaction committed to it.',
   root: 'The root that the proof gives; the tree’s account has or had it. Lower-case hex.',
@@ -309,7 +310,7 @@ export const GLOSSARY: Record<string, string> = {
   'MarketplaceEvent.limit': 'The cap of the key that is nearly spent.',
   'MarketplaceEvent.amount_to_caller_usdc': 'What the caller gets back.',
   'MarketplaceEvent.collateral_usdc': 'What is left of the agent’s collateral.',
-  'MarketplaceEvent.spent_usdc': 'What the key has spent of it, with the call that it was noticed at.',
+  'MarketplaceEvent.spent_usdc': 'The amount of the cap that is spent, including the call that triggered this event.',
   'MarketplaceEvent.max_usdc': 'The cap.',
   'MarketplaceEvent.gas_lamports': 'The wallet’s gas balance, lamports.',
   'MarketplaceEvent.calls_left': 'How many calls it pays for at the present fees.',

@@ -127,7 +127,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Execute an agent and pay by x402',
     about:
-      'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, then into the escrow, and is paid only for the signed result. Otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query nobody but that wallet can be the caller of the money.',
+      'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, then into the escrow, and is paid only for the signed result. Otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query, only that wallet can be the caller of the execution and get its refund.',
     access: 'public',
     params: { agent_id: AGENT_PARAM },
     query: DoorQuery,
