@@ -1,6 +1,6 @@
 /**
- * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one. It is shown only for listings that
- * carry its hash, so a stranger's document changes nothing. A document without a listing is kept for a day.
+ * POST /v1/metadata: stores a listing's document, byte for byte. Anyone may send one. It is shown only for listings
+ * that carry its hash, so a stranger's document changes nothing. A document without a listing is kept for a day.
  */
 import { hashMetadata } from '../../sdk/receipt/metadataHash.ts';
 import { AgentMetadata } from '../../sdk/wire/metadata.ts';
@@ -51,7 +51,7 @@ interface Posted {
   allowPrivateEndpoints: boolean;
 }
 
-/** Checks if the document may be listed; the value is empty. */
+/** Checks if the document may be listed. The value is null. */
 export function checkMetadataNow(posted: Posted): Reading<null> {
   const tooComplex = () => {
     throw invalid('The schemas are too complex: checking them takes too long');
@@ -59,7 +59,7 @@ export function checkMetadataNow(posted: Posted): Reading<null> {
   return checkWithin(WORK_LIMIT_MS, posted) ?? tryReading(tooComplex);
 }
 
-/** The same; null if it takes longer than that. */
+/** Like `checkMetadataNow`; null if it takes longer than this. */
 function checkWithin(milliseconds: number, posted: Posted): Reading<null> | null {
   try {
     return withinWork(milliseconds, () =>
