@@ -27,8 +27,8 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   const { chain, journal, budgets, usdcMint } = deps;
 
   /**
-   * Signs and stores a refund. From then on nothing settles. `message` is for the caller, `answer` for the creator: it
-   * is stored in the same transaction.
+   * Signs and stores a refund. From then on nothing settles. `message` is for the caller; `answer` is stored for the
+   * creator, in the same transaction.
    */
   async function refundIntent(
     row: JournalRow,
@@ -138,9 +138,9 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
 /** True if the row was made for an orphan. */
 const isOfNobody = (row: JournalRow) => row.metadata_hash === '';
 
-/** From when only a refund can happen to a parked execution, unix seconds. */
+/** Time from which a parked execution can only be refunded, unix seconds. */
 function refundableFrom(row: JournalRow, record: ExecutionRecord): bigint {
-  // A settle that was signed could still land before refund_at.
+  // A signed settle could still land before refund_at.
   if (row.settle_transaction) return record.refundAt;
   // An orphan may belong to another ledger, whose relay settles until then.
   return isOfNobody(row) ? record.refundAt - SETTLE_MARGIN_SECONDS : record.deadline;

@@ -22,7 +22,7 @@ export interface Reservations {
    * the spendable money from accounts. `read` reads them again if the chain has changed since.
    */
   whenFree(payer: Payer, accounts: PayerAccounts, ms: number, asking: Asking): Promise<PayerAccounts | null>;
-  /** Resolves when something of the wallet is decided, or after `ms`. */
+  /** Resolves when the wallet's waiting calls are woken, or after `ms`. */
   next(wallet: string, ms: number): Promise<void>;
   /** An open of the wallet has been decided. */
   wake(wallet: string): void;
