@@ -47,7 +47,7 @@ export interface KeysDeps {
 
 /**
  * A key id is public on-chain, so anyone may register hashes that begin with it. They are useless without the key, but
- * they fill rows. A grant keeps this many; unused ones are dropped.
+ * they fill rows. A grant keeps at most this many; unused ones are evicted.
  */
 const MAX_HASHES_PER_GRANT = 8;
 

@@ -26,7 +26,7 @@ export interface PublicRate {
 export interface PublicLimit {
   /** Counts the request unless it carries a valid key or session of a known wallet. Throws ApiError 429. */
   admit(request: IncomingMessage): Promise<void>;
-  /** Counts the request if it carries no credentials; the caller checks those later. Throws ApiError 429. */
+  /** Counts the request if it carries no credentials; those are checked later. Throws ApiError 429. */
   admitBare(request: IncomingMessage): Promise<void>;
   /** Counts a request authenticated as this wallet, unless the wallet is known. Throws ApiError 429. */
   admitWallet(request: IncomingMessage, wallet: string): Promise<void>;

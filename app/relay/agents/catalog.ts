@@ -85,7 +85,7 @@ export async function findParameterFaults(
   if (!document) throw metadataMissing();
   return document.checkParameters(async () => {
     const asker = await ask();
-    // The calls of one agent share a turn, so slow checks delay only that agent.
+    // Agents are served round-robin, so slow checks delay only the calls of that agent.
     return asker.lane === 'paid' ? { ...asker, name: agent.listing } : asker;
   }, parameters);
 }

@@ -1,7 +1,7 @@
 /**
  * Updates the ledger's tables of agents, which answer lists and searches. The indexer numbers its changes. Before each
- * list the changes since the last update are read, and documents that arrived. All relays on a ledger share the tables,
- * so their lists are the same.
+ * list this module reads the changes since the last update, and newly arrived documents. All relays on a ledger share
+ * the tables, so their lists are the same.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -34,7 +34,7 @@ const LOCK = 'agents';
 export type ListedAgents = ReturnType<typeof createListedAgents>;
 
 interface ListedDeps extends PendingDeps {
-  /** Writes of the ledger. */
+  /** Writes to the ledger. */
   writes: Pick<GroupCommit, 'alone'>;
 }
 

@@ -29,8 +29,8 @@ export interface MetadataDeps extends PendingDeps {
 const checkInThread = inThread(import.meta.url, checkMetadataNow);
 
 /**
- * Stores the document and returns its hash. If a wallet's session sent it, that wallet may test its endpoint, and no
- * other poster can displace its documents. Throws ApiError 400 with the fault.
+ * Stores the document and returns its hash. If a wallet's session sent it, that wallet may test its endpoint. Other
+ * posters cannot evict the documents of a known wallet. Throws ApiError 400 with the fault.
  */
 export async function acceptMetadata(
   deps: MetadataDeps,

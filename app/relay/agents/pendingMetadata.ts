@@ -66,8 +66,8 @@ export async function promotePending({ ledger, views }: PendingDeps, hashes: str
 }
 
 /**
- * Drops documents that waited too long, and the oldest beyond a limit. This poster's own go first, so that a heavy
- * poster loses only its own.
+ * Drops documents that waited too long, and the oldest beyond each limit. Because of the limit per poster, a heavy
+ * poster loses only its own documents.
  */
 async function makeRoom(deps: PendingDeps, poster: Pick<Poster, 'wallet' | 'network'>): Promise<void> {
   const limits = { own: MAX_OF_POSTER, ofNetworks: MAX_OF_NETWORKS, ofStrangers: MAX_OF_STRANGERS };

@@ -24,7 +24,7 @@ export interface ExecuteRequest {
   agentId: string;
   /** The header Idempotency-Key. */
   idempotencyKey: string | string[] | undefined;
-  /** The address with its query, which must be empty. */
+  /** The URL with its query, which must be empty. */
   url: string;
   /** The body's JSON. */
   bytes: Buffer;
@@ -111,7 +111,7 @@ export async function startExecution(
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
 }
 
-/** Wants a stream if the body asks for one, also for a repeat, whose answer is then streamed too. Throws ApiError. */
+/** Requests the stream if the body asks for it. The answer to a repeat is then streamed too. Throws ApiError. */
 function wantOutput({ async, stream }: { async: boolean; stream: boolean }, output: CallOutput): void {
   if (async && stream) {
     const expected = 'must not be true together with "async"';
@@ -134,7 +134,7 @@ function requireAllowed({ allowedAgents }: Principal, agentId: string): void {
   throw new ApiError('agent_not_allowed', `This API key may not call the agent ${show(agentId)}`, { details });
 }
 
-/** The call of a body that fits the agent. Throws ApiError 400. */
+/** Reads the call from a body, and checks that it fits the agent. Throws ApiError 400. */
 export async function readCall(
   deps: AgentDeps,
   agent: Agent,

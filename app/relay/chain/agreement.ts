@@ -11,7 +11,7 @@ import { type AccountsAt, type Finalized, MAX_LAG_SLOTS } from './reader.ts';
 /** Honest nodes are a block or two apart, so both are asked up to this often. Each pause is longer by `PAUSE_MS`. */
 const ROUNDS = 5;
 const PAUSE_MS = 100;
-/** Maximum difference of their clocks, seconds, within `MAX_LAG_SLOTS`. */
+/** Maximum difference of two nodes' clocks, seconds, within `MAX_LAG_SLOTS`. */
 const MAX_CLOCK_GAP = 30n;
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 

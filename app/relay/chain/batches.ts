@@ -59,7 +59,7 @@ export function createBatcher<Answer>(
     } finally {
       underWay -= 1;
       tookMs = performance.now() - begunAt;
-      // Readings that arrived meanwhile wait any longer only if calls are shared.
+      // Readings that arrived meanwhile wait longer only if calls are shared.
       if (timer !== undefined) {
         clearTimeout(timer);
         timer = undefined;

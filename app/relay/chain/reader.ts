@@ -60,7 +60,7 @@ export function createReader(options: {
   connection: Connection;
   commitment: Commitment;
   clock: ChainClock;
-  /** If there are other nodes, a reported slot far beyond this node's own is not believed. */
+  /** True if this is the only node. Otherwise a reported slot far beyond this node's own is not believed. */
   isAlone: boolean;
   observe?: Observe | undefined;
 }): Reader {

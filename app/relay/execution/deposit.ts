@@ -1,4 +1,4 @@
-/** The steps of a deposit, one for each state. An x402 client pays for its call into the deposit. */
+/** The steps of a deposit, one for each state. A deposit takes the payment of an x402 client for a call. */
 import type { JournalRow } from '../ledger/tables.ts';
 import { createDepositReader, isOpenedFrom, isPaid, unpaid, type Why, whyNotToOpen } from './depositAt.ts';
 import type { Ending } from './ending.ts';

@@ -92,7 +92,7 @@ export function createOpening(
       return depositing.notOpened(row, live, why, failed?.error);
     }
     await journal.void(row, error.code, error.message, failed);
-    // Only once the void is stored: if another relay took the row, it may still open it.
+    // Set only once the void is stored: if another relay took the row, it may still open it.
     live.refused = error;
     return 'ended';
   }

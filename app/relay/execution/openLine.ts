@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts';
 /** Maximum wait of a call for earlier opens to land, on a slow chain, and maximum calls of a wallet in the queue. */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 2_000;
-/** Maximum calls in the queue for each open that the wallet may have in flight. Without delays they take 15 s. */
+/** Maximum queued calls per open that the wallet may have in flight. On a chain without delays they take 15 s. */
 const WAITING_FOR_ONE = 15;
 /** Maximum wait for earlier calls that end only when their agents answer. */
 const SOON_MS = 1_000;
@@ -55,7 +55,7 @@ interface Line {
  */
 export type Verdict = true | number | 'soon';
 
-/** `mayPass` decides it for a wallet while `passing` of its calls already try. It throws ApiError. */
+/** `mayPass` returns the verdict while `passing` calls of the wallet already try. It throws ApiError. */
 export function createOpenLine(
   mayPass: (wallet: string, listing: string, passing: number) => Promise<Verdict>,
 ): OpenLine {

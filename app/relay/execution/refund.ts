@@ -40,7 +40,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     if (!snapshot.record) return 'wait';
     const signed = await signRefund(chain, row, snapshot.record, usdcMint, reason);
     const problem = await chain.simulate(signed.bytes).catch(() => null);
-    // Sending it would only cost a fee.
+    // If the caller's account is unusable, sending the refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
     const waits = isUnusable ? await refundObstacle(chain, snapshot.record, usdcMint).catch(() => null) : null;
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
@@ -127,7 +127,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   async function unpark(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (!snapshot.record) return 'rest';
     if (snapshot.now < refundableFrom(row, snapshot.record)) return 'rest';
-    // Another deployment may own it and end it; from refund_at on anyone may.
+    // Another deployment may own the record and end it. From refund_at on anyone may.
     if (isOfNobody(row) && !deps.isAlone()) return 'rest';
     return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The execution could not be settled');
   }

@@ -18,7 +18,7 @@ interface Learnt {
 
 export interface Reservations {
   /**
-   * Resolves with accounts of the payer that have a price free of reservations, or null after `ms`. `purseOf` derives
+   * Resolves with the payer's accounts once they have the price unreserved, or with null after `ms`. `purseOf` derives
    * the spendable money from accounts. `read` reads them again if the chain has changed since.
    */
   whenFree(payer: Payer, accounts: PayerAccounts, ms: number, asking: Asking): Promise<PayerAccounts | null>;

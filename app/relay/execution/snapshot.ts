@@ -80,7 +80,7 @@ export async function refundObstacle(
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
   return {
     record: record ? decodeAccount('ExecutionRecord', record.data) : null,
-    // Only a settle needs it.
+    // Decoded on use, because only a settle needs it.
     get listing() {
       return listing ? decodeAccount('AgentListing', listing.data) : null;
     },

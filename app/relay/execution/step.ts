@@ -59,7 +59,7 @@ export interface EngineDeps {
   requireServing(listing: string): Promise<void>;
   /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */
   openFailed(error: string | null, listing: string): void;
-  /** Gets each claimed call, to warn its wallet in time. */
+  /** Called with each claimed call, to warn its wallet in time. */
   claimed?(call: ClaimedCall): void;
   log: Logger;
   observe?: Observe;
