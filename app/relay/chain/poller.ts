@@ -173,7 +173,7 @@ function createQuestions({ nodes, agreement, log }: Pick<PollerOptions, 'nodes' 
     }
   }
 
-  /** Asks one node, and two about transactions that it reports as failed. A failure that two do not share is unknown. */
+  /** Asks one node, and two about transactions that it reports as failed. A failure reported by one node is unknown. */
   async function statusesOf(signatures: string[], isOld: boolean): Promise<(SignatureStatus | null)[]> {
     const ask = (asked: string[]) => (node: ChainNode) => readStatuses(node, asked, isOld);
     const statuses = await nodes.first(ask(signatures));
