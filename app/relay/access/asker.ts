@@ -1,4 +1,4 @@
-/** Names the asker for whom a thread works: a wallet that has paid, or the network of the request's address. */
+/** The asker of work in threads: a wallet that has paid, or the network of the request. */
 import type { IncomingMessage } from 'node:http';
 import type { Payers } from '../ledger/payers.ts';
 import type { Asker } from '../workers.ts';

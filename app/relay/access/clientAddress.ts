@@ -19,7 +19,7 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
 
-/** True if the request comes from this computer itself, not from a client behind a proxy on it. */
+/** True if the request comes from this computer, and not through a proxy on it. */
 export function isThisComputer(request: IncomingMessage): boolean {
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);
   return !isForwarded && isWithin(clientAddress(request, 0), LOOPBACK);

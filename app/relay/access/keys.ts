@@ -135,7 +135,7 @@ function toColumns({ scopes, expires_at: expiresAt, ...lists }: Restrictions) {
   };
 }
 
-/** Lamports as a number, capped at the largest integer that JSON has exactly. No wallet has more. */
+/** Capped at the largest exact integer in JSON. No wallet has more lamports. */
 const toNumber = (lamports: string | null) => Math.min(Number(lamports ?? 0), Number.MAX_SAFE_INTEGER);
 
 /** True if the spending period in the index's row has ended. */

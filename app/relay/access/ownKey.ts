@@ -60,7 +60,7 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
   };
 }
 
-/** The gas balance and a call's fees. Ignores that the operator may lend the rent, and pay for first calls. */
+/** The gas balance and a call's fees. Ignores rent, and first calls that the operator may pay. */
 function gasOf(
   wallet: string,
   { tank, leastTank, fees, now }: KeyMoney,

@@ -1,7 +1,6 @@
 /**
  * Limits requests per address, so that crawlers cannot crowd out paying callers. A request with a valid key or session
- * is not counted if its wallet is known: it has paid, or has a listing. Requests of other wallets count, because
- * creating a wallet is free.
+ * is not counted if its wallet is known: it has paid, or has a listing. Creating any other wallet is free.
  */
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';

@@ -69,7 +69,7 @@ export interface Sessions {
   use(cookie: string | null): Promise<Session | null>;
   /** Ends a cookie's session; true if there was one. */
   end(cookie: string | null): Promise<boolean>;
-  /** Ends a token's session; true if there was one. */
+  /** Like `end`, for a token. */
   endToken(token: string | null): Promise<boolean>;
 }
 
@@ -151,7 +151,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     );
   }
 
-  /** 1 for a known wallet: strangers' sessions cannot evict its sessions. */
+  /** 1 if strangers cannot evict the wallet's sessions. */
   const knownOf = async (wallet: string) => ((await deps.payers.isKnown(wallet)) ? 1n : 0n);
 
   /** Stores a session. Returns its secret, which only its owner gets. */

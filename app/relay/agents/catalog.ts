@@ -85,7 +85,7 @@ export async function findParameterFaults(
   if (!document) throw metadataMissing();
   return document.checkParameters(async () => {
     const asker = await ask();
-    // Agents are served round-robin, so slow checks delay only the calls of that agent.
+    // Agents are served round-robin: slow checks delay only that agent.
     return asker.lane === 'paid' ? { ...asker, name: agent.listing } : asker;
   }, parameters);
 }

@@ -74,7 +74,7 @@ export function createListedAgents(deps: ListedDeps) {
         await setImmediate();
       }
     } catch (error) {
-      // The lists were answered already, so nobody else reports the error.
+      // The lists were answered already: nobody else reports it.
       if (isLong) deps.log.warn({ error }, 'cannot bring the lists of agents up to date');
       throw error;
     } finally {
@@ -149,7 +149,7 @@ async function readNow(deps: PendingDeps, listings: readonly string[]): Promise<
   return { rows: agents, texts, gone: listings.filter((listing) => !here.has(listing)) };
 }
 
-/** Assumed calls, half of them successful, that are added to an agent's own so that a few calls decide little. */
+/** Assumed calls, half of them successful, added to an agent's own: a few calls decide little. */
 const PRIOR_CALLS = 10;
 /** Agents with this tag are for tests. */
 const SANDBOX = 'sandbox';

@@ -99,8 +99,8 @@ function filtersOf(query: AgentsQuery): Sql[] {
 const allOf = (conditions: readonly Sql[]): Sql => sql.join([...conditions], sql` AND `);
 
 /**
- * Each database has its own full-text search. SQLite reads the agents in the order of the list and checks if each is in
- * the search result. The plus keeps it from sorting all matches.
+ * Each database has its own full-text search. SQLite reads the agents in the list's order and looks each up in the
+ * search result. The plus keeps it from sorting all matches.
  */
 function hasWords(views: Views, { words, address }: Search): Sql {
   if (isPostgres(views)) {

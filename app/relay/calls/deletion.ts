@@ -1,6 +1,6 @@
 /**
- * Deletes a caller's request and result when the caller asks for it. The deletion must wait as long as a dispute may
- * need them: otherwise a caller could delete a good result and then dispute it.
+ * Deletes a request and its result when the caller asks for it. Deletion waits as long as a dispute may need them:
+ * otherwise a caller could delete a good result and then dispute it.
  */
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -55,7 +55,7 @@ export async function deleteExecutionContent(
   return { execution_id: executionId, content_deleted_at: toTimeOfMs(deletedMs) };
 }
 
-/** Throws ApiError while a dispute is open or possible. An execution is disputed at most once, within its window. */
+/** An execution can be disputed at most once, within its window. */
 async function requireUndisputed({ views, accounts }: DeletionDeps, executionId: string): Promise<void> {
   const record = await views
     .selectFrom('chain.executions')

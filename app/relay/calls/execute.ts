@@ -111,7 +111,7 @@ export async function startExecution(
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
 }
 
-/** Requests the stream if the body asks for it. The answer to a repeat is then streamed too. Throws ApiError. */
+/** Also for a repeat, whose answer is streamed too. Throws ApiError. */
 function wantOutput({ async, stream }: { async: boolean; stream: boolean }, output: CallOutput): void {
   if (async && stream) {
     const expected = 'must not be true together with "async"';

@@ -157,9 +157,8 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery) {
 }
 
 /**
- * The others: executions in progress by the journal or the chain; ended ones that the index may not show yet; and those
- * proven never to have opened. The index has a proven execution if it is older than the newest indexed one by more than
- * LATE_SECONDS.
+ * The others: executions in progress, ended ones that the index may not show yet, and those proven never to have
+ * opened. The index has a proven execution if it is older than the newest indexed one by more than LATE_SECONDS.
  */
 async function otherPart(views: Views, { wallet, status, agentId }: PageQuery, { from, to }: Span) {
   const newest = await sql<{ opened_at: bigint }>`SELECT opened_at FROM chain.executions

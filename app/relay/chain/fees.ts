@@ -83,7 +83,7 @@ function kindOfOurs(name: string): string {
 
 const OPEN = kindOfOurs('open_execution_with_grant');
 const SETTLE = kindOfOurs('settle_execution');
-/** Kinds that are measured once for many transactions, because each kind uses about the same units every time. */
+/** Kinds that are measured once for many transactions, because their units hardly vary. */
 const UNIFORM = new Set([OPEN, SETTLE, kindOfOurs('refund_execution')]);
 
 /** The price that others pay now, micro-lamports per compute unit. */

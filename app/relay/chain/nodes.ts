@@ -1,6 +1,6 @@
 /**
- * The Solana nodes of the relay. A request goes to one node; if it fails, to the next one at once. A dead or late node
- * is only the last resort until it has recovered. A single node answers everything.
+ * The nodes of the relay. A request goes to one node; if it fails, to the next one at once. A dead or late node is only
+ * the last resort until it recovers. A single node answers everything.
  */
 import { type Commitment, Connection, type FetchFn } from '@solana/web3.js';
 import type { Logger } from 'pino';
@@ -81,7 +81,7 @@ export interface NodesOptions {
 export function createNodes(options: NodesOptions): Nodes {
   const { closing, log, commitment } = options;
   const isAlone = options.nodes.length === 1;
-  // With several nodes, a failed request goes to another node instead of being retried.
+  // With several nodes, a failed request goes to another one instead.
   const send = createPatientFetch(closing, options.fetch, isAlone ? undefined : 1);
   const all = options.nodes.map(({ rpcUrl, wsUrl }, index): ChainNode => {
     const connection = new Connection(rpcUrl, { commitment, fetch: send, disableRetryOnRateLimit: true });
@@ -106,7 +106,7 @@ export function createNodes(options: NodesOptions): Nodes {
     }
   }
 
-  /** Nodes that are up come first. In each group, those that just failed come last, else the setting's order counts. */
+  /** Nodes that are up, then the others; in each group, those that just failed come last. */
   function ranked(): ChainNode[] {
     const rank = (node: ChainNode) => {
       const { state, failedAt } = standingOf(node);

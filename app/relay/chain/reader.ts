@@ -1,6 +1,6 @@
 /**
- * Reads from one node: accounts and the chain's clock at one moment, confirmed or finalized. It rejects answers that
- * are more than MAX_LAG_SLOTS older than an earlier one.
+ * Reads from one node: accounts and the chain's clock at one moment, confirmed or finalized. An answer more than
+ * MAX_LAG_SLOTS older than an earlier one is rejected.
  */
 import type { AccountInfo, Commitment, Connection, PublicKey } from '@solana/web3.js';
 import { CLOCK_ADDRESS, decodeClock } from '../../sdk/program/clock.ts';

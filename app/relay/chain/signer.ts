@@ -27,7 +27,7 @@ const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
 /** Minimum of remembered signatures: two minutes at the rate of one authority. */
 const REMEMBERED = 50_000;
-/** Offset of the first signature: the number of signatures takes one byte before it. */
+/** Offset of the first signature, after their count. */
 const FIRST_SIGNATURE_AT = 1;
 /** Maximum difference between two nodes, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
@@ -54,7 +54,7 @@ export interface RecentBlockhash {
 
 export interface RelaySigner {
   authority: PublicKey;
-  /** The account that pays the network fees of x402 clients' payments; null if there are no such payments. */
+  /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
   feePayer: PublicKey | null;
   /**
    * Adds the fee payer's signature, the first one, to a payment that its client has signed. Throws without a fee payer.

@@ -115,7 +115,7 @@ function disputeOf(views: EvidenceDeps['views'], executionId: string) {
     .executeTakeFirst();
 }
 
-/** Drops unnamed evidence. A dispute counts once the index has it. While the indexer is stopped, nothing expires. */
+/** A dispute counts once the index has it. While the indexer is stopped, nothing expires. */
 async function makeRoom({ ledger, views }: EvidenceDeps, wallet: string): Promise<void> {
   const progress = await readProgress(attachedIndex(views));
   const oldestMs = Number(progress?.checked_at ?? 0n) - UNNAMED_MS;

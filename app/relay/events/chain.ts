@@ -61,7 +61,7 @@ export async function followChain({ ledger, views, writes, limits, now }: Follow
     .execute();
   const isWhole = rows.length < EVENTS_AT_ONCE;
   const last = rows.at(-1)?.slot ?? end;
-  // The last slot may have more events than were read. It is left to the next step, unless it is the only one.
+  // The last slot may have more events. It is left to the next step, unless it is the only one.
   const whole = isWhole || rows[0]!.slot === last ? rows : rows.filter(({ slot }) => slot < last);
   const to = isWhole ? end : whole.at(-1)!.slot;
   await writeFollowed(ledger, writes, await describe(views, whole, limits()), { from, to }, now());
@@ -70,7 +70,7 @@ export async function followChain({ ledger, views, writes, limits, now }: Follow
 
 type Fields = Record<string, string> & { listing: string; upheld?: boolean; status?: number; listingStatus?: number };
 
-/** The wallets that an event is about, and its listing's price and collateral. */
+/** An event's parties, and its listing's price and collateral. */
 interface Subject {
   creator: string | undefined;
   caller: string | undefined;

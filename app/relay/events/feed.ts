@@ -19,7 +19,7 @@ export interface FeedDeps {
 
 export interface Listener {
   wallet: string;
-  /** Called when it joins: from now on it gets every event after this position. */
+  /** From now on the listener gets every event after this position. */
   joined(position: bigint): void;
   /** The wallet's next events, in order. */
   take(events: readonly EventRow[]): void;

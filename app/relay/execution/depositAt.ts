@@ -75,7 +75,7 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
 
   return {
     read: async (row: JournalRow): Promise<DepositAt> => toDepositAt(row, await chain.readAgreed(addressesOf(row))),
-    /** Like `readSnapshotPast`: null while bytes with this last valid height could still land. */
+    /** Like `readSnapshotPast`: null while bytes of this height could still land. */
     async readPast(row: JournalRow, lastValidHeight: bigint): Promise<DepositAt | null> {
       const read = await chain.readPast(addressesOf(row), lastValidHeight);
       return read && toDepositAt(row, read);

@@ -50,8 +50,8 @@ interface Line {
 }
 
 /**
- * True if one more call may try. A number: the call waits until one of the opens in flight lands, and the wallet may
- * have this many of them. `soon`: it waits for agents to answer, which may take long, so it is refused soon.
+ * True if one more call may try. A number: the call waits for an open to land, and the wallet may have this many in
+ * flight. `soon`: the call waits for agents, which may take long, so it is refused soon.
  */
 export type Verdict = true | number | 'soon';
 

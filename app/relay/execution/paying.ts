@@ -73,7 +73,7 @@ export function createPaying(
     return 'next';
   }
 
-  /** A memo or an assertion of the client can make its payment fail, which would still cost our fee payer the fee. */
+  /** A memo or an assertion of the client can make its payment fail, which would still cost our fee. */
   async function whyItWouldFail({ pay_transaction: payment }: JournalRow): Promise<Why | null> {
     // If the node does not answer, the payment is signed: the chain decides in the end.
     const fails = await chain.wouldFail(payment!).catch(() => false);
@@ -129,7 +129,7 @@ export function createPaying(
   }
 
   /**
-   * Handles a payment that the chain no longer shows: the chain rolled it back, or somebody refunded the deposit, which
+   * Handles a payment that the chain no longer shows. The chain rolled it back, or somebody refunded the deposit, which
    * anyone may do once it has expired. Sends the same bytes again until none of them can land.
    */
   async function withoutMoney(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {

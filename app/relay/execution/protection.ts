@@ -74,9 +74,8 @@ function mostFromTank(means: Pick<Means, 'fees' | 'maxGas' | 'rents'>, ownRent: 
 }
 
 /**
- * The ways to pay, best for the caller first. For each payer of fees, the operator lends the rent in the first way, the
- * gas balance in the second. The ledger takes the first way within its budgets whose lamports are not reserved for
- * another call.
+ * The ways to pay, best for the caller first. For each payer of the fees, the operator lends the rent, or else the gas
+ * balance does. The ledger takes the first way within its budgets whose lamports are not reserved for another call.
  */
 export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsorsAll'>): Way[] {
   const { rents } = means;

@@ -40,7 +40,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     if (!snapshot.record) return 'wait';
     const signed = await signRefund(chain, row, snapshot.record, usdcMint, reason);
     const problem = await chain.simulate(signed.bytes).catch(() => null);
-    // If the caller's account is unusable, sending the refund would only cost a fee.
+    // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
     const waits = isUnusable ? await refundObstacle(chain, snapshot.record, usdcMint).catch(() => null) : null;
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);

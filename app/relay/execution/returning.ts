@@ -20,7 +20,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
 
   /**
    * Signs and stores the return of a deposit, paid or not. Its rent is returned too. A paid deposit in its last minute
-   * waits until it has expired, because the payer then gets back the service fee too.
+   * waits until it has expired: then its payer also gets the service fee.
    */
   async function giveBack(row: JournalRow, at: DepositAt, why: Why, rebuilds = 0n): Promise<Step> {
     const { deposit, now } = at;
@@ -90,7 +90,7 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return 'ended';
   }
 
-  /** Ends a row for which nothing was paid. The operator has lost the fees. */
+  /** Nothing was paid. The operator has lost the fees. */
   async function endUnpaid(row: JournalRow, live: Live, { slot }: DepositAt, why: Why): Promise<Step> {
     await journal.void(row, why.code, why.message, { slot, burnt: row.fees });
     live.opened();

@@ -40,7 +40,7 @@ function openPriority(chain: Signing, row: JournalRow): bigint {
   return open + settle === 0n ? spare / 2n : (spare * open) / (open + settle);
 }
 
-/** The share of the transaction that ends the execution: the rest that the open left. */
+/** The share of settle or refund: the rest that the open left. */
 function endPriority(record: Pick<ExecutionRecord, 'gasLamports'>, row: JournalRow): bigint {
   const paid = row.open_fee > LAMPORTS_PER_SIGNATURE ? row.open_fee - LAMPORTS_PER_SIGNATURE : 0n;
   return spareOf(BigInt(record.gasLamports), row) + (row.open_fee === 0n ? LAMPORTS_PER_SIGNATURE : 0n) - paid;

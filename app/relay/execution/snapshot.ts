@@ -58,7 +58,7 @@ export async function isHandedOver(chain: Pick<RelayChain, 'read'>, record: Exec
   const address = findExecution(record.executionId);
   const { accounts } = await chain.read([findEscrow(address)]);
   const escrow = accounts[0];
-  // An escrow that could not be closed, because nobody could take its rent, still belongs to the record.
+  // An escrow that stayed because nobody could take its rent still belongs to the record.
   return (
     escrow != null &&
     escrow.data.length > 0 &&
@@ -80,7 +80,7 @@ export async function refundObstacle(
 function toSnapshot({ accounts: [record, listing], now, slot }: Awaited<ReturnType<RelayChain['read']>>): Snapshot {
   return {
     record: record ? decodeAccount('ExecutionRecord', record.data) : null,
-    // Decoded on use, because only a settle needs it.
+    // Only a settle needs it.
     get listing() {
       return listing ? decodeAccount('AgentListing', listing.data) : null;
     },

@@ -56,7 +56,7 @@ export function reused(executionId: string | null): ApiError {
   );
 }
 
-/** The 410 for a paid execution whose result this service no longer has. */
+/** The 410 for a paid execution whose result is not here. */
 export function lostResult(executionId: string): ApiError {
   const message = 'The execution was completed and paid, but this service no longer has its result';
   return new ApiError('result_unavailable', message, { executionId });

@@ -34,7 +34,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   /** Runs the step of the row's state. */
   async function step(row: JournalRow, live: Live): Promise<Step> {
     if (ENDED_STATES.includes(row.state)) return 'ended';
-    // Our key is not an authority, so nothing that we sign can land. Recovery leaves the row to a relay with one.
+    // Nothing that we sign can land. Recovery leaves the row to a relay whose key Config names.
     if (!deps.authorities.isOurs()) return 'wait';
     if (OF_DEPOSITS.includes(row.state)) return depositing.step(row, live);
     if (row.state === 'accepted' || row.state === 'open_signed') return open(row, live);

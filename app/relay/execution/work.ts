@@ -12,7 +12,7 @@ import { standingOf } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 import { createSteps } from './steps.ts';
 
-/** Pause after a step without an outcome; doubled each time, up to the maximum. */
+/** Pause after a step without an outcome; doubled each time. */
 const WAIT_FIRST_MS = 250;
 const WAIT_MAX_MS = 2_000;
 /** The same for a row that waits for a person or for a deadline. */

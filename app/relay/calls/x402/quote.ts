@@ -192,7 +192,7 @@ export function readPaidQuote(door: Door, header: string): PaidQuote {
     price: BigInt(extra.price),
     serviceFee: BigInt(extra.service_fee),
   });
-  // Every field of a quote follows from its terms, so the quote is made again and compared.
+  // Every field of a quote follows from its terms, so it is made again.
   const own = toRequirements(door, quote, blockhash);
   const ticket = Buffer.from(extra.ticket, 'base64url');
   const expected = Buffer.from(own.extra.ticket, 'base64url');

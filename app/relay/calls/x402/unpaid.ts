@@ -1,6 +1,6 @@
 /**
- * Limits the payments of one network that cost the operator fees and then do not arrive. A limit per wallet would have
- * no effect, because creating wallets is free.
+ * Limits the payments of one network that cost the operator fees and then do not arrive. A limit per wallet is useless,
+ * because wallets are free.
  */
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../../errors.ts';
