@@ -141,7 +141,7 @@ function readPosition(lastEventId: string | undefined): bigint | null {
   });
 }
 
-/** True if no end event can follow. The journal's row reports the end; the index may show it a moment earlier. */
+/** True if the end event was written, or never will be. The index may show the end before the journal writes it. */
 function hasEndEvent({ status, state, refund_state }: ExecutionView): boolean {
   if (state === null) return status !== 'pending' && status !== 'running';
   return ENDED_STATES.includes(state) || isWaiting({ refund_state });
