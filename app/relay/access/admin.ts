@@ -1,4 +1,4 @@
-/** The marketplace's admin and relay authorities, by the chain, or by the index while no node answers. */
+/** Reads the marketplace's admin and relay authorities from the chain, or from the index while no node answers. */
 import type { Kysely } from 'kysely';
 import { type Config, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import type { FoundChange } from '../../sdk/wallet/pending.ts';
@@ -10,7 +10,7 @@ export interface AdminDeps {
   views: Kysely<LedgerDatabase>;
   /** The chain's own Config, at most 2 s old. Rejects if the node does not answer. */
   readConfig(): Promise<Config>;
-  /** The changes of it that wait, at most 4 s old. Rejects likewise. */
+  /** The pending changes of Config, at most 4 s old. Rejects if the node does not answer. */
   readChanges(): Promise<FoundChange[]>;
 }
 
@@ -19,7 +19,7 @@ export interface Authorities {
   relayAuthorities: string[];
 }
 
-/** The index replaces the node, because an operator needs this page most when the node does not answer. */
+/** Falls back to the index, because an operator needs this page most when the node does not answer. */
 export async function readAuthorities({ views, readConfig }: AdminDeps): Promise<Authorities> {
   const config = await readConfig().catch(() => null);
   if (config) return { admin: config.admin.toBase58(), relayAuthorities: relayAuthoritiesOf(config).map(String) };

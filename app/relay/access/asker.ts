@@ -1,4 +1,4 @@
-/** For whom a thread works: a wallet that has paid, or the address of a request. */
+/** The asker of work in threads: a wallet that has paid, or the network of the request. */
 import type { IncomingMessage } from 'node:http';
 import type { Payers } from '../ledger/payers.ts';
 import type { Asker } from '../workers.ts';
@@ -14,7 +14,7 @@ export interface AskerDeps {
   payers: Payers;
 }
 
-/** `wallet` is null for a request that proves none. */
+/** `wallet` is null if the request authenticates none. */
 export async function askerOf(deps: AskerDeps, request: IncomingMessage, wallet: string | null): Promise<Asker> {
   if (wallet !== null && (await deps.payers.hasPaid(wallet))) return { lane: 'paid', name: wallet, limited: wallet };
   const { publicRate, trustProxy } = deps.config;

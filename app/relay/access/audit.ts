@@ -1,6 +1,6 @@
 /**
- * The log of the admin: what its sessions do through this relay and whose private data they read, and its transactions
- * by the index. A row is written before the action and completed after it. An action whose row cannot be written is
+ * The audit log of the admin: its sessions' actions and readings of private data at this relay, and its transactions
+ * from the index. A row is written before the action and completed after it. An action whose row cannot be written is
  * refused.
  */
 import type { Kysely } from 'kysely';
@@ -21,10 +21,10 @@ export interface AuditDeps {
 }
 
 export interface AuditedAction {
-  /** The admin's. */
+  /** The admin's wallet. */
   wallet: string;
   action: AdminActionName;
-  /** An execution's id; of a sign-in the address that it came from. Never a secret. */
+  /** An execution's id; for a sign-in the client's address, for a list its filter. Never a secret. */
   subject: string;
 }
 
@@ -33,9 +33,9 @@ interface Page {
   offset: number;
 }
 
-/** The dashboard reads again every few seconds: the same reading within this time is one row. */
+/** The dashboard polls every few seconds: repeated readings within this time share one row. */
 const ONE_READING_MS = 10 * 60 * 1_000;
-/** Rows counted beyond the page. */
+/** Maximum rows counted from the page's offset on. */
 const COUNTED = 10_000;
 
 /** Does the work; writes the action's row before it and completes it afterwards. */
@@ -56,7 +56,7 @@ export async function audited<Value>(
   return value;
 }
 
-/** The same for a reading. Repeated within ten minutes, it gets no row of its own. */
+/** Like `audited`, for a reading. A repeat within ten minutes adds no row. */
 export async function auditedReading<Value>(
   deps: AuditDeps,
   action: AuditedAction,

@@ -1,8 +1,8 @@
 /**
  * Maps a bearer key to its Principal. A key is valid if its row is not revoked and its wallet's grant on-chain is live.
- * One statement reads both for every request, never from memory. A revocation therefore counts from the next request
- * on, in every process on the same ledger. A grant that the wallet revoked without us is seen as soon as the index has
- * it. Calls that spend see it at once, because they read the account itself.
+ * One statement reads both for every request, never from memory. A revocation therefore takes effect with the next
+ * request, in every process on the same ledger. If the wallet revoked the grant without us, it takes effect as soon as
+ * the index has it. Calls that spend see it at once, because they read the account itself.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -19,7 +19,7 @@ import { readBearer } from './bearer.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from './cookie.ts';
 
-/** Decides from our own files alone if a token is a valid key. */
+/** Decides from our own databases alone if a token is a valid key. */
 export interface KeyLookup {
   /** A key's current row by its SHA-256 in hex. */
   findKey(keyHash: string): Promise<KeyRow | undefined>;
@@ -82,7 +82,7 @@ export async function authenticate(
   return { wallet: row.wallet, keyId: row.key_id, keyHash: row.key_hash, allowedAgents };
 }
 
-/** The wallet of a token that is a valid API key by our own files, else null. */
+/** The wallet of a token that is a valid API key by our own databases, else null. */
 export async function findKeyWallet(deps: KeyLookup, token: string): Promise<string | null> {
   const row = await findRow(deps, token);
   return row !== null && isGrantLiveByIndex(deps, row) !== false ? row.wallet : null;

@@ -5,8 +5,8 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * The client's IP address. Without a proxy in front (`hops` 0) it is the socket's. Each of our `hops` proxies appends
- * the address that it saw to X-Forwarded-For. The valid entry is therefore that far from its end; earlier entries are
- * the client's own claim. A shorter header did not pass all proxies, so the socket counts.
+ * the address that it saw to X-Forwarded-For. The valid entry is therefore the `hops`-th from its end; earlier entries
+ * are the client's own claim. A shorter header did not pass all proxies, so the socket's address counts.
  */
 export function clientAddress(request: IncomingMessage, hops: number): string {
   const socket = toIp(request.socket.remoteAddress ?? '');
@@ -19,7 +19,7 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip'];
 
-/** True if this computer itself asks, and not a client behind a proxy on it. */
+/** True if the request comes from this computer, and not through a proxy on it. */
 export function isThisComputer(request: IncomingMessage): boolean {
   const isForwarded = FORWARDED.some((name) => request.headers[name] !== undefined);
   return !isForwarded && isWithin(clientAddress(request, 0), LOOPBACK);
@@ -30,14 +30,14 @@ function toIp(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** The unit of a client: an IPv4 address, or an IPv6 /64, because anybody has all addresses of one. */
+/** The unit that counts as one client: an IPv4 address, or an IPv6 /64, because a client owns its whole /64. */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const parsed = ipaddr.process(address);
   return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toByteArray().slice(0, 8).join(':');
 }
 
-/** The unit of a request's client, behind `hops` proxies of ours. */
+/** The network of a request's client, behind `hops` proxies of ours. */
 export const clientNetwork = (request: IncomingMessage, hops: number): string =>
   networkOf(clientAddress(request, hops));
 

@@ -20,7 +20,7 @@ export async function peekSession(deps: CookieDeps, request: IncomingMessage): P
   return (await byBearer(deps, request)) ?? deps.sessions.peek(cookieOf(deps, request));
 }
 
-/** The same, and it prolongs a cookie's session. */
+/** Like `peekSession`, and extends a cookie's session. */
 export async function useSession(deps: CookieDeps, request: IncomingMessage): Promise<Session | null> {
   return (await byBearer(deps, request)) ?? deps.sessions.use(cookieOf(deps, request));
 }
@@ -29,7 +29,7 @@ function byBearer({ sessions }: CookieDeps, { headers }: IncomingMessage): Promi
   return sessions.ofToken(readBearer(headers.authorization));
 }
 
-/** The value of the session's cookie; null beside an Authorization header. */
+/** The value of the session's cookie; null if there is an Authorization header. */
 export function cookieOf(deps: Pick<CookieDeps, 'baseUrl'>, { headers }: IncomingMessage): string | null {
   if (headers.authorization !== undefined || headers.cookie === undefined) return null;
   return parseCookie(headers.cookie)[cookieName(deps)] ?? null;
@@ -59,7 +59,8 @@ function isSecure({ baseUrl }: Pick<CookieDeps, 'baseUrl'>): boolean {
 }
 
 /**
- * The service's public origin. A local service answers to every loopback name. Any other Host header is only a claim.
+ * The service's public origin. A local service accepts every loopback name in the Host header. Other Host headers are
+ * ignored.
  */
 export function ownOrigin({ baseUrl }: Pick<CookieDeps, 'baseUrl'>, { headers }: IncomingMessage): string {
   const { origin, hostname, protocol } = new URL(baseUrl());
@@ -80,7 +81,7 @@ export function requireOwnOrigin(deps: Pick<CookieDeps, 'baseUrl'>, request: Inc
   );
 }
 
-/** True if a Host header names this computer; one without a Host is not from a browser. */
+/** True if the Host header names this computer, or is missing: every browser sends one. */
 export function isLoopbackHost(host: string | undefined): boolean {
   return host === undefined || (URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname));
 }

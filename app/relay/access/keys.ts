@@ -1,6 +1,6 @@
 /**
  * API keys in the ledger: registered once their grant is on-chain, listed with their spending on the chain, and
- * revoked. A row only names a hash: it opens nothing without the live grant that its wallet signed.
+ * revoked. A row has only the key's hash, and is useless without the live grant that its wallet signed.
  */
 import bs58 from 'bs58';
 import type { Kysely } from 'kysely';
@@ -47,7 +47,7 @@ export interface KeysDeps {
 
 /**
  * A key id is public on-chain, so anyone may register hashes that begin with it. They are useless without the key, but
- * they fill rows. A grant keeps this many; unused ones are dropped.
+ * they fill rows. A grant keeps at most this many; unused ones are evicted.
  */
 const MAX_HASHES_PER_GRANT = 8;
 
@@ -55,7 +55,7 @@ const MAX_HASHES_PER_GRANT = 8;
 const NOT_PAID_FOR =
   'This service refuses the key from now on. The grant on-chain is not revoked, because the daily budget for revocations is used up. The wallet can revoke it itself.';
 
-/** The scopes of a key that its wallet has not changed, as the column has them. */
+/** The column's value for a key whose wallet has not changed its scopes. */
 const UNCHANGED_SCOPES = DEFAULT_SCOPES.join(' ');
 
 /** Restrictions by the wallet beyond its grant; an undefined field stays unchanged. */
@@ -135,15 +135,15 @@ function toColumns({ scopes, expires_at: expiresAt, ...lists }: Restrictions) {
   };
 }
 
-/** Lamports as JSON has them exactly. No wallet has more. */
+/** Capped at the largest exact integer in JSON. No wallet has more lamports. */
 const toNumber = (lamports: string | null) => Math.min(Number(lamports ?? 0), Number.MAX_SAFE_INTEGER);
 
-/** True if the period that the index counts has ended. */
+/** True if the spending period in the index's row has ended. */
 function isOver(row: { period_start: bigint | null; period_seconds: bigint | null }, now: bigint): boolean {
   return now >= (row.period_start ?? 0n) + (row.period_seconds ?? 0n);
 }
 
-/** The wallet's keys, newest first, with the chain's data of their grants. */
+/** The wallet's keys, newest first, with their grants' data from the index. */
 export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: KeySummary[] }> {
   await deps.keyUse.flush();
   const rows = await readKeysOf(deps.views, wallet);
@@ -169,8 +169,8 @@ export async function listKeys(deps: KeysDeps, wallet: string): Promise<{ keys: 
 
 /**
  * Ends a key of this wallet at once, then revokes its grant on-chain if the budget covers the fee. Making a key costs
- * about as much as revoking it. The second step may fail, which the answer says: the wallet can revoke without us.
- * Throws ApiError 404 if the wallet has neither key nor grant.
+ * about as much as revoking it. If the second step fails, the answer says so: the wallet can revoke without us. Throws
+ * ApiError 404 if the wallet has neither key nor grant.
  */
 export async function revokeKey(
   deps: KeysDeps,
@@ -204,7 +204,7 @@ async function makeRoom(deps: KeysDeps, wallet: string, keyId: string): Promise<
   if (dropped.length > 0) await dropKeys(deps.ledger, dropped);
 }
 
-/** The earlier of two times, unix milliseconds, where null is never. */
+/** The earlier of two times in unix milliseconds; null means never. */
 export function earlier(one: bigint | null, other: bigint | null): string | null {
   if (one === null || other === null)
     return one === null && other === null ? null : toTimeOfMs((one ?? other) as bigint);

@@ -1,4 +1,4 @@
-/** GET /v1/key: what the key that asks may still spend, by the chain's accounts at this moment. */
+/** GET /v1/key: the remaining limits of the request's own key, from the chain's accounts at this moment. */
 import { findSpender, parseAddress } from '../../sdk/program/program.ts';
 import type { KeyScope } from '../../sdk/wire/keyScopes.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -60,7 +60,7 @@ export async function readOwnKey(deps: OwnKeyDeps, { wallet, keyId, keyHash }: P
   };
 }
 
-/** The fees of a call, without the deposits and first calls that the operator may pay. */
+/** The gas balance and a call's fees. Ignores rent, and first calls that the operator may pay. */
 function gasOf(
   wallet: string,
   { tank, leastTank, fees, now }: KeyMoney,

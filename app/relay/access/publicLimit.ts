@@ -1,6 +1,6 @@
 /**
- * Limits requests per address, so that no crawler takes the service from those who pay. A request with a valid key or
- * session is not counted if its wallet is known: it has paid, or has a listing. Any other wallet costs nothing to make.
+ * Limits requests per address, so that crawlers cannot crowd out paying callers. A request with a valid key or session
+ * is not counted if its wallet is known: it has paid, or has a listing. Creating any other wallet is free.
  */
 import type { IncomingMessage } from 'node:http';
 import { BurstyRateLimiter, RateLimiterRes } from 'rate-limiter-flexible';
@@ -16,7 +16,7 @@ import { type CookieDeps, peekSession } from './cookie.ts';
 const BURST_SECONDS = 10;
 
 export interface PublicRate {
-  /** Requests per second of an address; 0 for any number. */
+  /** Requests per second of an address; 0 for no limit. */
   perSecond: number;
   /** Requests allowed at once in a burst. */
   burst: number;
@@ -25,11 +25,11 @@ export interface PublicRate {
 export interface PublicLimit {
   /** Counts the request unless it carries a valid key or session of a known wallet. Throws ApiError 429. */
   admit(request: IncomingMessage): Promise<void>;
-  /** Counts the request if it carries nothing; credentials are checked later. Throws ApiError 429. */
+  /** Counts the request if it carries no credentials; those are checked later. Throws ApiError 429. */
   admitBare(request: IncomingMessage): Promise<void>;
-  /** Counts a request whose credentials proved to be of this wallet, unless it is known. Throws ApiError 429. */
+  /** Counts a request authenticated as this wallet, unless the wallet is known. Throws ApiError 429. */
   admitWallet(request: IncomingMessage, wallet: string): Promise<void>;
-  /** Counts a request whose key proved invalid, judged by its error. Throws ApiError 429. */
+  /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
   admitRefused(request: IncomingMessage, error: unknown): Promise<void>;
 }
 

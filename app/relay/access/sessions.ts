@@ -1,8 +1,8 @@
 /**
- * Sessions of wallets. The relay issues a message, and the wallet signs it (Sign In With Solana). The signature gives a
- * token for 15 minutes, or a cookie that lasts while it is used. An unanswered message needs no memory, because its
- * nonce carries our MAC. Sessions and used messages are in the ledger, by their digests. All relays on it know them, a
- * restart ends none, and an ended session is ended everywhere.
+ * Sessions of wallets. The relay issues a message, and the wallet signs it (Sign In With Solana). The signature is
+ * exchanged for a token for 15 minutes, or for a cookie that lasts while it is used. Unanswered messages are not
+ * stored, because their nonce carries our MAC. Sessions and used messages are in the ledger, by their digests. All its
+ * relays know them, they survive a restart, and an ended session is ended everywhere.
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -27,7 +27,7 @@ import { invalidField } from '../parse.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;
 const SESSION_MS = 15 * 60 * 1000;
-/** Maximum life of a cookie's session, however much it is used. */
+/** Maximum life of a cookie's session, even if it is used. */
 export const LONGEST_SESSION_MS = 12 * 60 * 60 * 1000;
 /** Shorter extensions are not written: a page sends many requests a minute. */
 const LEAST_PROLONGING_MS = 60 * 1000;
@@ -55,21 +55,21 @@ export interface Sessions {
   /** `origin` is the service's origin as the wallet's page knows it. */
   challenge(wallet: string, origin: string): Promise<{ message: string; sign_in: SignInInput; expires_at: string }>;
   /**
-   * Rejects with ApiError 401 unless the wallet signed one of our messages, unexpired and unused. `network` is that of
-   * the request's address.
+   * Rejects with ApiError 401 unless the wallet signed one of our messages that is neither expired nor used. `network`
+   * is the network of the request's address.
    */
   verify(answer: SignedChallenge, network?: string): Promise<{ token: string; expires_at: string }>;
-  /** The same for a cookie; its session lasts longer while it is used. */
+  /** Like `verify`, for a cookie. Each use extends its session. */
   signIn(answer: SignedChallenge, network?: string): Promise<{ cookie: string; expires_at: string }>;
   /** The session of a token; null if there is none or it has expired. */
   ofToken(token: string | null): Promise<Session | null>;
   /** The session of a cookie, without using it. */
   peek(cookie: string | null): Promise<Session | null>;
-  /** The session of a cookie; prolongs it. */
+  /** The session of a cookie; extends it. */
   use(cookie: string | null): Promise<Session | null>;
   /** Ends a cookie's session; true if there was one. */
   end(cookie: string | null): Promise<boolean>;
-  /** The same for a token. */
+  /** Like `end`, for a token. */
   endToken(token: string | null): Promise<boolean>;
 }
 
@@ -95,7 +95,7 @@ function createChallenges({ ledger, genesisHash, now }: SessionsDeps) {
     return known;
   }
 
-  /** The fields with a nonce that proves that they are ours. */
+  /** Appends our MAC over the fields to their nonce. */
   async function seal(fields: SignInInput): Promise<SignInInput> {
     const mac = createHmac('sha256', await readKey())
       .update(createSignInMessageText(fields))
@@ -151,10 +151,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
     );
   }
 
-  /** 1 if strangers cannot displace its sessions. */
+  /** 1 if strangers cannot evict the wallet's sessions. */
   const knownOf = async (wallet: string) => ((await deps.payers.isKnown(wallet)) ? 1n : 0n);
 
-  /** Returns the secret that only its owner gets. */
+  /** Stores a session. Returns its secret, which only its owner gets. */
   async function open(kind: SessionsTable['kind'], wallet: string, longestMs: number, network: string) {
     const secret = randomBytes(32).toString('base64url');
     const nowMs = deps.now();

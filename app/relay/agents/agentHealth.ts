@@ -1,10 +1,10 @@
 /**
  * Measures the recent health of an agent's server from its real executions. Its listing shows the health. The operator
- * may set a threshold past which new executions are refused, before money moves, until a probe succeeds.
+ * may set a number of failures after which new executions are refused, before money moves, until a probe succeeds.
  *
- * The last 50 executions count that were paid, or failed by the creator's fault. A timeout is the creator's fault only
- * if the caller gave all of the listing's time. Each wallet has the same weight, however often it calls. Failures of
- * fewer than 3 wallets have no effect, because provoking them costs nothing.
+ * It counts the last 50 executions that were paid, or failed by the creator's fault. A timeout is the creator's fault
+ * only if the caller allowed the listing's whole timeout. Each wallet has the same weight, however often it calls.
+ * Failures of fewer than 3 wallets have no effect, because provoking them costs nothing.
  *
  * Degraded: at least 5 executions, with less than 80 % success as the mean over wallets; or refused. Refused: at least
  * the last `refuseAfter` executions all failed since the last passed probe.
@@ -22,7 +22,7 @@ const MIN_RECENT = 5;
 const DEGRADED_BELOW = 0.8;
 /** Failures have an effect only if this many different wallets have seen them. */
 const MIN_WALLETS = 3;
-/** Refunds by the creator's fault, by the numbers of their reasons. */
+/** Numbers of refund reasons. Those below `firstOther` are the creator's fault. */
 export const CREATOR_REASONS = {
   firstOther: REFUND_REASONS.indexOf('unserved'),
   timeout: REFUND_REASONS.indexOf('creatorTimeout'),
@@ -39,8 +39,8 @@ interface Outcome {
 export type AgentHealthReader = ReturnType<typeof createAgentHealth>;
 
 /**
- * Reads the ledger each time: no statement here takes longer than a few hundredths of a millisecond. `refuseAfter`
- * failures in a row close an agent; with 0 nothing does.
+ * Reads the ledger each time: each statement takes at most a few hundredths of a millisecond. After `refuseAfter`
+ * failures in a row an agent is refused; 0 turns this off.
  */
 export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfter: number, retryAfterSeconds: number) {
   const readLast = createOutcomeReader(ledger, CREATOR_REASONS);
@@ -57,7 +57,7 @@ export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfte
   }
 
   async function isRefused(listing: string, outcomes: Outcome[]): Promise<boolean> {
-    // Nearly always the last one was a success, which decides it.
+    // The last execution was nearly always a success, so nothing more is read.
     const isFailing = refuseAfter > 0 && outcomes[0]?.success === false;
     const failures = isFailing ? failuresInARow(outcomes, await readPassedMs(ledger.db, listing)) : [];
     const is = refuseAfter > 0 && failures.length >= refuseAfter && walletsOf(failures).size >= MIN_WALLETS;
@@ -83,7 +83,7 @@ export function createAgentHealth(ledger: OpenDatabase<LedgerTables>, refuseAfte
       if (last?.success !== false) refused.delete(listing);
       else if (await isRefused(listing, await readOutcomes(listing, RECENT))) throw unavailable();
     },
-    /** Listings seen as refused, until they are seen as accepted. */
+    /** The listings that were found refused, and still are. */
     async refused(): Promise<string[]> {
       const still: string[] = [];
       for (const listing of refused) {
@@ -100,7 +100,7 @@ function failuresInARow(outcomes: Outcome[], sinceMs: number): Outcome[] {
   return first < 0 ? outcomes : outcomes.slice(0, first);
 }
 
-/** Each wallet with its own success rate. */
+/** The success rate of each wallet. */
 function walletsOf(outcomes: Outcome[]): Map<string, number> {
   const seen = new Map<string, { all: number; good: number }>();
   for (const { wallet, success } of outcomes) {

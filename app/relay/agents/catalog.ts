@@ -1,6 +1,6 @@
 /**
- * Agents on offer: listings of the chain joined with their metadata documents. A listing without its document is in no
- * list. A delisted one does not exist.
+ * Agents: listings of the chain joined with their metadata documents. Lists omit a listing without its document. A
+ * delisted one counts as missing.
  */
 import type { Kysely } from 'kysely';
 import { preparedOf } from '../../database/prepared.ts';
@@ -59,7 +59,7 @@ export interface CatalogDeps extends AgentDeps {
   explorerQuery: string;
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
   config: {
-    /** Bytes of a result for each cent of its price. */
+    /** Maximum size of a result per cent of its price, bytes. */
     results: { bytesPerCent: number };
   };
 }
@@ -85,7 +85,7 @@ export async function findParameterFaults(
   if (!document) throw metadataMissing();
   return document.checkParameters(async () => {
     const asker = await ask();
-    // Calls of an agent whose checks are slow wait for each other.
+    // Agents are served round-robin: slow checks delay only that agent.
     return asker.lane === 'paid' ? { ...asker, name: agent.listing } : asker;
   }, parameters);
 }
@@ -150,7 +150,7 @@ function shownListing(views: Views, id: string) {
     .where('listings.status', '!=', 'delisted');
 }
 
-/** An invalid address is not worth a query, however long it is. */
+/** Replaces an invalid address, which may be long, by one that matches nothing. */
 const idOf = (agentId: string): string => (ADDRESS.test(agentId) ? agentId : '');
 
 async function readListing({ views }: AgentDeps, agentId: string) {
@@ -223,7 +223,7 @@ interface Summarized {
   listing: string;
   creator: string;
   verified: bigint | null;
-  /** Absent for rows of lists, which are active. */
+  /** Absent in rows of lists, which are all active. */
   status?: 'active' | 'paused' | 'delisted';
   price: bigint;
   tag_mask: bigint;

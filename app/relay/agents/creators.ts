@@ -1,4 +1,4 @@
-/** Creators for the admin, who gives and takes their badge: their listings and earnings. */
+/** Creators with their listings and earnings, for the admin, who grants and revokes their badge. */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { countRows, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
@@ -24,7 +24,7 @@ export interface CreatorsQuery {
   offset: number;
 }
 
-/** Maximum creators matched by name; a search with more words finds the right one. */
+/** Maximum creators matched by name; more words narrow the search. */
 const MAX_NAMED = 1_000;
 
 /** Creators with the newest listing come first. */
@@ -49,7 +49,7 @@ export async function listCreators(
   return { creators, total };
 }
 
-/** All creators with listings, with the time of their newest, and wallets that have or had only the badge. */
+/** Creators with the time of their newest listing, and wallets without a listing that have or had the badge. */
 function knownCreators(views: CreatorsDeps['views'], verified: boolean | undefined, named: string[] | null) {
   const only = (wallet: RawBuilder<unknown>) => sql`
     ${verified === undefined ? sql`true` : sql`verified = ${verified ? 1n : 0n}`}

@@ -1,6 +1,6 @@
 /**
- * Metadata documents of listings: parsed once, with a compiled check of parameters, and cached while in use. Stored
- * documents passed every rule, so reading does not check again.
+ * Metadata documents of listings: parsed once, and cached together with their check of parameters. Stored documents
+ * passed every rule, so reading does not check again.
  */
 import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
@@ -9,7 +9,7 @@ import { readDocument } from '../ledger/metadata.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { type CheckParameters, createParameterCheck } from './parameters.ts';
 
-/** About 64 MiB at worst, usually one. */
+/** At most about 64 MiB, usually 1 MiB. */
 const MAX_KEPT = 1_000;
 
 interface Document {

@@ -6,7 +6,7 @@ import { readAsked, readLastInputs } from '../ledger/executions.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
-/** Shown of a result, characters. */
+/** Characters shown of a result. */
 const SHOWN = 4_000;
 
 type Kept = Omit<AgentExample, 'tested_at'>;
@@ -18,7 +18,7 @@ export async function keepExample(
   { metadata_hash, task, parameters }: { metadata_hash: string } & Pick<Kept, 'task' | 'parameters'>,
   result: Uint8Array,
 ): Promise<void> {
-  // Four bytes are enough for any character.
+  // A character has at most four bytes in UTF-8.
   const text = new TextDecoder().decode(result.subarray(0, 4 * SHOWN));
   const shown = Array.from(text).slice(0, SHOWN).join('');
   const kept: Kept = { task, parameters, result: shown, is_cut: Buffer.byteLength(shown) < result.length };
@@ -34,7 +34,7 @@ export async function readExample(deps: AgentDeps, agentId: string): Promise<{ e
   return { example: { ...(JSON.parse(row.example) as Kept), tested_at: toTime(row.tested_ms / 1_000n) } };
 }
 
-/** What the wallet asked of the agent before. */
+/** The wallet's last inputs to the agent. */
 export async function readInputs(
   { views }: Pick<AgentDeps, 'views'>,
   wallet: string,
@@ -48,7 +48,7 @@ export async function readInputs(
   };
 }
 
-/** What the wallet asked in one execution. */
+/** The wallet's input to one execution. */
 export async function readInput(
   { views }: Pick<AgentDeps, 'views'>,
   wallet: string,

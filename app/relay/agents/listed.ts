@@ -1,7 +1,7 @@
 /**
- * Keeps the ledger's tables of agents, which answer lists and searches. The indexer numbers its changes. Each list
- * first reads the changes since its last, and the documents that have come. All relays on a ledger share the tables, so
- * their lists are the same.
+ * Updates the ledger's tables of agents, which answer lists and searches. The indexer numbers its changes. Before each
+ * list this module reads the changes since the last update, and newly arrived documents. All relays on a ledger share
+ * the tables, so their lists are the same.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -34,7 +34,7 @@ const LOCK = 'agents';
 export type ListedAgents = ReturnType<typeof createListedAgents>;
 
 interface ListedDeps extends PendingDeps {
-  /** Writes of the ledger. */
+  /** Writes to the ledger. */
   writes: Pick<GroupCommit, 'alone'>;
 }
 
@@ -44,7 +44,7 @@ export function createListedAgents(deps: ListedDeps) {
   let next: Promise<void> | null = null;
   let isLong = false;
 
-  /** Takes the next batch. Returns true if more may be left. */
+  /** Writes the next batch. Returns true if more may follow. */
   async function takeNext(): Promise<boolean> {
     const { build } = await views.selectFrom('chain.catalogue_revision').select('build').executeTakeFirstOrThrow();
     const followed = await readFollowed(views);
@@ -63,7 +63,7 @@ export function createListedAgents(deps: ListedDeps) {
 
   const write = (changes: AgentChanges) => writes.alone([LOCK], agentChanges(ledger, changes));
 
-  /** Takes all that comes next. `answer` is called early if that takes long. */
+  /** Writes batches until none is left. Calls `answer` after `WAITED` of them. */
   async function follow(answer: () => void): Promise<void> {
     try {
       for (let taken = 1; await takeNext(); taken += 1) {
@@ -74,7 +74,7 @@ export function createListedAgents(deps: ListedDeps) {
         await setImmediate();
       }
     } catch (error) {
-      // Nobody waits for it any more.
+      // The lists were answered already: nobody else reports it.
       if (isLong) deps.log.warn({ error }, 'cannot bring the lists of agents up to date');
       throw error;
     } finally {
@@ -149,12 +149,12 @@ async function readNow(deps: PendingDeps, listings: readonly string[]): Promise<
   return { rows: agents, texts, gone: listings.filter((listing) => !here.has(listing)) };
 }
 
-/** Calls with a success rate of one half that an agent's own calls are weighed against. */
+/** Assumed calls, half of them successful, added to an agent's own: a few calls decide little. */
 const PRIOR_CALLS = 10;
 /** Agents with this tag are for tests. */
 const SANDBOX = 'sandbox';
 
-/** The order `best`: the expected success rate of the next call, from 0 to 1. Agents for tests are below all others. */
+/** The order `best`: the expected success rate of the next call, from 0 to 1. Agents for tests come last. */
 export function scoreOf(description: Description | null, total: bigint, successful: bigint): number {
   const rate = (Number(successful) + PRIOR_CALLS / 2) / (Number(total) + PRIOR_CALLS);
   return description?.custom_tags.includes(SANDBOX) ? rate - 1 : rate;

@@ -1,6 +1,6 @@
 /**
- * POST /v1/metadata: takes a listing's document, byte for byte. Anyone may send one. It is shown only for listings that
- * carry its hash, so a stranger's document changes nothing. A document without a listing is kept for a day.
+ * POST /v1/metadata: stores a listing's document, byte for byte. Anyone may send one. It is shown only for listings
+ * that carry its hash, so a stranger's document changes nothing. A document without a listing is kept for a day.
  */
 import { hashMetadata } from '../../sdk/receipt/metadataHash.ts';
 import { AgentMetadata } from '../../sdk/wire/metadata.ts';
@@ -29,8 +29,8 @@ export interface MetadataDeps extends PendingDeps {
 const checkInThread = inThread(import.meta.url, checkMetadataNow);
 
 /**
- * Stores the document and returns its hash. If a wallet's session sent it, that wallet may test its endpoint, and no
- * other poster can displace its documents. Throws ApiError 400 with the fault.
+ * Stores the document and returns its hash. If a wallet's session sent it, that wallet may test its endpoint. Other
+ * posters cannot evict the documents of a known wallet. Throws ApiError 400 with the fault.
  */
 export async function acceptMetadata(
   deps: MetadataDeps,
@@ -51,7 +51,7 @@ interface Posted {
   allowPrivateEndpoints: boolean;
 }
 
-/** Checks if the document may be listed; the value is empty. */
+/** Checks if the document may be listed. The value is null. */
 export function checkMetadataNow(posted: Posted): Reading<null> {
   const tooComplex = () => {
     throw invalid('The schemas are too complex: checking them takes too long');
@@ -59,7 +59,7 @@ export function checkMetadataNow(posted: Posted): Reading<null> {
   return checkWithin(WORK_LIMIT_MS, posted) ?? tryReading(tooComplex);
 }
 
-/** The same; null if it takes longer than that. */
+/** Like `checkMetadataNow`; null if it takes longer than this. */
 function checkWithin(milliseconds: number, posted: Posted): Reading<null> | null {
   try {
     return withinWork(milliseconds, () =>

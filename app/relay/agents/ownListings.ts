@@ -46,7 +46,6 @@ export async function statisticsOf(
   listings: string[],
 ): Promise<Map<string, AgentStatisticsRow>> {
   if (listings.length === 0) return new Map();
-  // The listings are named here, so that only their executions are read.
   const rows = await views.selectFrom('chain.agent_statistics').selectAll().where('listing', 'in', listings).execute();
   return new Map(rows.map((row) => [row.listing, row]));
 }

@@ -30,9 +30,7 @@ const SMALL_PARAMETERS = 8 * 1024;
 const SMALL_SCHEMA = 2 * 1024;
 /** For a schema with patterns, which take longest to compile. */
 const SMALL_PATTERNS = 256;
-/**
- * How long a listing's checks run only in a thread after a small one took too long. It must not block others again.
- */
+/** After a small check took too long, the listing's checks run only in a thread for this long. */
 const SLOW_MS = 60_000;
 /** Compiled checks cached per thread: about 100 KB each at worst. */
 const MAX_KEPT = 500;
@@ -60,7 +58,7 @@ export function createParameterCheck(schema: Schema): CheckParameters {
       try {
         return withinWork(SMALL_LIMIT_MS, () => {
           const small = check ?? compileParameterCheck(schema);
-          // One that is interrupted is in an undefined state.
+          // An interrupted check is in an undefined state.
           check = undefined;
           const faults = small(JSON.parse(parameters));
           check = small;
@@ -82,7 +80,7 @@ export function checkParametersNow({ schema, parameters }: { schema: string; par
   try {
     return withinWork(WORK_LIMIT_MS, () => {
       const check = kept.get(schema) ?? compileParameterCheck(JSON.parse(schema));
-      // One that is interrupted is in an undefined state.
+      // An interrupted check is in an undefined state.
       kept.delete(schema);
       const faults = check(value);
       kept.set(schema, check);
@@ -95,14 +93,14 @@ export function checkParametersNow({ schema, parameters }: { schema: string; par
   }
 }
 
-/** Compiles a schema that `findInputSchemaFaults` has passed. Neither this nor the check has a limit of time. */
+/** Compiles a schema that `findInputSchemaFaults` has passed. Neither this nor the check has a time limit. */
 export function compileParameterCheck(schema: Schema): ParameterCheck {
   const first = compileSchema(schema, { allErrors: false });
   let all: CompiledSchema | undefined;
   return (parameters) => {
     const faultsBy = (compiled: CompiledSchema) => describe(compiled(parameters), parameters).slice(0, MAX_FAULTS);
     const faults = faultsBy(first);
-    // Each of a million values may have a fault.
+    // Large parameters may have a fault in each of a million values.
     if (faults.length === 0 || !hasFewerValuesThan(parameters, MAX_FULLY_TOLD_VALUES)) return faults;
     // Compiled on the first fault, because most calls have none.
     all ??= compileSchema(schema, { allErrors: true });

@@ -1,7 +1,7 @@
 /**
- * Documents that wait for their listing, in a table of their own. A document with a listing moves to `metadata` at the
- * next list after the listing, and before it would be dropped. Each step is one statement, so several relays may run it
- * at once. The next run corrects a crash between two steps.
+ * Documents that wait for their listing, in a separate table. Once its listing exists, a document moves to `metadata`
+ * when agents are next listed, or at the latest instead of being dropped. Each step is one statement, so several relays
+ * may run it at once. The next run corrects a crash between two steps.
  */
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -34,11 +34,11 @@ export interface PendingDeps {
 const PENDING_MS = 24 * 60 * 60 * 1000;
 /** Per wallet or network: a creator needs one, for the minute between test and listing. */
 const MAX_OF_POSTER = 20;
-/** For all networks together, meaning posts without a session; the oldest are dropped. At 64 KiB each, 32 MiB. */
+/** For all posts without a session together; the oldest are dropped. At 64 KiB each, 32 MiB. */
 const MAX_OF_NETWORKS = 500;
-/** For all wallets together that have not paid and list nothing, which cost nothing to make. 320 MiB at worst. */
+/** For all wallets together that have not paid and list nothing, because creating one is free. At most 320 MiB. */
 const MAX_OF_STRANGERS = 5_000;
-/** Documents that each post checks for being needed. */
+/** Documents that each post checks, to drop them if nothing needs them. */
 const SWEPT = 20;
 
 export interface PostedMetadata extends Poster {
@@ -59,21 +59,21 @@ export async function keepMetadata(deps: PendingDeps, posted: PostedMetadata): P
   await sweepMetadata(deps);
 }
 
-/** Moves those of these documents that a listing carries to `metadata`, the source of lists. */
+/** Moves documents to `metadata`, the source of lists, if a listing carries their hash. */
 export async function promotePending({ ledger, views }: PendingDeps, hashes: string[]): Promise<void> {
   const listed = await readListedPending(views, hashes);
   if (listed.length > 0) await movePending(ledger, listed);
 }
 
 /**
- * Drops documents that waited too long, and the oldest beyond a limit. This poster's own go first, so that a heavy
- * poster loses only its own.
+ * Drops documents that waited too long, and the oldest beyond each limit. Because of the limit per poster, a heavy
+ * poster loses only its own documents.
  */
 async function makeRoom(deps: PendingDeps, poster: Pick<Poster, 'wallet' | 'network'>): Promise<void> {
   const limits = { own: MAX_OF_POSTER, ofNetworks: MAX_OF_NETWORKS, ofStrangers: MAX_OF_STRANGERS };
   const surplus = await readSurplusPending(deps.views, poster, deps.now() - PENDING_MS, limits, SWEPT);
   if (surplus.length === 0) return;
-  // A document that has found its listing since is moved instead of dropped.
+  // A document whose listing exists by now is moved instead of dropped.
   await promotePending(deps, [...new Set(surplus.map((row) => row.metadata_hash))]);
   const dropped = await dropPending(deps.ledger, surplus);
   if (dropped > 0) deps.log.info({ dropped }, 'dropped metadata that no listing uses');

@@ -14,7 +14,7 @@ import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import { sampleParameters } from './schemas/sample.ts';
 
-/** Maximum wait for a probe's answer. A slower agent is judged by its answer within that time. */
+/** Maximum wait for a probe's answer, also for an agent with a longer timeout. */
 const MAX_TIMEOUT_SECONDS = 30;
 /** Parallel probes. */
 const MAX_PROBES = 8;

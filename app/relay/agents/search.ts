@@ -27,8 +27,8 @@ const ORDERS: Record<AgentsQuery['sort'], Sql> = {
 const COLUMNS = sql.raw(AGENT_COLUMNS.map((column) => `agents.${column}`).join(', '));
 
 /**
- * Up to this many agents, PostgreSQL is told to find them before it sorts. It cannot know that two words are rarely
- * together.
+ * Up to this many matches, the query makes PostgreSQL find them before it sorts. Its planner cannot know that two words
+ * rarely occur together.
  */
 const FEW = 5_000;
 
@@ -99,8 +99,8 @@ function filtersOf(query: AgentsQuery): Sql[] {
 const allOf = (conditions: readonly Sql[]): Sql => sql.join([...conditions], sql` AND `);
 
 /**
- * Each database has its own full-text search. SQLite checks its result for each agent in the order of the list. The
- * plus prevents it from sorting all matches.
+ * Each database has its own full-text search. SQLite reads the agents in the list's order and looks each up in the
+ * search result. The plus keeps it from sorting all matches.
  */
 function hasWords(views: Views, { words, address }: Search): Sql {
   if (isPostgres(views)) {
@@ -115,7 +115,7 @@ function hasWords(views: Views, { words, address }: Search): Sql {
 
 async function count(views: Views, asked: readonly Search[], filters: readonly Sql[]): Promise<number> {
   const [first] = asked;
-  // All matches are counted here: SQLite takes half the time if it starts with them.
+  // All matches are counted here: SQLite takes half the time if it starts with the search result.
   const isJoined = first?.address === null && !isPostgres(views);
   const from = isJoined ? sql`agent_words CROSS JOIN agents ON agents.id = agent_words.rowid` : sql`agents`;
   const has = isJoined ? [sql`agent_words MATCH ${toMatch(first.words)}`] : asked.map((one) => hasWords(views, one));

@@ -1,4 +1,4 @@
-/** The outcomes of a listing's executions: the latest and days for everybody, earnings and failures for its creator. */
+/** Outcomes of a listing's executions, by execution and by day; earnings and failures only for its creator. */
 import type { Kysely } from 'kysely';
 import { attachedIndex } from '../../../indexer/read.ts';
 import type { AgentDayRow } from '../../../indexer/tables.ts';
@@ -23,7 +23,7 @@ const NEWEST = 50;
 const PUBLIC_DAYS = 30;
 const DAY_SECONDS = 86_400;
 
-/** The newest 50 ends. Throws ApiError 404 if there is no such agent. */
+/** The 50 executions that ended last. Throws ApiError 404 if there is no such agent. */
 export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ outcomes: AgentOutcome[] }> {
   const { listing } = await requireListing(deps, agentId);
   const rows = await deps.views
@@ -98,7 +98,7 @@ export async function readStatistics(
 
 const today = ({ now }: Pick<StatisticsDeps, 'now'>): number => Math.floor(now() / 1_000 / DAY_SECONDS);
 
-/** At most some dozens a day, however many executions ended. */
+/** Reads at most some dozens of rows a day, however many executions ended. */
 function readDays(
   views: StatisticsDeps['views'],
   listing: string,

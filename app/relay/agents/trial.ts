@@ -1,7 +1,7 @@
 /**
  * The Test Execution tool: sends synthetic executions to a creator's server and judges them like paid ones, with a
- * finding for each check. There is no transaction and no money, so it is limited to wallets that may use that server,
- * and in rate.
+ * finding for each check. It sends no transaction and moves no money, so only wallets that may use that server can test
+ * it, and at a limited rate.
  */
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible';
 import { type ConformanceTools, finding, testCreator } from '../../sdk/creator/conformance.ts';
@@ -40,11 +40,11 @@ interface TrialInput {
 
 export interface TrialDeps extends Pick<PendingDeps, 'views' | 'ledger' | 'now'> {
   config: {
-    /** Bytes of a result for each cent of its price. */
+    /** Maximum size of a result per cent of its price, bytes. */
     results: { bytesPerCent: number };
   };
   documents: Documents;
-  /** Sign and send like paid calls. */
+  /** Sign and send tests like paid calls. */
   testTools: Required<Pick<ConformanceTools, 'sign' | 'post'>>;
   accounts: {
     /** Rejects if the node does not answer. */
@@ -94,8 +94,8 @@ export async function tryListing(
   const faults = (await document.checkParameters(ask, parameters)).map(({ message }) => message);
   if (faults.length > 0) return unsent(faults.join('; '));
 
-  // Strangers who test a known endpoint must not use up its creator's own tests. Theirs go by its origin, because a
-  // server answers under any number of paths.
+  // Strangers who test a known endpoint must not use up its creator's tests. Their tests count by its origin, because a
+  // server can answer at any number of paths.
   const { endpoint: url } = document.metadata;
   const endpoint = own.isListed ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
   await spend(limits.endpoint, endpoint, 'This endpoint was');

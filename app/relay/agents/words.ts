@@ -10,7 +10,7 @@ function wordsOf(text: string): string[] {
   return [...new Set(plain.match(/[\p{L}\p{N}]{1,100}/gu) ?? [])];
 }
 
-/** `agent_texts.words`: words, words of the creator's name after an @, tags after a #. Empty without a document. */
+/** `agent_texts.words`: words, the creator's name with @ before each word, tags with #. Empty without a document. */
 export function searchableWords(description: Description | null, tagMask: number): string {
   if (!description) return '';
   const { name, tagline, display_name, custom_tags } = description;
@@ -22,16 +22,16 @@ export function searchableWords(description: Description | null, tagMask: number
   ].join(' ');
 }
 
-/** One condition: to have this word, or with `isBeginning` a word that begins with it. */
+/** A condition: the agent has this word, or with `isBeginning` a word that begins with it. */
 export interface Asked {
   word: string;
   isBeginning: boolean;
 }
 
-/** Each word of the text begins one of the agent's. Empty if the text has no words. */
+/** Each word of the text must begin a word of the agent. Empty if the text has no words. */
 export const askText = (text: string): Asked[] => wordsOf(text).map((word) => ({ word, isBeginning: true }));
 
-/** Each word of the text begins one of the creator's name. */
+/** Each word of the text must begin a word of the creator's name. */
 export const askCreator = (text: string): Asked[] =>
   wordsOf(text).map((word) => ({ word: `@${word}`, isBeginning: true }));
 
@@ -41,7 +41,7 @@ export function askTags(tags: readonly string[]): Asked[] | null {
   return tags.map((tag) => ({ word: `#${tag}`, isBeginning: false }));
 }
 
-/** Fixed and custom tags. It also keeps a tag from being more than a word in a search expression. */
+/** Fixed and custom tags. A tag that matches cannot contain operators of a search expression. */
 const TAG = /^[a-z0-9-]{2,24}$/;
 
 /** All conditions for FTS5's MATCH. */

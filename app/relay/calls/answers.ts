@@ -53,7 +53,7 @@ export async function answerFirst(
 }
 
 /**
- * Answers a request that came before; null if it did not, or if its call was never paid. Throws like `decideRepeat`.
+ * Answers a repeated request; null for a first request, or if its call was never paid. Throws like `decideRepeat`.
  */
 export async function answerKnown(deps: AnswersDeps, request: Repeatable): Promise<CallAnswer | null> {
   const { executionId } = request;

@@ -16,7 +16,7 @@ export interface ArchivedDeps {
   views: Kysely<LedgerDatabase>;
 }
 
-/** An archived execution's leaf and proof; null where it has no leaf, or its tree is not proven yet. */
+/** An archived execution's leaf and proof; null if it has no leaf, or its tree is not proven yet. */
 export async function archiveOf({ views }: ArchivedDeps, executionId: string): Promise<ExecutionArchive | null> {
   const found = await views
     .selectFrom('chain.archive_leaves as l')

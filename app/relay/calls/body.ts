@@ -120,7 +120,7 @@ function identify(agentId: string, object: () => Record<string, unknown>, text: 
 function canonicalBody(body: Record<string, unknown>, parameters: () => string): string {
   const textOf = (name: string) => (name === 'parameters' ? parameters() : canonicalize(body[name]));
   const members = Object.keys(body)
-    // The same call, in whatever way it is answered.
+    // It changes only how the call is answered.
     .filter((name) => name !== 'stream')
     .sort()
     .map((name) => `${JSON.stringify(name)}:${textOf(name)}`);

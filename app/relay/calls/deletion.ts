@@ -1,6 +1,6 @@
 /**
- * Deletes what a caller sent and received, on its demand. It must wait as long as a dispute may need the content: else a
- * caller could delete a good result and then dispute it.
+ * Deletes a request and its result when the caller asks for it. Deletion waits as long as a dispute may need them:
+ * otherwise a caller could delete a good result and then dispute it.
  */
 import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts';
 import { deleteContent, readContentStanding } from '../ledger/content.ts';
 import { ENDED_STATES, type LedgerDatabase, type LedgerTables } from '../ledger/tables.ts';
 
-/** A dispute of the window's last second is in the index by then, seconds. */
+/** Time until the index has a dispute of the window's last second, seconds. */
 const INDEXED_SECONDS = 60n;
 /** The index is only a moment behind the journal. */
 const RETRY_AFTER_SECONDS = 5;
@@ -28,8 +28,8 @@ export interface DeletionDeps {
 }
 
 /**
- * DELETE /v1/executions/{execution_id}/content for its caller; the same answer each time. Throws ApiError 404 for another
- * caller's, 409 while the content is needed.
+ * DELETE /v1/executions/{execution_id}/content for its caller; the same answer each time. Throws ApiError 404 for
+ * another caller's execution, 409 while the content is needed.
  */
 export async function deleteExecutionContent(
   deps: DeletionDeps,
@@ -55,7 +55,7 @@ export async function deleteExecutionContent(
   return { execution_id: executionId, content_deleted_at: toTimeOfMs(deletedMs) };
 }
 
-/** An execution is disputed once at most, within its window. */
+/** An execution can be disputed at most once, within its window. */
 async function requireUndisputed({ views, accounts }: DeletionDeps, executionId: string): Promise<void> {
   const record = await views
     .selectFrom('chain.executions')

@@ -1,6 +1,6 @@
 /**
- * The two ways to a paid call, and the order of their checks. The HTTP layer checks size and media type of the body,
- * then the key, before this. The engine checks the money after it.
+ * The two ways to make a paid call, and the order of their checks. Before this, the HTTP layer checks size and media
+ * type of the body, then the key. The engine checks the money after it.
  */
 import { nonceDay } from '../../sdk/receipt/receipt.ts';
 import type { ExecuteBody } from '../../sdk/wire/wire.ts';
@@ -24,18 +24,18 @@ export interface ExecuteRequest {
   agentId: string;
   /** The header Idempotency-Key. */
   idempotencyKey: string | string[] | undefined;
-  /** The address with its query, which must be empty. */
+  /** The URL with its query, which must be empty. */
   url: string;
   /** The body's JSON. */
   bytes: Buffer;
-  /** For whom the threads work. */
+  /** The asker of work in threads. */
   ask: Ask;
   /** Time of arrival by `performance.now`. */
   arrivedMs: number;
   output: CallOutput;
 }
 
-/** The caller's end of a stream. Nothing is written before it is wanted and begun. */
+/** The caller's end of a stream. Nothing is written before `want` and `begun` were called. */
 export interface CallOutput extends OutputStream {
   want(): void;
 }
@@ -43,7 +43,7 @@ export interface CallOutput extends OutputStream {
 /** A request to start an execution, as received. */
 export interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'output'> {
   executionId: string;
-  /** For whom the threads work: a wallet that is proven, or null. */
+  /** The asker of work in threads, for an authenticated wallet or null. */
   askFor(wallet: string | null): Ask;
 }
 
@@ -111,7 +111,7 @@ export async function startExecution(
   return answerFirst(deps, repeatable, () => deps.engine.start(agent, call));
 }
 
-/** Also for a repeat, whose answer comes as events too. Throws ApiError. */
+/** Also for a repeat, whose answer is streamed too. Throws ApiError. */
 function wantOutput({ async, stream }: { async: boolean; stream: boolean }, output: CallOutput): void {
   if (async && stream) {
     const expected = 'must not be true together with "async"';
@@ -134,7 +134,7 @@ function requireAllowed({ allowedAgents }: Principal, agentId: string): void {
   throw new ApiError('agent_not_allowed', `This API key may not call the agent ${show(agentId)}`, { details });
 }
 
-/** The call of a body that fits the agent. Throws ApiError 400. */
+/** Reads the call from a body, and checks that it fits the agent. Throws ApiError 400. */
 export async function readCall(
   deps: AgentDeps,
   agent: Agent,

@@ -17,7 +17,7 @@ export interface PageQuery {
   status: ExecutionStatus | undefined;
   /** The listing's address. */
   agentId: string | undefined;
-  /** Unix seconds: from the first, before the second. */
+  /** Unix seconds; `to` is exclusive. */
   from: number;
   to: number;
   limit: number;
@@ -36,7 +36,7 @@ interface Place {
   created_ms: bigint | null;
 }
 
-/** Unix seconds: from the first, before the second. */
+/** Unix seconds; `to` is exclusive. */
 interface Span {
   from: bigint;
   to: bigint;
@@ -55,14 +55,14 @@ export async function findPage(views: Views, query: PageQuery): Promise<{ ids: s
   const total = days.reduce((sum, { executions }) => sum + executions, await others.count());
   if (offset >= total) return { ids: [], total };
   const places = await others.top(offset + limit);
-  // At most that many others precede the page. So at least `passed` ended executions do, and they need not be read.
+  // At most `places.length` others precede the page, so at least `passed` ended executions do. Those are not read.
   const passed = Math.max(0, offset - places.length);
   places.push(...(await ended.top(...skipDays(days, span, passed), offset + limit - passed)));
   places.sort(compare);
   return { ids: places.slice(offset - passed, offset - passed + limit).map((place) => place.execution_id), total };
 }
 
-/** The span up to the end of the day with this place, and the number of executions of that day before it. */
+/** The span up to the end of the day that contains this place, and the number of that day's executions before it. */
 function skipDays(days: readonly Day[], { from, to }: Span, place: number): [Span, offset: number] {
   let [end, left] = [to, place];
   for (const day of days) {
@@ -157,9 +157,8 @@ function endedPart(views: Views, { wallet, status, agentId }: PageQuery) {
 }
 
 /**
- * The others: executions in progress by the journal or the chain; ended ones that the index may not show yet; and those
- * proven never to have opened. The index has a proven execution if it is older than the newest indexed one by more than
- * LATE_SECONDS.
+ * The others: executions in progress, ended ones that the index may not show yet, and those proven never to have
+ * opened. The index has a proven execution if it is older than the newest indexed one by more than LATE_SECONDS.
  */
 async function otherPart(views: Views, { wallet, status, agentId }: PageQuery, { from, to }: Span) {
   const newest = await sql<{ opened_at: bigint }>`SELECT opened_at FROM chain.executions

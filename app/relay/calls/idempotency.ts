@@ -1,6 +1,6 @@
 /**
- * Makes a repeated request one execution. The Idempotency-Key and the wallet decide the execution's id. The journal's
- * primary key therefore admits one request, and the program admits one open, even after we lose data.
+ * Makes a request and its repeats one execution. The Idempotency-Key and the wallet decide the execution's id. The
+ * journal's primary key therefore admits one request, and the program admits one open, even after we lose data.
  */
 import { createHash } from 'node:crypto';
 import { parseAddress } from '../../sdk/program/program.ts';

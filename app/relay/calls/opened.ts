@@ -1,6 +1,6 @@
 /**
  * POST /v1/executions/{execution_id}/start: checks who may start an execution that its wallet opened itself, and if
- * there is still time. Money has already moved. A refusal leaves it to the wallet, which can refund without us.
+ * there is still time. The money is already in the escrow. After a refusal the wallet can refund it without us.
  */
 
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
@@ -67,8 +67,8 @@ export function requireRequest({ record }: Opened, { requestHash: given }: { req
 }
 
 /**
- * Returns the whole seconds until the record's deadline, which the agent has. They must be at least the listing's
- * shortest timeout, or half of the record's original time if that is less. Throws ApiError 409.
+ * Returns the agent's time: the whole seconds until the record's deadline. They must be at least the listing's shortest
+ * timeout, or half of the record's original time if that is less. Throws ApiError 409.
  */
 export function requireStartable({ record, now, executionId }: Opened, agent: Agent): number {
   const refuse = (reason: 'ended' | 'not_by_wallet' | 'too_late', message: string) =>

@@ -12,8 +12,9 @@ import { getExecution, type RecordsDeps } from './records.ts';
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * GET /v1/executions/{execution_id}/receipt for its caller. Throws ApiError 404 for another caller's, 409 if it is not
- * settled, 410 if its result is lost. If its caller deleted the content, the receipt has only hashes and signatures.
+ * GET /v1/executions/{execution_id}/receipt for its caller. Throws ApiError 404 for another caller's execution, 409 if
+ * it is not settled, 410 if its result is lost. After a deletion of the content, the receipt has only hashes and
+ * signatures.
  */
 export async function getReceipt(deps: RecordsDeps, wallet: string, executionId: string): Promise<InParts<Receipt>> {
   const { value: execution, parts } = await getExecution(deps, wallet, executionId);

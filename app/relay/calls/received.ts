@@ -21,7 +21,7 @@ interface CallRow {
   error_message: string | null;
 }
 
-/** A call whose refund is on its way has failed for its creator. The server of a paid call answered with 200. */
+/** For its creator, a call has failed once its refund is on its way. The server of a paid call answered with 200. */
 const COLUMNS = sql.raw(`j.execution_id AS execution_id,
   CASE WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
     WHEN j.state = 'settled' THEN 'completed' ELSE 'failed' END AS status,
@@ -63,7 +63,7 @@ export async function listReceived(
   return { calls: rows.slice(0, limit).map(toCall), has_more: rows.length > limit };
 }
 
-/** When the call before the page was created; throws ApiError 404 if this listing never received it. */
+/** Creation time of the call before the page. Throws ApiError 404 if this listing never received it. */
 async function createdMs(views: Kysely<LedgerDatabase>, listing: string, executionId: string): Promise<bigint> {
   const row = await views
     .selectFrom('executions')
@@ -76,8 +76,8 @@ async function createdMs(views: Kysely<LedgerDatabase>, listing: string, executi
 }
 
 /**
- * What was sent and what came back, as long as the execution's caller has not deleted it. Throws ApiError 404 for
- * everybody but the creator of the listing that was called.
+ * The request and the answer, unless the execution's caller has deleted them. Throws ApiError 404 for everybody but the
+ * creator of the called listing.
  */
 export async function readReceived(
   deps: ResultsDeps,

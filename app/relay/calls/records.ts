@@ -28,7 +28,7 @@ export interface RecordsDeps extends ResultsDeps {
   baseUrl(): string;
 }
 
-/** GET /v1/executions/{execution_id} for its caller. Throws ApiError 404 for another caller's, as for none. */
+/** GET /v1/executions/{execution_id} for its caller. Throws ApiError 404 if there is none, or another caller has it. */
 export async function getExecution(
   deps: RecordsDeps,
   wallet: string,
@@ -62,7 +62,7 @@ export async function listExecutions(
   return { executions: rows.map((row) => toSummary(deps, row, names.get(row.listing) ?? null)), total, limit, offset };
 }
 
-/** Names by listing: from the current document, else from the document that was called. */
+/** Names by listing: from the current document, else from the document at the time of the call. */
 export async function agentNames(
   deps: Pick<RecordsDeps, 'views' | 'documents'>,
   rows: readonly { listing: string; metadata_hash: string | null }[],
@@ -161,7 +161,7 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-/** Null if no money ever moved, or none goes back. */
+/** The state of the refund; null if no money ever moved, or none goes back. */
 function refundOf(row: ExecutionView): ExecutionFull['refund'] {
   if (row.status === 'running') return row.state === 'refunding' || row.state === 'returning' ? 'pending' : null;
   if (row.status !== 'failed') return null;

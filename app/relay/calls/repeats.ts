@@ -49,7 +49,7 @@ export async function decideRepeat(
 }
 
 /**
- * Refuses a request whose execution the index knows, with the error of its end. This decides if the journal was lost.
+ * Refuses a request whose execution the index knows, with the error of its end. This is needed if the journal was lost.
  * Nothing is charged again in any case: if the index is behind, the record itself stops the open. Throws ApiError: 422
  * if the record is another request's, 409 while it runs, 410 if its result is lost, else its error.
  */

@@ -1,4 +1,4 @@
-/** What a wallet paid by the day, the key and the agent: the rows of its daily statement, divided further. */
+/** A wallet's payments by day, key and agent: its daily statement in more detail. */
 import { sql } from 'kysely';
 import { toDay } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -62,7 +62,7 @@ export async function readSpend(
   return { wallet, from: toDay(first), to: toDay(last), rows };
 }
 
-/** Names of the wallet's keys that this service made, ended ones too. */
+/** Names of the wallet's keys that are registered here, including ended ones. */
 async function keyNames(views: StatementsDeps['views'], wallet: string): Promise<Map<string, string>> {
   const keys = await views.selectFrom('api_keys').select(['key_id', 'name']).where('wallet', '=', wallet).execute();
   return new Map(keys.map(({ key_id, name }) => [key_id, name]));

@@ -1,6 +1,6 @@
 /**
- * Daily statements of a wallet, from the chain's records in the index: one row for each UTC day, by the time at which
- * executions ended and disputes were decided. Sums are base units until the end.
+ * Daily statements of a wallet, from the chain's records in the index. Each UTC day has one row, with the executions
+ * that ended and the disputes that were decided. Sums are base units until the end.
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
@@ -89,7 +89,7 @@ export async function readStatement(
   };
 }
 
-/** Of a time in unix seconds. */
+/** Days since 1970 of unix seconds. */
 export const dayOf = (at: bigint): number => Number(at / DAY_SECONDS);
 
 export type Range = { from?: string | undefined; to?: string | undefined };
@@ -112,7 +112,7 @@ async function ownersOf(views: StatementsDeps['views'], role: StatementRole, wal
   return own.map(({ listing }) => sql`listing = ${listing}`);
 }
 
-/** Unix seconds; `to` is not in it. */
+/** Unix seconds; `to` is exclusive. */
 interface Span {
   from: bigint;
   to: bigint;
@@ -130,7 +130,7 @@ interface EndRow {
   dispute_count: bigint;
 }
 
-/** In batches, so that nobody else waits. */
+/** Reads in batches, so that other requests do not wait. */
 export async function readEnds(
   views: StatementsDeps['views'],
   whose: RawBuilder<unknown>,
@@ -175,7 +175,7 @@ interface OutcomeRow {
   amount_to_treasury: bigint;
 }
 
-/** Upheld disputes: what they took from collateral. Each cost a bond, so they are few. */
+/** Upheld disputes, with the amounts taken from collateral. Each cost a bond, so they are few. */
 export async function readOutcomes(
   views: StatementsDeps['views'],
   whose: RawBuilder<unknown>,

@@ -27,10 +27,10 @@ export interface KeyMoney {
   /** The chain's clock, unix seconds. */
   now: bigint;
   balance: bigint;
-  /** What all keys of the wallet may still take of it. */
+  /** The most that all keys of the wallet together may still spend. */
   allowance: bigint;
   tank: bigint;
-  /** Least of a gas balance that is not empty. */
+  /** Minimum of a gas balance that is not empty. */
   leastTank: bigint;
   /** Network fees of a call at the current priority. */
   fees: bigint;
@@ -44,7 +44,7 @@ export interface ChainAccounts {
   /** The record, and the chain's clock at that moment. */
   readExecution(executionId: Uint8Array): Promise<{ record: ExecutionRecord | null; now: bigint }>;
   readConfig(): Promise<Config>;
-  /** All changes of the settings that wait. The node looks through the program's accounts for them. */
+  /** All pending changes of Config. The node scans the program's accounts for them. */
   readChanges(): Promise<FoundChange[]>;
   /** The slot's time, unix seconds; null if the node does not know it any more. Only the admin's requests ask for it. */
   readTime(slot: number): Promise<number | null>;
@@ -62,7 +62,7 @@ export interface ChainAccounts {
  * revocation.
  */
 export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal): ChainAccounts {
-  // It never changes.
+  // Cached, because it never changes.
   let mint: PublicKey | undefined;
 
   async function read(keys: PublicKey[]): Promise<AccountsAt> {

@@ -8,21 +8,21 @@ import type { Logger } from 'pino';
 import { type ChainNode, DEAD_MS, type Nodes } from './nodes.ts';
 import { type AccountsAt, type Finalized, MAX_LAG_SLOTS } from './reader.ts';
 
-/** Honest nodes are a block or two apart. They are asked again this often, after one pause, then two, then three. */
+/** Honest nodes are a block or two apart, so both are asked up to this often. Each pause is longer by `PAUSE_MS`. */
 const ROUNDS = 5;
 const PAUSE_MS = 100;
-/** Maximum difference of their clocks, seconds, within `MAX_LAG_SLOTS`. */
+/** Maximum difference of two nodes' clocks, seconds, within `MAX_LAG_SLOTS`. */
 const MAX_CLOCK_GAP = 30n;
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
 export interface Agreement {
-  /** Like `Reader.read`, if both show the same. `now` is the earlier of their clocks. */
+  /** Like `Reader.read`, if both nodes show the same. `now` is the earlier of their clocks. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
   /** Like `Reader.readFinalized`. */
   readFinalized(keys: PublicKey[], minSlot: number): Promise<AccountsAt>;
   /**
-   * Accounts finalized once bytes of this last valid height can no longer land, by both nodes. Bytes without an effect
-   * by then never have one. Null before that moment.
+   * Finalized accounts, from both nodes, once bytes with this last valid height can no longer land. Bytes without an
+   * effect by then never have one. Null before that moment.
    */
   readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<AccountsAt | null>;
   /** The latest state that neither node can take back. */
@@ -49,7 +49,7 @@ export function createAgreement(options: {
     ask: (node: ChainNode) => Promise<Answer>,
     merge: (one: Answer, other: Answer) => Answer | null,
   ): Promise<Answer> {
-    // A node that fails may be dead, which is soon known, or may disagree.
+    // A node that fails may be dead, which is known after DEAD_MS, or it may disagree.
     const patientUntil = performance.now() + 2 * DEAD_MS;
     for (let round = 1; ; round += 1) {
       const [one, other] = nodes.witnesses();
@@ -92,7 +92,7 @@ function mergeAccounts(one: AccountsAt, other: AccountsAt): AccountsAt | null {
   const isSame = one.accounts.every((account, index) => {
     const twin = other.accounts[index] ?? null;
     if (!account || !twin) return account === twin;
-    // Anybody may add lamports to an account at any time, so they decide nothing.
+    // Lamports are not compared, because anybody may add some to an account at any time.
     return account.owner.equals(twin.owner) && account.data.equals(twin.data);
   });
   const gap = one.now - other.now;

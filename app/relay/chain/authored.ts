@@ -1,14 +1,14 @@
 /**
  * Finds recent transactions of executions that the relay authority signed, in any process. It lists the authority's
- * transactions and reads each unknown one. Anybody can name the authority as an account, so nothing is believed unread,
- * and only some are read at a time.
+ * transactions and reads the unknown ones. Anybody can name the authority as an account, so only a transaction that was
+ * read counts, and each run reads only some.
  */
 import { readEvents } from '../../sdk/program/events.ts';
 import { PROGRAM_ID } from '../../sdk/program/program.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { RelayChain } from './relayChain.ts';
 
-/** The most that nodes give at once: at 30 a second half a minute, beyond that only the latest. */
+/** The most that nodes return at once, the latest first: half a minute at 30 transactions a second. */
 const LISTED = 1_000;
 /**
  * Reads of one run. They are chosen at random, so that no number of strangers' transactions hides the others for long.
@@ -31,8 +31,8 @@ export interface AuthoredReading {
 }
 
 /**
- * Reads unknown transactions that landed after `since`, unix seconds. A transaction that the node lacks comes with the
- * next reading.
+ * Reads unknown transactions that landed after `since`, unix seconds. A transaction that the node lacks is read in a
+ * later run.
  */
 export async function readAuthored(
   { connection, authority, listOfAuthority }: Pick<RelayChain, 'connection' | 'authority' | 'listOfAuthority'>,

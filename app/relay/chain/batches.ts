@@ -10,7 +10,7 @@ export interface Reading {
   minSlot: number;
 }
 
-/** A node gives 100 accounts at a time; one is the clock. */
+/** A node returns at most 100 accounts per call; one is the clock. */
 const MAX_ADDRESSES = 99;
 /**
  * A reading waits for others at most as long as the last call took, so at worst it takes twice as long. It never waits
@@ -59,7 +59,7 @@ export function createBatcher<Answer>(
     } finally {
       underWay -= 1;
       tookMs = performance.now() - begunAt;
-      // Readings that arrived meanwhile wait out their time only if calls are shared.
+      // Readings that arrived meanwhile wait longer only if calls are shared.
       if (timer !== undefined) {
         clearTimeout(timer);
         timer = undefined;

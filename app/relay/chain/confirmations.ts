@@ -37,10 +37,10 @@ export interface Confirmations {
 export interface ConfirmationOptions {
   nodes: Nodes;
   agreement: Pick<Agreement, 'finalized' | 'together'>;
-  /** Who pays for the transactions. */
+  /** The accounts that pay for the transactions. */
   payers: readonly PublicKey[];
   log: Logger;
-  /** Receives how soon transactions land. */
+  /** Told if transactions land late or in time. */
   pace: { late(): void; inTime(): void };
   observe?: Observe | undefined;
 }
@@ -84,7 +84,7 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     });
   const subscriptions = options.payers.flatMap(subscriptionsTo);
 
-  /** Sends to every node: the first leader that one of them reaches takes the bytes. */
+  /** Sends to every node, so that the bytes reach a leader as soon as possible. */
   async function send(bytes: Uint8Array): Promise<void> {
     try {
       await Promise.any(nodes.all.map((node) => nodes.ask(node, () => sendTransaction(node, bytes))));

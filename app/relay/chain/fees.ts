@@ -2,11 +2,11 @@
  * Computes priority fees: a compute-unit limit as small as possible, and a price. The price follows the current market,
  * between a floor and a cap, and never exceeds the amount collected for it.
  *
- * It is read in the background, and the units of each kind of transaction are measured once by simulation. No call
- * therefore waits for either.
+ * The price is read in the background, and the units of each kind of transaction are measured once by simulation. No
+ * call therefore waits for either.
  *
- * The limit is always set, because leaders prefer small requests. If nobody pays and there is no floor, the relay does
- * not pay either.
+ * The limit is always set, because leaders prefer small requests. If others pay no priority fee and there is no floor,
+ * the relay pays none either.
  *
  * While transactions do not land, the price of all later ones rises. An open is never signed again for a higher price:
  * no more was collected, and its bytes expire anyway.
@@ -25,7 +25,7 @@ import { idl, PROGRAM_ID } from '../../sdk/program/program.ts';
 const REFRESH_MS = 10_000;
 /** The maximum that one transaction may request. */
 const MAX_UNITS = 1_400_000;
-/** Used if a simulation gives no number; several times the use of any of ours. */
+/** Used if a simulation returns no number; several times what any of our transactions uses. */
 const UNMEASURED_UNITS = 400_000;
 const SPARE_UNITS = 20_000;
 /**
@@ -50,8 +50,8 @@ export interface PriorityQuote {
 
 export interface Fees {
   /**
-   * The instructions to put in front of these. `attempt` counts earlier bytes for the same end that were dead. Each
-   * doubles the price, up to the cap and to `mostLamports`.
+   * The instructions to put in front of these. `attempt` counts earlier transactions for the same purpose that are
+   * dead. Each doubles the price, up to the cap and to `mostLamports`.
    */
   instructionsFor(
     instructions: TransactionInstruction[],
@@ -62,7 +62,7 @@ export interface Fees {
   quote(): PriorityQuote;
   /** Reads the current price; throws if it cannot. */
   refresh(): Promise<void>;
-  /** Receives how soon transactions land. */
+  /** Told if transactions land late or in time. */
   pace: { late(): void; inTime(): void };
   /** Refreshes regularly from now on, until `end`. */
   start(): void;
@@ -83,7 +83,7 @@ function kindOfOurs(name: string): string {
 
 const OPEN = kindOfOurs('open_execution_with_grant');
 const SETTLE = kindOfOurs('settle_execution');
-/** Kinds that are measured once for many, because each takes about the same every time. */
+/** Kinds that are measured once for many transactions, because their units hardly vary. */
 const UNIFORM = new Set([OPEN, SETTLE, kindOfOurs('refund_execution')]);
 
 /** The price that others pay now, micro-lamports per compute unit. */
@@ -146,7 +146,7 @@ export function createFees(options: FeesOptions): Fees {
 
   return {
     async instructionsFor(instructions, attempt, mostLamports) {
-      // Bytes may also be dead because their units were too few.
+      // Earlier bytes may also be dead because their unit limit was too low.
       const limit = Math.min(MAX_UNITS, (await units.limitFor(instructions)) * (attempt + 1));
       const setLimit = ComputeBudgetProgram.setComputeUnitLimit({ units: limit });
       const cap = least(mostLamports, maxLamports);
@@ -193,7 +193,7 @@ function createUnits({ connection, payer, log }: Pick<FeesOptions, 'connection' 
   async function limitFor(instructions: TransactionInstruction[]): Promise<number> {
     const kind = instructions.map(({ programId, data }) => kindOf(programId, data)).join();
     const warn = (error: unknown) => log.warn({ error }, 'cannot measure compute units');
-    // If the node fails, no value of another transaction may remain.
+    // If the simulation fails, the value of another transaction must not remain.
     if (!UNIFORM.has(kind)) units.delete(kind);
     const known = units.get(kind);
     if (!known) await measure(kind, instructions).catch(warn);

@@ -1,6 +1,6 @@
 /**
- * The nodes of the relay. One is asked first; if it fails, the next is asked at once. A dead or late node is left out
- * until it is back. With a single node all of this is that node.
+ * The nodes of the relay. A request goes to one node; if it fails, to the next one at once. A dead or late node is only
+ * the last resort until it recovers. A single node answers everything.
  */
 import { type Commitment, Connection, type FetchFn } from '@solana/web3.js';
 import type { Logger } from 'pino';
@@ -13,19 +13,18 @@ import type { Observe } from './stages.ts';
 
 /** How often several nodes are asked for their slot. */
 const LOOK_MS = 1_000;
-/** A node that has not answered for this long is dead. Until then, reads that need its word wait for it. */
+/** A node that has not answered for this long is dead. Until then, reads that need its agreement wait for it. */
 export const DEAD_MS = 2_000;
-/** No chain is faster: a node that claims so is wrong, not ahead. */
+/** No chain is faster: a node whose slot rises faster is wrong, not ahead. */
 const MAX_SLOTS_PER_MS = 1 / 20;
 
-/** A node whose chain clock is less than this behind ours shows the present, seconds. `MAX_LAG_SLOTS` take longer. */
+/** A node shows the present if its chain clock is less than this behind ours, seconds. `MAX_LAG_SLOTS` take longer. */
 const PRESENT_SECONDS = 10;
 /** No honest node is further ahead of a node that shows the present. */
 const MAX_LEAD_SLOTS = MAX_LAG_SLOTS + PRESENT_SECONDS * 1_000 * MAX_SLOTS_PER_MS;
 
 /**
- * `behind`: left out until it has caught up. `wrong`: it claims an impossible slot, and its word never overrules the
- * others.
+ * `behind`: not used until it has caught up. `wrong`: it claims an impossible slot, and never overrules other nodes.
  */
 export type NodeState = 'up' | 'dead' | 'behind' | 'wrong';
 
@@ -48,7 +47,7 @@ export interface Nodes {
   all: readonly ChainNode[];
   /** Asks one node after another until one answers; throws the last error. */
   first<Answer>(ask: (node: ChainNode) => Promise<Answer>): Promise<Answer>;
-  /** The two nodes whose word decides; one if there is only one, or if all others are dead or behind. */
+  /** The two nodes that decide; one if there is only one, or if all others are dead or behind. */
   witnesses(): readonly ChainNode[];
   /** Asks one node, and records if it answered. */
   ask<Answer>(node: ChainNode, ask: (node: ChainNode) => Promise<Answer>): Promise<Answer>;
@@ -82,7 +81,7 @@ export interface NodesOptions {
 export function createNodes(options: NodesOptions): Nodes {
   const { closing, log, commitment } = options;
   const isAlone = options.nodes.length === 1;
-  // With other nodes to ask, no request is repeated.
+  // With several nodes, a failed request goes to another one instead.
   const send = createPatientFetch(closing, options.fetch, isAlone ? undefined : 1);
   const all = options.nodes.map(({ rpcUrl, wsUrl }, index): ChainNode => {
     const connection = new Connection(rpcUrl, { commitment, fetch: send, disableRetryOnRateLimit: true });
@@ -107,7 +106,7 @@ export function createNodes(options: NodesOptions): Nodes {
     }
   }
 
-  /** Working nodes first, then those that failed last; within each, in the order of the setting. */
+  /** Nodes that are up, then the others; in each group, those that just failed come last. */
   function ranked(): ChainNode[] {
     const rank = (node: ChainNode) => {
       const { state, failedAt } = standingOf(node);
@@ -155,7 +154,7 @@ export function createNodes(options: NodesOptions): Nodes {
     ask,
     witnesses() {
       const isOf = (...states: NodeState[]) => all.filter((node) => states.includes(standingOf(node).state));
-      // A node that is wrong about its slot stays a witness: nothing is decided against its word, nor by it alone.
+      // A node that is wrong about its slot stays a witness: a decision needs it and another node.
       const alive = isOf('up', 'wrong');
       return (alive.length > 0 ? alive : all).slice(0, 2);
     },
@@ -169,7 +168,7 @@ export function createNodes(options: NodesOptions): Nodes {
 const pick = ({ state, slot }: Standing) => ({ state, slot });
 
 /**
- * Providers put their customers' keys into path, query or user name. The name is therefore only the host and its place
+ * Providers put their customers' keys into path, query or user name. The name is therefore only the host and its number
  * in the list.
  */
 function nameOf(rpcUrl: string, index: number): string {
@@ -223,8 +222,8 @@ function createLook({ all, standingOf, ask, commitment, log }: LookOptions): () 
 
   /**
    * Compares the nodes' slots. A node is behind if it is far behind the highest slot of those that are not wrong, and
-   * shows the past. A node that shows the present stays. Otherwise one node could exclude the others with a high slot,
-   * and decide alone.
+   * shows the past. A node that shows the present stays up. Otherwise one node could exclude the others with a high
+   * slot, and decide alone.
    */
   async function compare(): Promise<void> {
     const known = all.filter((node) => standingOf(node).state !== 'dead' && standingOf(node).slot !== null);
@@ -234,7 +233,7 @@ function createLook({ all, standingOf, ask, commitment, log }: LookOptions): () 
     const right = () => known.filter((node) => standingOf(node).state !== 'wrong');
     for (const node of known.filter((one) => standingOf(one).state === 'wrong')) {
       const others = known.filter((other) => other !== node);
-      // If there is nobody to compare with, or the others have arrived there too, the chain itself leapt.
+      // If no other node is known, or the others have reached this slot too, the chain itself jumped.
       if (others.length === 0 || slotOf(node) - highestOf(others) <= MAX_LAG_SLOTS) standingOf(node).state = 'up';
     }
     const isLate = (node: ChainNode) => highestOf(right()) - slotOf(node) > MAX_LAG_SLOTS;

@@ -1,6 +1,6 @@
 /**
- * Polls the status of all awaited transactions, 256 per call, and sends again those that have not landed. It asks
- * nothing while nobody waits.
+ * Polls the status of all awaited transactions, 256 per call, and sends again those that have not landed. It does not
+ * poll while nobody waits.
  */
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
@@ -16,7 +16,7 @@ const POLL_ALONE_MS = 400;
 const PATIENCE_MS = 900;
 /** From this age on, it also checks if the blockhash has expired, and if the effect of the transaction is there. */
 const DOUBT_MS = 1_500;
-/** A transaction of this age that has not landed is late: others pay more. A dozen slots. */
+/** A transaction that has not landed at this age, a dozen slots, is late: others pay more. */
 export const LATE_MS = 5_000;
 
 export interface Pending {
@@ -29,11 +29,11 @@ export interface Pending {
 export type PolledFate = ({ kind: 'landed' } & SignatureStatus) | { kind: 'happened' } | { kind: 'expired' };
 
 export interface Poller {
-  /** Polls it from now on; the returned function ends that. */
+  /** Polls the transaction until the returned function is called. */
   watch(awaited: Pending): () => void;
   /** Polls this one at once, if it is watched. */
   hurry(signature: string): void;
-  /** Its status by one node, and by a second one if it failed. Null if no lasting status is known. */
+  /** The status from one node; a failure is confirmed by a second one. Null if no lasting status is known. */
   status(signature: string): Promise<SignatureStatus | null>;
   end(): void;
 }
@@ -81,7 +81,7 @@ export function createPoller(options: PollerOptions): Poller {
       await decide(due);
     } catch (error) {
       log.warn({ error }, 'cannot read the status of transactions');
-      // The node's answers may be lost while it still takes transactions.
+      // The node may still accept transactions although its answers are lost.
       await Promise.all(due.map(sendAgain));
     } finally {
       isAsking = false;
@@ -90,7 +90,7 @@ export function createPoller(options: PollerOptions): Poller {
   }
 
   async function decide(due: Watched[]): Promise<void> {
-    // The height first: a transaction that is unknown after it, and past its last valid height, has not landed.
+    // Read first: a transaction past its last valid height that is unknown after this reading has not landed.
     const height = due.some(isDoubtful) ? await heightNow() : null;
     await Promise.all(
       batchesOf(due, height).map(async ({ part, isOld }) => {
@@ -150,7 +150,7 @@ export function createPoller(options: PollerOptions): Poller {
 
 const isDoubtful = ({ since }: Watched) => performance.now() - since >= DOUBT_MS;
 
-/** Batches of the statuses per call. `isOld`: no block can take them any more. */
+/** Splits the transactions into calls. `isOld`: no block can include them any more. */
 function batchesOf(due: Watched[], height: bigint | null): { part: Watched[]; isOld: boolean }[] {
   const isPast = ({ signed }: Watched) => height !== null && height > signed.lastValidHeight;
   const old = due.filter((one) => isDoubtful(one) && isPast(one));
@@ -163,7 +163,7 @@ function batchesOf(due: Watched[], height: bigint | null): { part: Watched[]; is
 
 /** The questions to the nodes. */
 function createQuestions({ nodes, agreement, log }: Pick<PollerOptions, 'nodes' | 'agreement' | 'log'>) {
-  /** Null if unknown now: then no transaction counts as past it. */
+  /** Null if it cannot be read: then no transaction counts as expired. */
   async function heightNow(): Promise<bigint | null> {
     try {
       return (await agreement.finalized()).blockHeight;
@@ -173,7 +173,7 @@ function createQuestions({ nodes, agreement, log }: Pick<PollerOptions, 'nodes' 
     }
   }
 
-  /** Asks one node, and two about those that it calls failed. A failure that only one reports is unknown. */
+  /** Asks one node, and two about transactions that it reports as failed. A failure reported by one node is unknown. */
   async function statusesOf(signatures: string[], isOld: boolean): Promise<(SignatureStatus | null)[]> {
     const ask = (asked: string[]) => (node: ChainNode) => readStatuses(node, asked, isOld);
     const statuses = await nodes.first(ask(signatures));
@@ -187,7 +187,7 @@ function createQuestions({ nodes, agreement, log }: Pick<PollerOptions, 'nodes' 
   return { heightNow, statusesOf };
 }
 
-/** The answer of both; null if they differ on any. */
+/** The answer that both gave; null if they differ. */
 function sameOf(one: (SignatureStatus | null)[], other: (SignatureStatus | null)[]): typeof one | null {
   const textOf = (statuses: typeof one) => JSON.stringify(statuses.map((status) => status && { error: status.error }));
   return textOf(one) === textOf(other) ? one : null;

@@ -1,4 +1,4 @@
-/** Reads any number of accounts, though a node gives a hundred per call. */
+/** Reads any number of accounts, although a node returns at most a hundred per call. */
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
 import { chunks } from '../../process/chunks.ts';
 import type { RelayChain } from './relayChain.ts';

@@ -1,6 +1,6 @@
 /**
- * Reads one node: accounts of one moment with the chain's clock, confirmed or finalized, and never older than what it
- * showed before.
+ * Reads from one node: accounts and the chain's clock at one moment, confirmed or finalized. An answer more than
+ * MAX_LAG_SLOTS older than an earlier one is rejected.
  */
 import type { AccountInfo, Commitment, Connection, PublicKey } from '@solana/web3.js';
 import { CLOCK_ADDRESS, decodeClock } from '../../sdk/program/clock.ts';
@@ -8,7 +8,7 @@ import { type Node, readAccounts } from '../../solana/calls.ts';
 import { createBatcher } from './batches.ts';
 import { type Observe, timed } from './stages.ts';
 
-/** A node further behind than this is out of order: some 10 s behind, or finalized reads mixed with the others. */
+/** A node that is further behind than this is out of order, for example because it mixes in finalized reads. */
 export const MAX_LAG_SLOTS = 64;
 const CLOCK = CLOCK_ADDRESS.toBase58();
 
@@ -60,7 +60,7 @@ export function createReader(options: {
   connection: Connection;
   commitment: Commitment;
   clock: ChainClock;
-  /** If there are other nodes, a reported slot far beyond this node's own is not believed. */
+  /** True if this is the only node. Otherwise a reported slot far beyond this node's own is not believed. */
   isAlone: boolean;
   observe?: Observe | undefined;
 }): Reader {

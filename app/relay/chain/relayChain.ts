@@ -34,11 +34,11 @@ export interface RelayChain
     Pick<Agreement, 'readFinalized' | 'readPast' | 'finalized'>,
     Pick<Confirmations, 'submit' | 'send' | 'hasSucceeded'> {
   connection: Connection;
-  /** For long requests, such as a search through all accounts. Uses the nodes in turn. */
+  /** For long requests, such as a search through all accounts. Switches to the next node after a failure. */
   scanning: Connection;
   /** Accounts at one moment, in the requested order, from one node. For reads that move no money by themselves. */
   read(keys: PublicKey[]): Promise<AccountsAt>;
-  /** The same from two nodes, if there are two. Money moves on this. */
+  /** Like `read`, but from two nodes, if there are two. Decisions about money use this. */
   readAgreed(keys: PublicKey[]): Promise<AccountsAt>;
   /** The chain's clock now, unix seconds, derived from the latest reading. */
   clock(): bigint;
@@ -48,15 +48,15 @@ export interface RelayChain
    */
   simulate(bytes: Uint8Array): Promise<TransactionFailure | null>;
   /**
-   * True if a payment would fail now. It is simulated without our signature, so that nobody can send what the node is
-   * asked about. Throws if the node does not answer.
+   * True if a payment would fail now. It is simulated without our signature, so that the node cannot send it. Throws if
+   * the node does not answer.
    */
   wouldFail(payment: Uint8Array): Promise<boolean>;
   /** The latest transactions that name our authority, newest first, by any signer. */
   listOfAuthority(limit: number): Promise<ListedSignature[]>;
   /** The status of each node, in the order of the setting. */
   nodes(): NodeStatus[];
-  /** Asks several nodes for their slot. Throws if they are on two clusters. */
+  /** Asks several nodes for their slot. Throws if they are on different clusters. */
   look(): Promise<void>;
   /** Ends every call in progress. */
   close(): void;
@@ -66,10 +66,10 @@ export interface RelayChain
 export function createRelayChain(options: {
   rpcUrl: string;
   wsUrl: string;
-  /** Asked if the first fails, and for a second word on reads that decide about money. */
+  /** Used if the first fails, and to confirm reads that decide about money. */
   moreNodes?: readonly NodeUrls[];
   authority: Keypair;
-  /** Pays the network fees of x402 clients' payments; null if none are taken. */
+  /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
   feePayer?: Keypair | null;
   log: Logger;
   observe?: Observe;
@@ -131,7 +131,7 @@ export function createRelayChain(options: {
         error: await timed(observe, 'chain', () => simulateTransaction(node, bytes, COMMITMENT)),
       });
       let { error } = await nodes.first(ask);
-      // A success needs no second word, because the chain itself decides later. A failure can cause a refund.
+      // A success needs no second node, because the chain itself decides later. A failure can cause a refund.
       if (error && nodes.witnesses().length > 1) {
         const sameOf = (one: Simulated, other: Simulated) =>
           JSON.stringify(one.error) === JSON.stringify(other.error) ? one : null;

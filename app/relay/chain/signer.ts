@@ -20,14 +20,14 @@ import { MAX_LAG_SLOTS } from './reader.ts';
 import { type Observe, timed } from './stages.ts';
 
 /**
- * A blockhash older than the first is replaced in the background; one older than the second, before its use. It lives
- * for 150 blocks, a minute, and its age shortens the life of the bytes.
+ * A blockhash older than the first limit is replaced in the background; one older than the second, before its use. It
+ * is valid for 150 blocks, a minute, and its age shortens the life of the bytes.
  */
 const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
 /** Minimum of remembered signatures: two minutes at the rate of one authority. */
 const REMEMBERED = 50_000;
-/** After the number of signatures. */
+/** Offset of the first signature, after their count. */
 const FIRST_SIGNATURE_AT = 1;
 /** Maximum difference between two nodes, blocks. */
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
@@ -38,7 +38,7 @@ export interface SignerOptions {
   commitment: Commitment;
   /** Signs and pays for everything that the relay sends. */
   authority: Keypair;
-  /** Pays the network fees of x402 clients' payments; null if none are taken. */
+  /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
   feePayer: Keypair | null;
   /** Adds priority fees; without it only signatures are paid. */
   fees: Fees | undefined;
@@ -54,18 +54,18 @@ export interface RecentBlockhash {
 
 export interface RelaySigner {
   authority: PublicKey;
-  /** Who pays the network fees of x402 clients' payments; null if none are taken. */
+  /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
   feePayer: PublicKey | null;
   /**
    * Adds the fee payer's signature, the first one, to a payment that its client has signed. Throws without a fee payer.
    */
   countersign(payment: Uint8Array, lastValidHeight: bigint): NewTransaction;
-  /** A blockhash for new transactions. Throws if the node gives none. */
+  /** A blockhash for new transactions. Throws if the node returns none. */
   recentBlockhash(): Promise<RecentBlockhash>;
   /**
-   * Builds and signs; sends nothing. `mostPriority` is the most that it may pay beyond its signature, lamports.
-   * `attempt` counts earlier bytes for the same end that were dead. `cosigner` signs too where the instructions name it.
-   * Throws if the node gives no blockhash.
+   * Builds and signs; sends nothing. `mostPriority` is the maximum priority fee, lamports. `attempt` counts earlier
+   * transactions for the same purpose that are dead. `cosigner` also signs if the instructions name it. Throws if the
+   * node returns no blockhash.
    */
   sign(
     instructions: TransactionInstruction[],

@@ -23,7 +23,7 @@ export interface EvidenceDeps {
 const UNNAMED_MS = 24 * 60 * 60 * 1000;
 /** Files of one wallet that no dispute names: 2 MiB at most. */
 const MAX_OF_WALLET = 8;
-/** For all wallets, each of which has paid for an execution: 128 MiB at most. */
+/** For all wallets together, 128 MiB at most. Each has paid for an execution. */
 const MAX_OF_ALL = 512;
 
 interface PostedEvidence {
@@ -115,7 +115,7 @@ function disputeOf(views: EvidenceDeps['views'], executionId: string) {
     .executeTakeFirst();
 }
 
-/** A dispute counts once the index has it. While the indexer stands still, nothing expires. */
+/** A dispute counts once the index has it. While the indexer is stopped, nothing expires. */
 async function makeRoom({ ledger, views }: EvidenceDeps, wallet: string): Promise<void> {
   const progress = await readProgress(attachedIndex(views));
   const oldestMs = Number(progress?.checked_at ?? 0n) - UNNAMED_MS;

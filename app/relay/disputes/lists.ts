@@ -41,11 +41,11 @@ interface DisputeView {
   reply: string | null;
 }
 
-/** The admin's target for an answer, by the specification; no program enforces it. */
+/** The admin's target for an answer, from the specification. The program does not enforce it. */
 const ANSWER_SECONDS = 72 * 60 * 60;
 
 /**
- * Disputes counted beyond the page. Up to there a total is exact, and there is always a next page while there are more.
+ * Disputes counted from the page's offset on. Up to there a total is exact, and a next page exists if there are more.
  */
 const COUNTED = 10_000;
 
@@ -55,7 +55,7 @@ export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, 
   // Each listing's own first disputes: no later one can be on the page.
   const first = (most: number) => sql`chain.disputes
     WHERE listing = l.listing AND caller <> ${wallet} ${order} LIMIT ${most}`;
-  // Two texts: SQLite has no LATERAL, and with the other one PostgreSQL would read all disputes once per listing.
+  // SQLite has no LATERAL. With SQLite's statement, PostgreSQL would read all disputes once per listing.
   const against = (most: number) =>
     isPostgres(deps.views)
       ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT execution_id, opened_at FROM ${first(most)}) AS d`
@@ -70,7 +70,7 @@ export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, 
   });
 }
 
-/** All disputes: open ones by due date, then the others, newest first. The total as above. */
+/** All disputes: open ones by due date, then the others, newest first. The total is as in `listOwnDisputes`. */
 export function listAllDisputes(
   deps: DisputesDeps,
   { outcome, ...page }: Page & { outcome?: DisputeOutcome | undefined },

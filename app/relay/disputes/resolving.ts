@@ -29,13 +29,13 @@ export interface DisputeCase {
   receipt: Receipt | null;
 }
 
-/** The wallet that asks. */
+/** The wallet that reads. */
 export interface Reader {
   wallet: string;
   isAdmin(): Promise<boolean>;
 }
 
-/** Only for disputed executions, whose parties' request and result are private. Throws ApiError 404 for other wallets. */
+/** A disputed execution with its private content, for its parties and the admin. Throws ApiError 404 for others. */
 export function readCase(deps: ResolvingDeps, reader: Reader, executionId: string): Promise<DisputeCase> {
   return readPrivate(deps, reader, { action: 'disputes.case', executionId }, (dispute) => findCase(deps, dispute));
 }
@@ -111,7 +111,7 @@ export async function keepReason(
 
 const NO_DISPUTE = 'No dispute exists for this execution_id';
 
-/** Lets the parties read, and the admin, whose reading is logged. */
+/** Lets the parties and the admin read. The admin's readings are logged. */
 async function readPrivate<Value>(
   deps: ResolvingDeps,
   { wallet, isAdmin }: Reader,

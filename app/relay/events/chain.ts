@@ -1,7 +1,7 @@
 /**
- * Reports events of the program that concern a wallet: disputes, and what happens to its listings. It follows the
- * index's events up to the last final slot, which the chain cannot take back. Each step writes the events together with
- * the slot that they reach to, so that any relay may take the next one.
+ * Reports events of the program that concern a wallet: disputes, and changes of its listings. It follows the index's
+ * events up to the last final slot, which the chain cannot take back. Each step writes the events together with the
+ * slot that it has reached, so that any relay may take the next step.
  */
 import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -13,7 +13,7 @@ import { type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { type CollateralLimits, isLowAfterOpen, isLowForPrice } from './collateral.ts';
 
-/** Slots of one step that have events. */
+/** Maximum events of one step. */
 const EVENTS_AT_ONCE = 500;
 const NAMES = [
   'DisputeOpened',
@@ -22,7 +22,7 @@ const NAMES = [
   'ListingStatusChanged',
   'SigningKeyRotated',
 ] as const;
-/** Read only where collateral limits what may be opened. */
+/** Read only if collateral limits the opens. */
 const OPENED = 'ExecutionOpened';
 /** A listing's status in events. */
 const [ACTIVE, PAUSED] = [0, 1];
@@ -37,13 +37,13 @@ export interface FollowDeps {
   now(): number;
 }
 
-/** Takes the next step. Returns true if more may be left. */
+/** Takes the next step. Returns true if more steps may follow. */
 export async function followChain({ ledger, views, writes, limits, now }: FollowDeps): Promise<boolean> {
   const progress = await views.selectFrom('chain.progress').select('finalized_slot').executeTakeFirst();
   const { slot: from } = await readFeed(ledger);
   const end = progress?.finalized_slot ?? null;
   if (end === null || (from !== null && end <= from)) return false;
-  // History from before the first look is not news.
+  // Events from before the first run are not reported.
   if (from === null) {
     await writeFollowed(ledger, writes, [], { from, to: end }, now());
     return false;
@@ -61,7 +61,7 @@ export async function followChain({ ledger, views, writes, limits, now }: Follow
     .execute();
   const isWhole = rows.length < EVENTS_AT_ONCE;
   const last = rows.at(-1)?.slot ?? end;
-  // The last slot may have more events than were read, unless it is the only one.
+  // The last slot may have more events. It is left to the next step, unless it is the only one.
   const whole = isWhole || rows[0]!.slot === last ? rows : rows.filter(({ slot }) => slot < last);
   const to = isWhole ? end : whole.at(-1)!.slot;
   await writeFollowed(ledger, writes, await describe(views, whole, limits()), { from, to }, now());
@@ -70,7 +70,7 @@ export async function followChain({ ledger, views, writes, limits, now }: Follow
 
 type Fields = Record<string, string> & { listing: string; upheld?: boolean; status?: number; listingStatus?: number };
 
-/** Whom an event is about, and what its listing has. */
+/** An event's parties, and its listing's price and collateral. */
 interface Subject {
   creator: string | undefined;
   caller: string | undefined;
@@ -108,7 +108,7 @@ async function describe(
 
 const uuidOf = ({ executionId }: Fields): string => formatUuid(Buffer.from(executionId!, 'hex'));
 
-/** What each wallet is told about one event of the program. */
+/** The reports to each wallet about one event of the program. */
 function reportsOf(
   name: string,
   fields: Fields,
@@ -136,7 +136,7 @@ function reportsOf(
     tell(creator, 'agent.signing_key_changed', { agent_id, signing_key: fields.signingKey! });
   if (name === 'DisputeResolved') {
     dispute('dispute.resolved', fields.upheld ? 'upheld' : 'rejected');
-    // A slash pauses an agent whose collateral no longer reaches what its price requires.
+    // A slash pauses an agent whose collateral is less than its price requires.
     const left = BigInt(fields.deposited!) - BigInt(fields.slashed!);
     const isPaused = fields.upheld && fields.listingStatus === PAUSED;
     const isLow = fields.upheld && fields.listingStatus === ACTIVE && isLowForPrice(left, price, limits);

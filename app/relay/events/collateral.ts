@@ -1,10 +1,10 @@
-/** When a creator is told that an agent's collateral is low: before the program pauses it or refuses its executions. */
+/** Decides when to warn a creator of low collateral: before the program pauses the agent or refuses its executions. */
 import type { Config } from '../../sdk/program/program.ts';
 
-/** Collateral is low when it is less than this part of what is needed, per cent. */
+/** Collateral is low below this share of the required amount, per cent. */
 const ENOUGH_PERCENT = 125n;
 
-/** What Config asks of collateral. */
+/** The requirements of Config for collateral. */
 export type CollateralLimits = Pick<Config, 'exposureMultiple' | 'tiers' | 'tierCount'>;
 
 const isLow = (collateral: bigint, needed: bigint): boolean => collateral * 100n < needed * ENOUGH_PERCENT;
@@ -15,7 +15,7 @@ export function isLowForPrice(collateral: bigint, price: bigint, { tiers, tierCo
   return tier !== undefined && isLow(collateral, tier.deposit);
 }
 
-/** True if this open, and not one before it, made the collateral low for `exposure`, the prices of its dispute window. */
+/** True if this open made the collateral low. `exposure`: the sum of prices in the dispute window, with this open. */
 export function isLowAfterOpen(
   collateral: bigint,
   { price, exposure }: { price: bigint; exposure: bigint },

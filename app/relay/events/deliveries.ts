@@ -1,6 +1,7 @@
 /**
- * Sends events to webhook endpoints by the Standard Webhooks specification. Every relay does so: it takes a delivery for
- * as long as one attempt lasts. If it dies meanwhile, another attempt follows then, so each event comes at least once.
+ * Sends events to webhook endpoints by the Standard Webhooks specification. Every relay does so, and leases a delivery
+ * for the time of one attempt. If it dies meanwhile, another attempt follows the lease, so each event comes at least
+ * once.
  */
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
@@ -25,15 +26,15 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 export interface DeliverySettings {
-  /** Pauses after each failed attempt, ms. After the last one the delivery has failed. */
+  /** Pauses after failed attempts, ms. The attempt after the last pause is the last one. */
   pausesMs: readonly number[];
-  /** Time for one attempt. */
+  /** Timeout of one attempt. */
   timeoutMs: number;
-  /** Attempts of one endpoint at a time. */
+  /** Parallel attempts of one endpoint. */
   perEndpoint: number;
-  /** Attempts of this relay at a time. */
+  /** Parallel attempts of this relay. */
   total: number;
-  /** An endpoint that fails for so long is switched off. */
+  /** An endpoint that fails for this long is switched off. */
   failingMs: number;
 }
 
@@ -54,9 +55,9 @@ export const USUAL_DELIVERIES: DeliverySettings = {
   total: 64,
   failingMs: 3 * 24 * HOUR_MS,
 };
-/** Beyond the timeout, for writing the outcome. */
+/** Added to the timeout, for writing the outcome. */
 const MARGIN_MS = 5 * SECOND_MS;
-/** Pauses vary by this share, so that an endpoint that returns is not called for all events at once. */
+/** Pauses grow by up to this share, so that an endpoint that recovers does not get all events at once. */
 const JITTER = 0.1;
 
 export interface DeliveryDeps {
@@ -71,7 +72,7 @@ export interface DeliveryDeps {
 export interface Deliveries {
   /** Begins every attempt that is due, within the limits. */
   turn(): Promise<void>;
-  /** Resolves when no attempt is under way. */
+  /** Resolves when no attempt is in progress. */
   idle(): Promise<void>;
 }
 
@@ -81,7 +82,7 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
 
   function begin(endpoint: EndpointRow, delivery: DeliveryRow): void {
     const attempt = deliver(deps, settings, endpoint, delivery)
-      // The outcome could not be written: the delivery is due again after its time.
+      // The outcome could not be written: the delivery is due again after its lease.
       .catch((error) => log.warn({ error, endpoint: endpoint.endpoint_id }, 'the outcome of a webhook is unknown'))
       .finally(() => attempts.delete(attempt));
     attempts.add(attempt);
@@ -145,7 +146,7 @@ async function send(
   return calls.post(endpoint.url, headersOf(endpoint, eventIdOf(position), body, now()), body, timeoutMs);
 }
 
-/** The headers that prove that this service sent the event; two signatures while the old secret counts. */
+/** The headers that prove that this service sent the event; two signatures while the old secret is valid. */
 function headersOf(endpoint: EndpointRow, id: string, body: string, nowMs: number): Record<string, string> {
   const { secret, old_secret, old_secret_until_ms } = endpoint;
   const secrets = [secret, ...(old_secret && Number(old_secret_until_ms) > nowMs ? [old_secret] : [])];
@@ -159,7 +160,7 @@ function headersOf(endpoint: EndpointRow, id: string, body: string, nowMs: numbe
   };
 }
 
-/** Switches an endpoint off that has failed for days, and tells its wallet. */
+/** Switches off an endpoint that has failed for days, and notifies its wallet. */
 async function noteFailure(
   { ledger, writes, now }: DeliveryDeps,
   { failingMs }: DeliverySettings,

@@ -1,4 +1,4 @@
-/** What a wallet does with its webhooks. All functions throw ApiError; an endpoint of another wallet is not found. */
+/** A wallet's operations on its webhooks. All functions throw ApiError; an endpoint of another wallet is not found. */
 import { randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { RateLimiterRes } from 'rate-limiter-flexible';
@@ -15,16 +15,16 @@ import { findEndpointFault } from '../outbound/egress.ts';
 import { invalidField } from '../parse.ts';
 import { eventIdOf } from './rendering.ts';
 
-/** Endpoints of a wallet that has paid or has a listing. */
+/** Maximum endpoints of a wallet that has paid or has a listing. */
 export const MAX_ENDPOINTS = 10;
-/** Of any other wallet, which costs nothing to make. */
+/** Maximum endpoints of any other wallet, because creating one is free. */
 const MAX_OF_STRANGERS = 1;
 const SECRET_BYTES = 24;
-/** How long the secret before a rotation still signs. */
+/** How long the old secret still signs after a rotation. */
 const OVERLAP_MS = 24 * 60 * 60_000;
-/** Tests and repeats of a wallet that are sent within ten minutes. */
+/** Maximum tests and repeats of one wallet within ten minutes. */
 const ASKED = { points: 30, duration: 600 };
-/** Those of all wallets that have not paid yet, together: they keep one attempt busy at most. */
+/** Maximum for all other wallets together: with a timeout of 10 s they keep at most one attempt busy. */
 const OF_STRANGERS = { points: 60, duration: 600 };
 
 export interface EndpointsDeps {
@@ -165,7 +165,7 @@ export function createEndpoints({ ledger, config, payers, limits, now }: Endpoin
 const ENDPOINT_ID = /^we_[0-9a-f]{24}$/;
 const DELIVERY_ID = /^dlv_([1-9][0-9]{0,15})$/;
 
-/** The number of a delivery; null if the text is no id. */
+/** The number of a delivery; null if the text is not an id. */
 function toRowId(deliveryId: string): bigint | null {
   const digits = DELIVERY_ID.exec(deliveryId)?.[1];
   return digits === undefined ? null : BigInt(digits);

@@ -1,4 +1,4 @@
-/** What reports events: their order, the open streams, what the chain says, and webhooks. */
+/** Runs all that reports events: their numbering, the streams, the events of the chain, and webhooks. */
 import type { Kysely } from 'kysely';
 import { isTemporary } from '../../database/temporary.ts';
 import { dropOldEvents } from '../ledger/events.ts';
@@ -11,9 +11,9 @@ import { createDeliveries, type DeliveryDeps } from './deliveries.ts';
 import { createFeed } from './feed.ts';
 import { createStreams, type Streams } from './streams.ts';
 
-/** How late an event may be on its way from the ledger to a stream. */
+/** Pause between two turns: about the delay of an event from the ledger to a stream. */
 const TURN_MS = 250;
-/** Interval of the look at the index: final slots come about twice a second. */
+/** Pause between two readings of the index. Final slots come about twice a second. */
 const FOLLOW_MS = 2_000;
 /** How long events and deliveries are kept. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
@@ -29,7 +29,7 @@ export interface RunningEvents {
   streams: Streams;
   /** Numbers events from now on, and streams them. */
   start(): void;
-  /** Sends webhooks from now on; no other deployment may work on a copy of this ledger. */
+  /** Sends webhooks from now on. Call it only if no other deployment works on a copy of this ledger. */
   startSending(): void;
   /** Ends the streams, and resolves when nothing is written any more. */
   end(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Gives new events their order, and passes them on to the open streams of this process. Every relay does so: the first
- * one numbers an event, and all read it from the ledger.
+ * Numbers new events, and passes them on to the open streams of this process. Every relay does so: the first one
+ * numbers an event, and all read it from the ledger.
  */
 import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -19,7 +19,7 @@ export interface FeedDeps {
 
 export interface Listener {
   wallet: string;
-  /** From now on it gets every event after this position. */
+  /** From now on the listener gets every event after this position. */
   joined(position: bigint): void;
   /** The wallet's next events, in order. */
   take(events: readonly EventRow[]): void;
@@ -28,7 +28,7 @@ export interface Listener {
 export interface Feed {
   /** Numbers the new events and passes them on, now. */
   turn(): Promise<void>;
-  /** It joins with the next turn. */
+  /** The listener joins with the next turn. */
   listen(listener: Listener): void;
   leave(listener: Listener): void;
 }
@@ -40,7 +40,7 @@ export function createFeed({ ledger, writes, now }: FeedDeps): Feed {
   let shown = 0n;
   let turning: Promise<void> | null = null;
 
-  /** A query without a listener's wallet may be under way when it comes, so it joins only between two. */
+  /** Listeners join only between two queries, because a query in progress does not include the wallet of a new one. */
   function letJoin(): void {
     for (const listener of joining) {
       listeners.add(listener);

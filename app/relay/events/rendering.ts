@@ -1,4 +1,4 @@
-/** Rows of the outbox as the events that webhooks and streams show. */
+/** Renders rows of the outbox as events for webhooks and streams. */
 import type { MarketplaceEvent } from '../../sdk/wire/events.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -8,12 +8,12 @@ const PREFIX = 'evt_';
 
 export const eventIdOf = (position: bigint): string => `${PREFIX}${position}`;
 
-/** The position of an event's id; null if the text is none. */
+/** The position in an event's id; null if the text is not an id. */
 export function positionOf(id: string): bigint | null {
   return /^evt_(0|[1-9][0-9]{0,15})$/.test(id) ? BigInt(id.slice(PREFIX.length)) : null;
 }
 
-/** An event with the JSON that receivers get. Its text never changes, so that a repeated webhook has the same body. */
+/** The event for a row. Its JSON never changes, so that a repeated webhook has the same body. */
 export function toEvent(row: EventRow): MarketplaceEvent {
   const { type, execution_id, listing, cost, error_code } = row;
   const data =

@@ -1,5 +1,5 @@
 /**
- * Server-Sent Events of a wallet or of one execution. A stream begins behind the event that its reader names, reads the
+ * Server-Sent Events of a wallet or of one execution. A stream begins after the event that its reader names, reads the
  * ledger up to now, and then gets each new event from the feed.
  */
 import type { Response } from 'express';
@@ -17,7 +17,7 @@ import { drained } from '../waiting.ts';
 import type { Feed, Listener } from './feed.ts';
 import { eventIdOf, positionOf, toEvent } from './rendering.ts';
 
-/** Events read at once behind the named one. */
+/** Events read at once after the named one. */
 const PAGE = 100;
 const RETRY_SECONDS = 30;
 
@@ -26,13 +26,13 @@ export interface StreamSettings {
   perWallet: number;
   /** Open streams at one relay of wallets that have paid or have a listing. */
   total: number;
-  /** And of all other wallets, which cost nothing to make. */
+  /** The same for all other wallets, because creating one is free. */
   ofStrangers: number;
   /** Interval of the comments that show proxies and readers that the stream lives. */
   heartbeatMs: number;
-  /** Then the stream ends and its reader resumes it, so that an ended key or session is noticed. */
+  /** Maximum life of a stream. Its reader resumes it, so that an ended key or session is noticed. */
   longestMs: number;
-  /** A reader that leaves this many bytes untaken is disconnected, and resumes where it was. */
+  /** A reader with more unread bytes than this is disconnected, and resumes where it was. */
   untakenBytes: number;
 }
 
@@ -58,7 +58,7 @@ export interface Streams {
   ofWallet(wallet: string, lastEventId: string | undefined): Promise<OpenStream>;
   /**
    * The events of one execution from its first on, or after `lastEventId`. Null if it has ended and no event is left.
-   * Throws ApiError 404 for another wallet's execution, as for none.
+   * Throws ApiError 404 if there is no such execution, or another wallet has it.
    */
   ofExecution(wallet: string, executionId: string, lastEventId: string | undefined): Promise<OpenStream | null>;
   /** Open streams now. */
@@ -68,9 +68,9 @@ export interface Streams {
 }
 
 export interface OpenStream {
-  /** Id of the event that it begins behind. A reader that loses it before the first event resumes there. */
+  /** Id of the event after which it begins. A reader that is disconnected before the first event resumes there. */
   after: string;
-  /** Writes the events until the reader leaves or nothing more can come. */
+  /** Writes the events until the reader leaves or no more events can follow. */
   write(response: Response): void;
 }
 
@@ -141,7 +141,7 @@ function readPosition(lastEventId: string | undefined): bigint | null {
   });
 }
 
-/** The journal's row reports the end, a moment after the index may show it. Without a row nothing is reported. */
+/** True if the end event was written, or never will be. The index may show the end before the journal writes it. */
 function hasEndEvent({ status, state, refund_state }: ExecutionView): boolean {
   if (state === null) return status !== 'pending' && status !== 'running';
   return ENDED_STATES.includes(state) || isWaiting({ refund_state });
@@ -178,9 +178,9 @@ interface Stream extends Pick<StreamDeps, 'ledger' | 'feed'> {
 async function write(response: Response, stream: Stream): Promise<void> {
   const { wallet, executionId, isOver, settings, ledger, feed } = stream;
   let cursor = stream.after;
-  /** What the feed has passed on while older events were read; null once that has been done. */
+  /** Events that the feed passed on while older ones were read; null once those are read. */
   let early: EventRow[] | null = [];
-  // Each event is small. A write that the connection does not take is counted by `writableLength`.
+  // Each event is small. `writableLength` counts the bytes that the connection has not taken yet.
   const put = (text: string) => {
     if (response.writableLength > settings.untakenBytes) response.destroy();
     else response.write(text);
@@ -200,13 +200,13 @@ async function write(response: Response, stream: Stream): Promise<void> {
     return false;
   }
 
-  /** Tells new events. Behind the end of an execution only a dispute's may come, and the stream ends after them. */
+  /** Writes new events. After an execution's end only dispute events can follow, and the stream ends after them. */
   async function follow(rows: readonly EventRow[]): Promise<void> {
     if (response.writableEnded || tell(rows) || executionId === null || !isOver) return;
     if (await isToldWhole(ledger, wallet, executionId, cursor)) response.end();
   }
 
-  /** Reads what the ledger has behind the cursor, page by page, as fast as the reader takes it. */
+  /** Writes the ledger's events after the cursor, in batches, as fast as the reader takes them. */
   async function catchUp(): Promise<void> {
     for (let page = PAGE; page === PAGE && !response.writableEnded && !response.destroyed; ) {
       const rows = executionId

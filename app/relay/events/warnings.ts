@@ -13,9 +13,9 @@ import type { LedgerTables } from '../ledger/tables.ts';
 
 /** A cap is near when this share of it is spent, per cent. */
 const NEAR_PERCENT = 80n;
-/** The gas balance is low when it pays for fewer calls. */
+/** The gas balance is low when it pays for fewer calls than this. */
 const LOW_CALLS = 10n;
-/** What was last said, about 100 bytes each: the ledger is asked only where it changes. */
+/** Last states in memory, about 100 bytes each: the ledger is written only when a state changes. */
 const MAX_KNOWN = 50_000;
 
 interface WarningsDeps {
@@ -26,7 +26,7 @@ interface WarningsDeps {
   log: Logger;
 }
 
-/** Returns what gets each claimed call. It warns once for each crossing, and never delays the call. */
+/** Returns a function to call for each claimed call. It warns once for each crossing, and never delays the call. */
 export function createWarnings({ ledger, writes, now, log }: WarningsDeps): (call: ClaimedCall) => void {
   const known = new LRUCache<string, boolean>({ max: MAX_KNOWN });
 
@@ -55,7 +55,7 @@ export function createWarnings({ ledger, writes, now, log }: WarningsDeps): (cal
     ] as const;
     for (const [limit, spent, max] of caps) {
       const data = { key_id: keyId, limit, spent_usdc: toUsdc(spent), max_usdc: toUsdc(max) };
-      // The largest amount is no limit.
+      // The largest amount means no cap.
       const isNear = max < U64_MAX && spent * 100n >= max * NEAR_PERCENT;
       judge(wallet, ['key.cap_near', `${keyId} ${limit}`, data], isNear);
     }

@@ -1,4 +1,4 @@
-/** Begins an execution: takes its id, checks the money, signs and stores the open. Nothing is sent yet. */
+/** Begins an execution: claims its id, checks the money, signs and stores the open. Nothing is sent yet. */
 import { isUndecided } from '../../database/temporary.ts';
 import { findEscrow, findExecution } from '../../sdk/program/program.ts';
 import { formatUuid, nonceDay, parseUuid } from '../../sdk/receipt/receipt.ts';

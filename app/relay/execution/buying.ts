@@ -1,6 +1,6 @@
 /**
- * Begins an execution that an x402 client pays for: checks the payer's accounts, takes the id and the deposit, and stores
- * the transaction that makes the deposit. Nothing is sent yet, and the payment has only the client's signature.
+ * Begins an execution that an x402 client pays for. Checks the payer's accounts, claims the id and the deposit, and
+ * stores the transaction that creates the deposit. Nothing is sent yet. The payment has only the client's signature.
  */
 import { isUndecided } from '../../database/temporary.ts';
 import { decodeAccount, findExecution, findTokenAccount, parseAddress } from '../../sdk/program/program.ts';
@@ -23,14 +23,14 @@ import { signDeposit } from './sign.ts';
 import { inProgress } from './standing.ts';
 import type { EngineDeps, Live } from './step.ts';
 
-/** The zero key id, which the record of an execution without a key has. */
+/** The zero key id, as in the record of an execution without a key. */
 const NO_KEY = '0'.repeat(32);
-/** More than any key or balance; a ledger holds such numbers exactly. */
+/** More than any key's limit or gas balance. Every ledger stores such numbers exactly. */
 const UNCAPPED = 2n ** 53n;
-/** What the payment itself may cost, lamports. */
+/** Maximum network fee of the payment, lamports. */
 export const MAX_PAYMENT_FEE = 12_000n;
 
-/** 402: the payment was not taken, and nothing was paid. */
+/** The 402 for a payment that was not taken: nothing was paid. */
 export function refusePayment(reason: PaymentReason, message: string): ApiError<'payment_required'> {
   return new ApiError('payment_required', message, { details: { reason } });
 }
@@ -53,7 +53,7 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     await deps.requireServing(agent.listing);
     const found = await find(agent, call);
     const { executionId } = found;
-    // The same payment a second time: its `finally` must not end the start of the first.
+    // The same payment is already starting. This one's `finally` must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
     starting.add(executionId);
     try {
@@ -73,7 +73,7 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     }
   }
 
-  /** What the chain shows of payer and deposit. Throws ApiError 402 if the payment would not land. */
+  /** Reads the payer's money and the deposit. Throws ApiError 402 if the payment would not land. */
   async function find(agent: Agent, call: DepositCall): Promise<Found> {
     const payer = parseAddress(call.payer);
     const id = deriveExecutionId(payer.toBytes(), call.nonce);
@@ -95,13 +95,13 @@ export function createBuying(deps: EngineDeps, starting: Set<string>) {
     const gas = 2n * LAMPORTS_PER_SIGNATURE + open + settle;
     const rents = decodeRents(rent!.data);
     const held = heldFor({ gas, house: 0n }, budgets.sponsorsAll);
-    // The deposit, the payment and the return, of up to two signatures, may each cost their fee for nothing.
+    // The fees of the deposit, the payment and the return, which has up to two signatures, may all be lost.
     const unpaid = MAX_PAYMENT_FEE + 3n * LAMPORTS_PER_SIGNATURE + 2n * open;
     const mayBurn = held.mayBurn > 0n ? held.mayBurn + unpaid : 0n;
     return {
       executionId: formatUuid(id),
       payable,
-      // The relay gives the gas, and the service fee pays for it.
+      // The relay provides the gas. The service fee pays for it.
       way: { ...held, mayBurn, recordRent: rents.record, escrowRent: rents.escrow, tank: 0n },
       purse: {
         slot: BigInt(slot),

@@ -34,7 +34,7 @@ const MAX_WAIT_MS = 5_000;
  * missed. Finality takes 12 s, and a reading takes less than one.
  */
 export const MAX_AGE_MS = 5_000;
-/** Readings that may be too old before the call is refused. */
+/** After this many readings that were too old, the call is refused. */
 const MAX_READINGS = 4;
 export const RETRY_SECONDS = 5;
 /** The next reading of the clock is at most this far away. */
@@ -88,8 +88,8 @@ function createFunding({ chain, journal, usdcMint, budgets }: EngineDeps) {
   }
 
   /**
-   * Reads the payer's accounts and checks that they can pay. A repeated call is refused for money only if its first
-   * request did not just take it.
+   * Reads the payer's accounts and checks that they can pay. If the first request of a repeated call has just taken the
+   * money, the error is `request_in_progress`.
    */
   async function readFunds({ principal, agent, call, identity, known }: Attempt): Promise<PayerAccounts> {
     const { executionId } = identity;

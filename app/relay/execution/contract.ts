@@ -52,19 +52,19 @@ export interface OpenedCall {
   output?: OutputStream;
 }
 
-/** A call that an x402 client pays for, with its payment: everything is checked except the chain. */
+/** A call that an x402 client pays for, with its payment. Everything is checked except the state of the chain. */
 export interface DepositCall
   extends Pick<PaidCall, 'task' | 'parameters' | 'requestHash' | 'async' | 'timeoutSeconds'> {
-  /** Who pays, base58. */
+  /** The wallet that pays, base58. */
   payer: string;
   /** SHA-256 of agent and canonical body, hex. */
   fingerprint: string;
   /** 16 bytes; makes the execution's id, together with the payer. */
   nonce: Buffer;
-  /** Address of the deposit, and whether it commits to the payer. */
+  /** Address of the deposit. `namesPayer` is true if it commits to the payer. */
   deposit: string;
   namesPayer: boolean;
-  /** Base units beyond the price. */
+  /** Paid in addition to the price, base units. */
   serviceFee: bigint;
   /** The client's own id of the payment; null without one. */
   paymentId: string | null;

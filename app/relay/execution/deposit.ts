@@ -1,4 +1,4 @@
-/** What is done in each state of a deposit, into which an x402 client pays for its call. */
+/** The steps of a deposit, one for each state. A deposit takes the payment of an x402 client for a call. */
 import type { JournalRow } from '../ledger/tables.ts';
 import { createDepositReader, isOpenedFrom, isPaid, unpaid, type Why, whyNotToOpen } from './depositAt.ts';
 import type { Ending } from './ending.ts';
@@ -8,8 +8,8 @@ import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
 /**
- * Errors that a second open may not get. The open was too late, or the chain had rolled back its payment or its deposit;
- * without the deposit the error is not one of this program, so null.
+ * Errors after which a second open may succeed. The first was too late, or the chain had rolled back the payment or the
+ * deposit. Without the deposit the error is not one of this program, so it is null.
  */
 const OUT_OF_TIME: readonly (string | null)[] = ['OpenTooLate', 'DepositUnfunded', null];
 
@@ -26,7 +26,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
   /** True if the open took the deposit. */
   const isOpened = async (row: JournalRow): Promise<boolean> => isOpenedFrom(row, await read(row));
 
-  /** The authority that signed the open may not any more: another one signs it. */
+  /** Signs the open with our authority, because the authority that signed it was removed. */
   async function openAgain(row: JournalRow, openBefore: bigint): Promise<Step> {
     const { deposit } = await read(row);
     if (!deposit) return 'wait';
@@ -35,8 +35,8 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
   }
 
   /**
-   * An open of ours did not pay. It is signed again while the deposit's terms allow it; otherwise the deposit is sent
-   * back. `refusal` is the program's error, null for any other failure, undefined if the open expired and cost nothing.
+   * Handles an open that failed or expired. Signs it again if it can still succeed; otherwise sends the deposit back.
+   * `refusal` is the program's error, null for any other failure, undefined if the open expired and cost nothing.
    */
   async function notOpened(row: JournalRow, live: Live, why: Why, refusal?: string | null): Promise<Step> {
     const at = await read(row);
@@ -52,12 +52,12 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
   }
 
   /**
-   * The record of an open execution is gone: the chain rolled its open back, and maybe the payment before it. The
-   * deposit is opened once more, or sent back.
+   * Handles an open execution whose record is gone: the chain rolled back its open, and maybe the payment before it.
+   * Opens the deposit once more, or sends it back.
    */
   async function withoutRecord(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
-    // A transaction that is sent while the one before it is missing fails for good.
+    // Send only the first missing transaction: without it, the later ones would fail permanently.
     const lost = !at.deposit ? row.deposit_transaction : isPaid(row, at) ? row.open_transaction : row.pay_transaction;
     if (lost && !at.record) await chain.send(lost);
     const final = await readPast(row, row.open_last_valid_height ?? 0n);
@@ -74,7 +74,7 @@ export function createDepositing(deps: EngineDeps, ending: Pick<Ending, 'isDead'
     return 'next';
   }
 
-  /** Does what the state of a deposit asks for. */
+  /** Runs the step of the row's state. */
   function step(row: JournalRow, live: Live): Promise<Step> {
     switch (row.state) {
       case 'deposit_signed':

@@ -1,4 +1,4 @@
-/** A deposit on the chain at one moment, and what it shows of a call. */
+/** A deposit on the chain at one moment, and the conclusions for its call. */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { AccountInfo, PublicKey } from '@solana/web3.js';
@@ -23,7 +23,7 @@ export interface Why {
   message: string;
 }
 
-/** A deposit and what belongs to it, at one moment. */
+/** A deposit and its related accounts at one moment. */
 export interface DepositAt {
   record: ExecutionRecord | null;
   deposit: Deposit | null;
@@ -36,7 +36,7 @@ export interface DepositAt {
   slot: number;
 }
 
-/** What a token account of this owner can pay, base units; 0 without one, and while it is frozen. */
+/** Base units that this owner's token account can pay; 0 if it is missing or frozen. */
 export function payableOf(account: AccountInfo<Buffer> | null | undefined, owner: PublicKey, mint: PublicKey): bigint {
   if (!account?.owner.equals(TOKEN_PROGRAM_ID) || account.data.length < AccountLayout.span) return 0n;
   const token = AccountLayout.decode(account.data);
@@ -75,7 +75,7 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
 
   return {
     read: async (row: JournalRow): Promise<DepositAt> => toDepositAt(row, await chain.readAgreed(addressesOf(row))),
-    /** Like `readPast`: null while bytes of this height could still land. */
+    /** Like `readSnapshotPast`: null while bytes of this height could still land. */
     async readPast(row: JournalRow, lastValidHeight: bigint): Promise<DepositAt | null> {
       const read = await chain.readPast(addressesOf(row), lastValidHeight);
       return read && toDepositAt(row, read);
@@ -86,8 +86,8 @@ export function createDepositReader({ chain, usdcMint }: Pick<EngineDeps, 'chain
 export const isPaid = (row: JournalRow, at: DepositAt): boolean => at.deposit !== null && at.paid >= totalOf(row);
 
 /**
- * True if our open took the deposit. The payer may have opened a record of the same id itself: beside the deposit, or with
- * other terms after its refund.
+ * True if our open took the deposit. The payer may also have opened a record with the same id itself: beside the
+ * deposit, or with other terms after the deposit's refund.
  */
 export function isOpenedFrom(row: JournalRow, { record, deposit }: DepositAt): boolean {
   if (record === null || deposit !== null) return false;
@@ -97,10 +97,10 @@ export function isOpenedFrom(row: JournalRow, { record, deposit }: DepositAt): b
 
 export const unpaid = (what: string): Why => ({ code: 'payment_required', message: `${what}. Nothing was paid.` });
 
-/** True in the last minute of a deposit and after it: nothing is paid into it or opened from it any more. */
+/** True in a deposit's last minute and after it. The relay then neither pays into it nor opens from it. */
 export const isExpiring = ({ expiresAt }: Deposit, now: bigint): boolean => now + OPEN_WINDOW_SECONDS >= expiresAt;
 
-/** What would make the chain refuse the open; null if nothing is known of. */
+/** Why the chain would refuse the open; null if no reason is known. */
 export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }: DepositAt): Why | null {
   if (record) return { code: 'service_unavailable', message: 'The payer has opened an execution with this id itself' };
   if (listing?.status !== 'active') return { code: 'agent_paused', message: 'The creator has paused the agent' };

@@ -26,7 +26,7 @@ export function createEnding(
 ) {
   const { chain, journal, log, authorities, budgets } = deps;
 
-  /** True if a removed authority signed the bytes: the program refuses them for ever. */
+  /** True if a removed authority signed the bytes. The program refuses them permanently. */
   const isDead = (signed: SignedTransaction) => !authorities.names(feeOf(signed.bytes).payer);
 
   /** Sends a settle or a refund and waits for its fate. */
@@ -52,8 +52,8 @@ export function createEnding(
   }
 
   /**
-   * The cost of the open and of our own refund if a stranger's refund gave the gas back to the wallet, lamports. Ours
-   * may still land after it and fail, so its fee counts as soon as it is signed.
+   * The cost of the open and of our own refund if a stranger's refund gave the gas back to the wallet, lamports. Our
+   * refund may still land after that one and fail, so its fee counts as soon as it is signed.
    */
   async function unpaidFees(row: JournalRow, record: ExecutionRecord): Promise<bigint> {
     if (record.settledAt < record.refundAt || row.open_fee <= row.house_lamports) return 0n;
@@ -65,8 +65,8 @@ export function createEnding(
   }
 
   /**
-   * True if the daily budgets allow one more failed transaction of this row. Its amount at risk stays reserved, besides
-   * the amount that it has burnt.
+   * True if the daily budgets allow one more failed transaction of this row. The row's amount at risk stays reserved,
+   * in addition to the amount that it has burnt.
    */
   async function mayBurn(row: JournalRow): Promise<boolean> {
     const sums = await journal.sumsOf(row.wallet, row.listing, Date.now());

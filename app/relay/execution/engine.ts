@@ -1,5 +1,5 @@
 /**
- * Runs one paid call: takes an id, checks the money, stores the open, and works on the row until it ends. Then it
+ * Runs one paid call: claims an id, checks the money, stores the open, and works on the row until it ends. Then it
  * answers the caller. A caller that disconnects stops nothing.
  */
 import { setMaxListeners } from 'node:events';
@@ -20,13 +20,13 @@ import { createWork } from './work.ts';
 const ASYNC_WAIT_MS = 10_000;
 /** Time that a synchronous caller waits beyond its timeout, for the two transactions. */
 const SYNC_MARGIN_MS = 10_000;
-/** The same for a call that is paid into a deposit: two transactions more. */
+/** The same for a call that is paid into a deposit, which takes two more transactions. */
 export const BUY_MARGIN_MS = 30_000;
 
 /** The engine with the functions that only its own process may call. */
 export interface RunningEngine extends Engine {
   /**
-   * Gives each orphan, an open record without a row, a row, so that its money returns to the caller. Checks these
+   * Adds a row for each orphan, an open record without a row, so that its money returns to the caller. Checks these
    * addresses, or all records of the chain.
    */
   adoptOrphans(records?: readonly string[]): Promise<number>;
@@ -34,7 +34,7 @@ export interface RunningEngine extends Engine {
   recover(): Promise<void>;
   /** Checks ended executions once more, when the chain can no longer take their end back. */
   proveEnds(): Promise<void>;
-  /** Finds which of the lent rents have come back. */
+  /** Records which of the lent rents were returned. */
   countRents(): Promise<void>;
   /** Resolves when all current work has finished. */
   idle(): Promise<unknown>;

@@ -41,7 +41,7 @@ export async function proveEnds(
     const proven: string[] = [];
     for (const [index, row] of rows.entries()) {
       const data = accounts[index]?.data;
-      // A record that a wallet opened itself, under the id of a void call, is the wallet's business.
+      // A wallet may open a record itself under the id of a void call. That record is not ours.
       const isUnopened = row.state === 'void' || row.state === 'returned';
       const found = isUnopened && data ? decodeAccount('ExecutionRecord', data) : null;
       const isOthers = found !== null && isByWallet(found) && !(await isOpenedByUs(chain, row));
@@ -58,7 +58,7 @@ export async function proveEnds(
   }
 }
 
-/** True if the record of this row is of our open of its deposit, and not of the payer's own. */
+/** True if our open of the deposit made this row's record, and not an open by the payer itself. */
 async function isOpenedByUs(
   chain: Pick<RelayChain, 'hasSucceeded'>,
   { deposit, open_signature: signature }: Pick<JournalRow, 'deposit' | 'open_signature'>,
@@ -66,7 +66,7 @@ async function isOpenedByUs(
   return deposit !== null && signature !== null && (await chain.hasSucceeded(signature));
 }
 
-/** The deposits of these rows that still exist. A row that ended has none. */
+/** The deposits of these rows that still exist. An ended row must not have one. */
 async function depositsOf(
   chain: Pick<RelayChain, 'readFinalized'>,
   rows: Pick<JournalRow, 'deposit'>[],
@@ -79,8 +79,8 @@ async function depositsOf(
 }
 
 /**
- * Finds which of the lent rents have come back. A closed or archived record has returned its rent to its sponsor, and so has
- * a closed escrow account. Throws if the node does not answer.
+ * Records which of the lent rents were returned. A closed or archived record has returned its rent to its sponsor, and
+ * so has a closed escrow account. Throws if the node does not answer.
  */
 export async function countRents(
   chain: Pick<RelayChain, 'finalized' | 'readFinalized'>,

@@ -1,6 +1,6 @@
 /**
- * Funds an execution's escrow: sends the stored open until its fate is known, and handles an open that the chain
- * undoes.
+ * Funds an execution's escrow: sends the stored open until its fate is known, and handles an open that the chain rolls
+ * back.
  */
 import type { Fate } from '../chain/confirmations.ts';
 import type { TransactionFailure } from '../chain/failures.ts';
@@ -31,7 +31,7 @@ export function createOpening(
     if (!live.isFresh && (await isOpened(row))) return openConfirmed(row, live);
     live.isFresh = false;
     const signed = storedOpen(row);
-    // The program refuses the bytes of a removed authority for ever, so this authority signs the open again.
+    // The program permanently refuses the bytes of a removed authority, so our authority signs the open again.
     if (!authorities.names(feeOf(signed.bytes).payer)) {
       if (await isOpened(row)) return openConfirmed(row, live);
       const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
@@ -86,13 +86,13 @@ export function createOpening(
     error: ApiError,
     failed?: FailedOpen & Pick<TransactionFailure, 'error'>,
   ): Promise<Step> {
-    // The money is in the deposit.
+    // The money may still be in the deposit.
     if (row.deposit !== null) {
       const why = { code: error.code as Why['code'], message: error.message };
       return depositing.notOpened(row, live, why, failed?.error);
     }
     await journal.void(row, error.code, error.message, failed);
-    // Only once the void is stored: if another relay took the row, it may still open it.
+    // Set only once the void is stored: if another relay took the row, it may still open it.
     live.refused = error;
     return 'ended';
   }

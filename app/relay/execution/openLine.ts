@@ -5,12 +5,12 @@
  */
 import { ApiError } from '../errors.ts';
 
-/** How long a call waits while opens land before it, on a slow chain, and how many calls of a wallet may wait. */
+/** Maximum wait of a call for earlier opens to land, on a slow chain, and maximum calls of a wallet in the queue. */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 2_000;
-/** Calls that may wait for each open that the wallet may have in flight. On a chain without delays they take 15 s. */
+/** Maximum queued calls per open that the wallet may have in flight. On a chain without delays they take 15 s. */
 const WAITING_FOR_ONE = 15;
-/** How long a call waits for what ends only when agents answer. */
+/** Maximum wait for earlier calls that end only when their agents answer. */
 const SOON_MS = 1_000;
 /** Poll interval while no event arrives: another relay's opens may have ended. */
 const POLL_MS = 250;
@@ -50,12 +50,12 @@ interface Line {
 }
 
 /**
- * Whether one more call may try. If not: how many opens the wallet may have in flight, for one of which it waits, or
- * `soon` if it waits for what may take long.
+ * True if one more call may try. A number: the call waits for an open to land, and the wallet may have this many in
+ * flight. `soon`: the call waits for agents, which may take long, so it is refused soon.
  */
 export type Verdict = true | number | 'soon';
 
-/** `mayPass` decides it for a wallet while `passing` of its calls already try. It throws ApiError. */
+/** `mayPass` returns the verdict while `passing` calls of the wallet already try. It throws ApiError. */
 export function createOpenLine(
   mayPass: (wallet: string, listing: string, passing: number) => Promise<Verdict>,
 ): OpenLine {

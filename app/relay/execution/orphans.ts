@@ -61,7 +61,7 @@ export async function wayOf(
 }
 
 /**
- * Gives a parked row to each open record whose row is missing or void, whoever sponsors it. Checks these records, or
+ * Adds a parked row for each open record whose row is missing or void, with any rent sponsor. Checks these records, or
  * all of the chain. A parked row is refunded once no relay can settle it. A record that a wallet opened itself may be
  * started until its deadline, so it is skipped until then. Later it is adopted if its gas pays for the refund;
  * otherwise anyone may refund it. Returns the number of adopted records. Throws if the node does not answer.

@@ -1,6 +1,6 @@
 /**
- * Takes a payment: makes the deposit's accounts, signs the payment, and opens the execution once the money is there. Each
- * deposit gets one payment with our signature, on the disk before it is sent: a repeat never pays twice.
+ * Takes a payment: creates the deposit's accounts, signs the payment, and opens the execution once the money is there.
+ * We sign only one payment for each deposit. It is on the disk before it is sent, so a repeat never pays twice.
  */
 import type { Fate } from '../chain/confirmations.ts';
 import type { JournalRow } from '../ledger/tables.ts';
@@ -19,7 +19,7 @@ import type { Returning } from './returning.ts';
 import { OPEN_WINDOW_SECONDS, signOpen, storedDeposit, storedPayment } from './sign.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
-/** An interrupted payment of this age may have expired. It then gets no signature. */
+/** From this age on, an interrupted payment may have expired. An expired one is not signed. */
 const OLD_MS = 15_000;
 
 const ROLLED_BACK = unpaid('The chain rolled back the payment');
@@ -34,7 +34,7 @@ export function createPaying(
   const { chain, journal } = deps;
   const { read, readPast } = createDepositReader(deps);
 
-  /** The deposit's accounts are made. Nothing is paid before they are there: a payment without them would fail. */
+  /** Creates the deposit's accounts. The payment follows only when they exist, because without them it would fail. */
   async function prepare(row: JournalRow, live: Live): Promise<Step> {
     const isPrepared = (at: DepositAt) => at.deposit?.caller.toBase58() === row.wallet;
     const signed = storedDeposit(row);
@@ -59,7 +59,7 @@ export function createPaying(
   async function pay(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     if (!at.deposit) {
-      // The chain took it back.
+      // The chain rolled back the deposit.
       const { bytes, lastValidHeight } = storedDeposit(row);
       await chain.send(bytes);
       const final = await readPast(row, lastValidHeight);
@@ -73,9 +73,9 @@ export function createPaying(
     return 'next';
   }
 
-  /** A memo or an assertion of the client can make its payment fail, which would cost its fee. */
+  /** A memo or an assertion of the client can make its payment fail, which would still cost our fee. */
   async function whyItWouldFail({ pay_transaction: payment }: JournalRow): Promise<Why | null> {
-    // The node's silence says nothing, and the chain decides in the end.
+    // If the node does not answer, the payment is signed: the chain decides in the end.
     const fails = await chain.wouldFail(payment!).catch(() => false);
     return fails ? unpaid('The payment would fail') : null;
   }
@@ -112,7 +112,7 @@ export function createPaying(
     return 'next';
   }
 
-  /** The money is in the deposit: signs the open, or the return if the execution cannot be opened. */
+  /** Signs the open of a paid deposit, or the return if the execution cannot be opened. */
   async function open(row: JournalRow, live: Live): Promise<Step> {
     const at = await read(row);
     if (at.record && isOpenedFrom(row, at)) {
@@ -129,11 +129,11 @@ export function createPaying(
   }
 
   /**
-   * The chain showed the payment and does not any more: it rolled it back, or somebody has refunded the deposit, which
-   * anyone may once it has expired. The same bytes are sent again until none of them can land.
+   * Handles a payment that the chain no longer shows. The chain rolled it back, or somebody refunded the deposit, which
+   * anyone may do once it has expired. Sends the same bytes again until none of them can land.
    */
   async function withoutMoney(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
-    // Without its deposit the payment would fail for good. A payment that we have not signed cannot land.
+    // Without its deposit the payment would fail permanently. A payment that we have not signed cannot land.
     if (!at.deposit) await chain.send(row.deposit_transaction!);
     else if (row.pay_signature) await chain.send(row.pay_transaction!);
     const final = await readPast(row, row.pay_last_valid_height!);

@@ -11,7 +11,7 @@ import { type Budgets, burnableBy, type Held, opensAllowed, type Sums, type Way 
 /** Retry delay for a wallet that burnt too much. Burnt amounts leave the 24-hour sum gradually. */
 const RETRY_BURNT_SECONDS = 900;
 const RETRY_OPEN_SECONDS = 10;
-/** Retry delay while the rent that may be lent is lent. An escrow's returns within seconds, a record's days after its end. */
+/** Retry delay while no more rent can be lent. An escrow's returns within seconds, a record's days after its end. */
 const RETRY_LENT_SECONDS = 60;
 
 /** The cost of a call's transactions, and the money to pay it, lamports. */
@@ -49,7 +49,10 @@ export function heldFor(paid: Pick<Way, 'gas' | 'house'>, sponsorsAll: boolean) 
   return { ...paid, mayBurn: sponsorsAll ? 0n : mostBurnt(paid) };
 }
 
-/** True if the gas balance can give this amount, and the key may take it. It must end empty or rent-exempt, whichever opens of `held` land. */
+/**
+ * True if the gas balance has this amount, and the key may take it. The balance must end empty or rent-exempt,
+ * whichever of the opens in `held` land.
+ */
 function tankHas(
   { tank, rents, keyTank }: Pick<Means, 'tank' | 'rents' | 'keyTank'>,
   lamports: bigint,
@@ -71,8 +74,8 @@ function mostFromTank(means: Pick<Means, 'fees' | 'maxGas' | 'rents'>, ownRent: 
 }
 
 /**
- * The ways to pay, best for the caller first. In the last ones the gas balance lends the rent itself. The ledger takes
- * the first way within its budgets whose lamports are not reserved for another call.
+ * The ways to pay, best for the caller first. For each payer of the fees, the operator lends the rent, or else the gas
+ * balance does. The ledger takes the first way within its budgets whose lamports are not reserved for another call.
  */
 export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsorsAll'>): Way[] {
   const { rents } = means;
@@ -94,9 +97,9 @@ export function waysToPay(means: Means, { sponsorsAll }: Pick<Budgets, 'sponsors
 }
 
 /**
- * Finds what blocks a call with these costs, beside `passing` calls like it: null, a refusal, or what it waits for.
- * `opens`: the wallet's opens in flight, which land within seconds. `risk`: earlier calls that may still burn their
- * fees, which end when their agents have answered.
+ * Finds what blocks a call with these costs, in addition to `passing` calls like it: null, a refusal, or a reason to
+ * wait. `opens`: the wallet's opens in flight, which land within seconds. `risk`: earlier calls that may still burn
+ * their fees, which end when their agents have answered.
  */
 export function obstacleOf(
   sums: Sums,
@@ -131,7 +134,7 @@ function tooManyOpen(limit: number): ApiError {
   return new ApiError('service_unavailable', message, { retryAfterSeconds: RETRY_OPEN_SECONDS });
 }
 
-/** Why the budgets lend no rent for one more call, in words; null if they lend it. */
+/** Message why the budgets lend no rent for one more call; null if they lend it. */
 function whyNotLent(rents: Pick<Rents, 'record' | 'escrow'>, sums: Sums, budgets: Budgets): string | null {
   const { lent, waiting, sponsorsAll } = budgets;
   if (sponsorsAll) return null;

@@ -1,5 +1,5 @@
 /**
- * Recovery continues unfinished rows that nobody works on, again and again. It also proves the rows that have ended.
+ * Recovery regularly continues unfinished rows that nobody works on, and proves the rows that have ended.
  */
 import type { Logger } from 'pino';
 import type { Journal } from '../ledger/journal.ts';
@@ -12,7 +12,7 @@ import type { Work } from './work.ts';
 const RECOVERY_INTERVAL_MS = 500;
 /** Interval of the proofs for ended rows: a few calls to the node for up to 99 rows. */
 const PROVING_INTERVAL_MS = 10_000;
-/** Interval of the check which lent rents are back. They are out for at least three days. */
+/** Interval of the check for returned rents. They are lent for at least three days. */
 const RENTS_INTERVAL_MS = 10 * 60_000;
 /** Rows of one batch of unfinished rows. */
 const RECOVERED_AT_ONCE = 500;
@@ -41,7 +41,7 @@ export async function recover(
 
 /**
  * Runs all of it now and regularly until the returned function is called. `leads` elects one relay for the work that
- * one does for all. A leader that fails resigns, because another relay's node may answer.
+ * must run only once. A leader that fails resigns, because another relay's node may answer.
  */
 export function startRecovery(
   engine: { recover(): Promise<void>; proveEnds(): Promise<void>; countRents(): Promise<void> },

@@ -27,8 +27,8 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   const { chain, journal, budgets, usdcMint } = deps;
 
   /**
-   * Signs and stores a refund. From then on nothing settles. `message` is for the caller, `answer` for the creator: it
-   * is stored in the same transaction.
+   * Signs and stores a refund. From then on nothing settles. `message` is for the caller; `answer` is stored for the
+   * creator, in the same transaction.
    */
   async function refundIntent(
     row: JournalRow,
@@ -40,7 +40,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
     if (!snapshot.record) return 'wait';
     const signed = await signRefund(chain, row, snapshot.record, usdcMint, reason);
     const problem = await chain.simulate(signed.bytes).catch(() => null);
-    // Sending it would only cost a fee.
+    // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
     const waits = isUnusable ? await refundObstacle(chain, snapshot.record, usdcMint).catch(() => null) : null;
     const kept = answer && journal.storeFailedAnswer(row.execution_id, answer);
@@ -127,7 +127,7 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
   async function unpark(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (!snapshot.record) return 'rest';
     if (snapshot.now < refundableFrom(row, snapshot.record)) return 'rest';
-    // Another deployment may own it and end it; from refund_at on anyone may.
+    // Another deployment may own the record and end it. From refund_at on anyone may.
     if (isOfNobody(row) && !deps.isAlone()) return 'rest';
     return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The execution could not be settled');
   }
@@ -138,9 +138,9 @@ export function createRefunding(deps: EngineDeps, { submit, followFate, isDead }
 /** True if the row was made for an orphan. */
 const isOfNobody = (row: JournalRow) => row.metadata_hash === '';
 
-/** From when only a refund can happen to a parked execution, unix seconds. */
+/** Time from which a parked execution can only be refunded, unix seconds. */
 function refundableFrom(row: JournalRow, record: ExecutionRecord): bigint {
-  // A settle that was signed could still land before refund_at.
+  // A signed settle could still land before refund_at.
   if (row.settle_transaction) return record.refundAt;
   // An orphan may belong to another ledger, whose relay settles until then.
   return isOfNobody(row) ? record.refundAt - SETTLE_MARGIN_SECONDS : record.deadline;

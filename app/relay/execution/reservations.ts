@@ -18,11 +18,11 @@ interface Learnt {
 
 export interface Reservations {
   /**
-   * Resolves with accounts of the payer that have a price free of reservations, or null after `ms`. `purseOf` derives
+   * Resolves with the payer's accounts once they have the price unreserved, or with null after `ms`. `purseOf` derives
    * the spendable money from accounts. `read` reads them again if the chain has changed since.
    */
   whenFree(payer: Payer, accounts: PayerAccounts, ms: number, asking: Asking): Promise<PayerAccounts | null>;
-  /** Resolves when something of the wallet is decided, or after `ms`. */
+  /** Resolves when the wallet's waiting calls are woken, or after `ms`. */
   next(wallet: string, ms: number): Promise<void>;
   /** An open of the wallet has been decided. */
   wake(wallet: string): void;

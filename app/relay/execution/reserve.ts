@@ -1,6 +1,6 @@
 /**
  * Checks before money moves that this key can pay: balance, allowance, caps and gas balance as the accounts show them
- * now. The ledger knows the reservations of earlier calls, and decides when it takes the call's row.
+ * now. The ledger knows the reservations of earlier calls, and decides when it claims the call's row.
  */
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { PublicKey } from '@solana/web3.js';
@@ -69,7 +69,7 @@ export const isNewPeriod = (grant: KeyGrant, now: bigint): boolean =>
 export const periodLeft = (grant: KeyGrant, now: bigint): bigint =>
   isNewPeriod(grant, now) ? grant.periodMax : grant.periodMax - grant.periodSpent;
 
-/** No key of a grant without a cap takes as much; a ledger holds such numbers exactly. */
+/** Means no cap: more lamports than any key takes. Every ledger stores such numbers exactly. */
 const UNCAPPED = 2n ** 53n;
 
 /** Lamports that the key may still take from the gas balance in the grant's current period, before reservations. */
@@ -104,7 +104,7 @@ export async function readPayer(
 /** True if the requested record exists. */
 export const isTaken = ({ accounts }: PayerAccounts): boolean => (accounts[4] ?? null) !== null;
 
-/** The money that the payer can spend by its accounts. Each limit is before reservations. */
+/** The money that the payer can spend according to its accounts. Each limit is before reservations. */
 export interface Allowed {
   grant: KeyGrant;
   balance: bigint;
@@ -151,7 +151,7 @@ export function requirePayable(
   }
 }
 
-/** The accounts in the form that the ledger takes for one call. */
+/** The payer's money for one call, as input of the ledger's claim. */
 export function purseOf(
   { slot, now, accounts }: PayerAccounts,
   { grant, balance, delegated, periodLeft, totalLeft }: Allowed,

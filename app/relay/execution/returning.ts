@@ -10,7 +10,7 @@ import type { EngineDeps, Live, Step } from './step.ts';
 
 export type Returning = ReturnType<typeof createReturning>;
 
-/** A return is signed again at most this often without a pause of minutes. */
+/** A return is signed again at most this often without a rest. */
 const MAX_REBUILDS = 5n;
 
 /** Creates the steps that return a deposit. */
@@ -19,8 +19,8 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
   const { read, readPast } = createDepositReader(deps);
 
   /**
-   * Signs and stores the return of a deposit, paid or not. Its rent comes back too. A paid one in its last minute waits
-   * until it has expired: then its payer gets everything.
+   * Signs and stores the return of a deposit, paid or not. Its rent is returned too. A paid deposit in its last minute
+   * waits until it has expired: then its payer also gets the service fee.
    */
   async function giveBack(row: JournalRow, at: DepositAt, why: Why, rebuilds = 0n): Promise<Step> {
     const { deposit, now } = at;
@@ -80,9 +80,9 @@ export function createReturning(deps: EngineDeps, ending: Pick<Ending, 'isDead' 
     return 'rest';
   }
 
-  /** The deposit is gone, and no record took it. */
+  /** Ends a row whose deposit is gone without an open. */
   async function endReturn(row: JournalRow, live: Live, at: DepositAt): Promise<Step> {
-    // `payment_required`: the payment was seen, and then rolled back for good.
+    // `payment_required`: the payment was seen, and then permanently rolled back.
     if (row.opened_slot === null || row.error_code === 'payment_required') {
       return endUnpaid(row, live, at, { code: row.error_code as Why['code'], message: row.error_message ?? '' });
     }

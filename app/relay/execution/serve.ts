@@ -11,7 +11,7 @@ import type { Settling } from './settle.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { EngineDeps, Live, Step } from './step.ts';
 
-/** The reason of a refund by what was wrong with the answer. */
+/** The refund reason for each kind of failed answer. */
 const REASONS = { timeout: 'creatorTimeout', failed: 'creatorFailed', invalid: 'invalidAnswer' } as const;
 
 /** Creates the step that serves. `stopping` ends the waiting for the creator. */

@@ -29,7 +29,7 @@ export function createSettling(deps: EngineDeps, { submit, followFate, isDead }:
     const signed = await signSettle(chain, row, record, listing.payout, result, attempt);
     const problem = await chain.simulate(signed.bytes);
     if (problem?.error !== 'PayoutUnusable') return { signed, problem };
-    // The creator may have moved its payout account since the open.
+    // The creator may have changed its payout account since the open.
     const { creator, payout } = (await readSnapshot(chain, row)).listing ?? listing;
     const own = findTokenAccount(creator, deps.usdcMint);
     const other = payout.equals(listing.payout) ? own : payout;

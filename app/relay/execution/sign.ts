@@ -40,7 +40,7 @@ function openPriority(chain: Signing, row: JournalRow): bigint {
   return open + settle === 0n ? spare / 2n : (spare * open) / (open + settle);
 }
 
-/** The rest that the open left. */
+/** The share of settle or refund: the rest that the open left. */
 function endPriority(record: Pick<ExecutionRecord, 'gasLamports'>, row: JournalRow): bigint {
   const paid = row.open_fee > LAMPORTS_PER_SIGNATURE ? row.open_fee - LAMPORTS_PER_SIGNATURE : 0n;
   return spareOf(BigInt(record.gasLamports), row) + (row.open_fee === 0n ? LAMPORTS_PER_SIGNATURE : 0n) - paid;
@@ -89,7 +89,7 @@ export function signOpen(
   return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
 }
 
-/** What the open of a row buys. */
+/** The terms of a row's open. */
 export function termsOf(
   row: Pick<JournalRow, 'listing' | 'listing_version' | 'request_hash' | 'timeout_seconds' | 'nonce'>,
 ): DepositTerms {
@@ -104,7 +104,7 @@ export function termsOf(
 
 const quotedPayerOf = (row: JournalRow): PublicKey | null => (row.names_payer === 1n ? parseAddress(row.wallet) : null);
 
-/** Signs the transaction that makes the accounts of this row's deposit. */
+/** Signs the transaction that creates the accounts of this row's deposit. */
 export function signDeposit(
   chain: Signing,
   row: JournalRow,
@@ -126,14 +126,14 @@ export function signDeposit(
 
 interface Return {
   usdcMint: PublicKey;
-  /** As in the deposit. */
+  /** The deposit's rent sponsor. */
   rentSponsor: PublicKey;
   /**
-   * True for a paid deposit that has expired: the payer gets the service fee back too. The program keeps the fee if a
-   * relay authority asks, and from then on anyone may ask, so a key of its own does.
+   * True for a paid deposit that has expired: the payer gets back the service fee too. The program keeps the fee if a
+   * relay authority signs. After the expiry anyone may sign, so a new key does.
    */
   isWhole: boolean;
-  /** Counts earlier returns that were dead. */
+  /** Number of earlier returns that are dead. */
   attempt: number;
 }
 
@@ -153,7 +153,7 @@ export function signReturn(
 
 /**
  * Signs the settle of a verified result to an account of the creator. It carries the creator's signature. `attempt`
- * counts earlier settles that were dead, as in `signRefund`.
+ * counts earlier settles that are dead, as in `signRefund`.
  */
 export function signSettle(
   chain: Signing,
@@ -210,7 +210,7 @@ export function signRefund(
   );
 }
 
-/** Signs the transaction that makes the escrow account of a record its caller's. */
+/** Signs the transaction that hands the escrow account of a record over to its caller. */
 export function signHandOver(
   chain: Signing,
   row: JournalRow,

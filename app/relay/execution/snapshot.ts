@@ -52,13 +52,13 @@ export function splitOf(record: ExecutionRecord): { creatorAmount: bigint; platf
 /** Offset of the owner in a token account. */
 const TOKEN_OWNER_AT = 32;
 
-/** True if a refunded record's escrow account became its caller's, and still exists. */
+/** True if a refunded record's escrow account was handed over to its caller, and still exists. */
 export async function isHandedOver(chain: Pick<RelayChain, 'read'>, record: ExecutionRecord): Promise<boolean> {
   if (record.settledAt < handOverFrom(record.refundAt)) return false;
   const address = findExecution(record.executionId);
   const { accounts } = await chain.read([findEscrow(address)]);
   const escrow = accounts[0];
-  // An escrow that stayed because nobody could take its rent is the record's.
+  // An escrow that stayed because nobody could take its rent still belongs to the record.
   return (
     escrow != null &&
     escrow.data.length > 0 &&

@@ -33,7 +33,7 @@ export function standingOf(row: Pick<JournalRow, 'state' | 'refund_state'>): Sta
   return standing === 'running' && isWaiting(row) ? 'ended' : standing;
 }
 
-/** 409 for a request whose first one has not ended. */
+/** The 409 for a repeat of a request that has not ended. */
 export function inProgress(executionId: string): ApiError {
   return new ApiError(
     'request_in_progress',
@@ -45,7 +45,7 @@ export function inProgress(executionId: string): ApiError {
   );
 }
 
-/** 422 for a key that was used with another request. */
+/** The 422 for a key that was used with another request. */
 export function reused(executionId: string | null): ApiError {
   return new ApiError(
     'idempotency_key_reused',
@@ -56,7 +56,7 @@ export function reused(executionId: string | null): ApiError {
   );
 }
 
-/** 410 for a paid execution whose result is not here. */
+/** The 410 for a paid execution whose result is not here. */
 export function lostResult(executionId: string): ApiError {
   const message = 'The execution was completed and paid, but this service no longer has its result';
   return new ApiError('result_unavailable', message, { executionId });

@@ -16,7 +16,7 @@ import type { OutputStream } from './contract.ts';
 import type { KeepLate } from './late.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** A claimed call with the money that its key and its wallet have, as the accounts showed it before. */
+/** A claimed call with the money of its key and its wallet, as the accounts showed it before the claim. */
 export interface ClaimedCall {
   wallet: string;
   keyId: string;
@@ -53,13 +53,13 @@ export interface EngineDeps {
   keepLate: KeepLate;
   /** The bytes of a result, in the ledger or the object storage. */
   readText: ReadText;
-  /** Bytes of a result for each cent of its price. */
+  /** Maximum size of a result per cent of its price, bytes. */
   resultBytesPerCent: number;
   /** Throws if new executions of a listing are refused. */
   requireServing(listing: string): Promise<void>;
   /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */
   openFailed(error: string | null, listing: string): void;
-  /** Gets each claimed call, to warn its wallet in time. */
+  /** Called with each claimed call, to warn its wallet in time. */
   claimed?(call: ClaimedCall): void;
   log: Logger;
   observe?: Observe;
@@ -86,8 +86,8 @@ export interface Live {
 }
 
 /**
- * The outcome of a step. `next`: continue at once. `wait`: the chain must say more. `rest`: only time or other people
- * can change anything. `ended`: final.
+ * The outcome of a step. `next`: continue at once. `wait`: the chain does not show the outcome yet. `rest`: only time
+ * or other people can change anything. `ended`: final.
  */
 export type Step = 'next' | 'wait' | 'rest' | 'ended';
 

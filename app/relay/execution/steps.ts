@@ -1,7 +1,7 @@
 /**
- * Does one thing at a time for an execution, by the state of its row and of its record on the chain. A row is continued
- * the same way in every state, so a live call and crash recovery share one code path. An unknown outcome is never a
- * failure: the row stays and is checked again.
+ * Runs the next step of an execution, by the state of its row and of its record on the chain. A row can be continued in
+ * every state, so a live call and crash recovery share one code path. An unknown outcome is never a failure: the row
+ * stays and is checked again.
  */
 import { ENDED_STATES, type ExecutionState, type JournalRow } from '../ledger/tables.ts';
 import { createDepositing } from './deposit.ts';
@@ -31,10 +31,10 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
   const depositing = createDepositing(deps, ending, stopping);
   const { open, withoutRecord } = createOpening(deps, depositing, stopping);
 
-  /** Does the one thing that the row's state asks for. */
+  /** Runs the step of the row's state. */
   async function step(row: JournalRow, live: Live): Promise<Step> {
     if (ENDED_STATES.includes(row.state)) return 'ended';
-    // Nothing that we sign can land. Recovery leaves the row to a relay that Config names.
+    // Nothing that we sign can land. Recovery leaves the row to a relay whose key Config names.
     if (!deps.authorities.isOurs()) return 'wait';
     if (OF_DEPOSITS.includes(row.state)) return depositing.step(row, live);
     if (row.state === 'accepted' || row.state === 'open_signed') return open(row, live);
@@ -44,7 +44,7 @@ export function createSteps(deps: EngineDeps, stopping: AbortSignal) {
     if (!snapshot.record) return withoutRecord(row, live);
     if (await ending.followRecord(row, snapshot)) return 'ended';
     const left = await act(row, snapshot, live);
-    // A step that waits is decided on a new reading.
+    // After any other outcome, the next step reads the chain again.
     if (left === 'next') live.snapshot = snapshot;
     return left;
   }

@@ -14,7 +14,7 @@ import { isObject, ruleOf, type Schema } from '../../../sdk/wire/schemas/rules.t
  * Longer text fits no format: no real value of these formats is longer, and Ajv's expressions are slow on long text.
  */
 const MAX_FORMATTED_LENGTH = 2048;
-/** Ajv would act on some of them: on an `$id`, even within an example. */
+/** Removed, because Ajv acts on some of them: on an `$id`, even within an example. */
 const ANNOTATIONS: readonly string[] = SCHEMA_KEYWORDS.annotations;
 
 /** Ajv's errors of a value; empty if it fits. */
@@ -22,7 +22,7 @@ export type CompiledSchema = (value: unknown) => ErrorObject[];
 
 /** Compiles a schema that `findSchemaFaults` has passed. `allErrors` reports all faults, otherwise only the first. */
 export function compileSchema(root: Schema, { allErrors }: { allErrors: boolean }): CompiledSchema {
-  // A separate instance is freed together with the check. A shared one would keep every schema for ever.
+  // A separate instance is freed together with the check. A shared one would keep every schema permanently.
   const ajv = new Ajv2020({
     strict: false,
     allErrors,
@@ -42,7 +42,7 @@ export function compileSchema(root: Schema, { allErrors }: { allErrors: boolean 
   return (value) => (validate(value) ? [] : (validate.errors ?? []));
 }
 
-/** The schema without annotations, and without patterns beside a format that RE2 cannot read. */
+/** The schema without annotations, and without a pattern that RE2 cannot read if there is also a format. */
 function onlyRules(schema: unknown): unknown {
   if (!isObject(schema)) return schema;
   const rules: Schema = {};

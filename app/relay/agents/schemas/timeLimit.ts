@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
 
-/** For one piece of work in a thread. A megabyte of parameters takes a tenth of it with an ordinary schema. */
+/** For one piece of work in a thread. With an ordinary schema, a megabyte of parameters takes a tenth of it. */
 export const WORK_LIMIT_MS = 500;
 /** For small work on the event loop, which takes a thousandth of this. Slower work starts again in a thread. */
 export const SMALL_LIMIT_MS = 50;
@@ -29,8 +29,8 @@ function withinTime<Answer>(milliseconds: number, run: () => Answer): Answer {
 }
 
 /**
- * The same on a busy computer: runs again if others used the processor instead, because the time then says nothing about
- * the work.
+ * Like `withinTime`, but fair on a busy computer: if other processes used the processor meanwhile, it runs the work
+ * again.
  */
 export function withinWork<Answer>(milliseconds: number, run: () => Answer): Answer {
   const before = workedMs();
@@ -43,7 +43,7 @@ export function withinWork<Answer>(milliseconds: number, run: () => Answer): Ans
   }
 }
 
-/** Processor time of this thread. Of the whole process where the system is not Linux, since Node 20 cannot tell them apart. */
+/** Processor time of this thread; outside Linux of the whole process, because Node 20 has no time per thread. */
 function workedMs(): number {
   try {
     const [nanoseconds] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');

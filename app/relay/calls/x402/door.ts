@@ -30,7 +30,7 @@ import type { UnpaidLimit } from './unpaid.ts';
 const MIN_BLOCKS = 40n;
 /** Blocks for which a blockhash is valid. */
 const BLOCKHASH_BLOCKS = 150n;
-/** USDC's. */
+/** Decimals of USDC. */
 const DECIMALS = 6;
 
 export interface DoorDeps extends ExecuteDeps {
@@ -47,9 +47,9 @@ export interface DoorRequest {
   payment: string | string[] | undefined;
   url: string;
   bytes: Buffer;
-  /** For whom the threads work: a wallet that is proven, or null. */
+  /** The asker of work in threads, for a proven wallet or null. */
   askFor(wallet: string | null): Ask;
-  /** The unit of the client's address. */
+  /** The network of the client's address. */
   network: string;
 }
 
@@ -60,7 +60,7 @@ export const DoorQuery = z.strictObject({
     .optional(),
 });
 
-/** A request with all that does not need the agent. */
+/** A request with everything that can be read without the agent. */
 interface Asked extends Pick<DoorRequest, 'agentId' | 'url'> {
   payer: string | null;
   key: string | null;
@@ -68,14 +68,14 @@ interface Asked extends Pick<DoorRequest, 'agentId' | 'url'> {
   body: Canonical<ExecuteBody>;
 }
 
-/** A payment that is well formed, of a quote of ours. */
+/** A well-formed payment of a quote that this service made. */
 interface Paid extends PaidQuote {
   payment: Payment;
 }
 
 /**
- * Answers a request with or without a payment. A repeat gets its answer before the agent is looked at. Throws ApiError;
- * a 402 is returned, with its quote.
+ * Answers a request with or without a payment. A repeat gets its answer before the agent is looked up. Throws ApiError,
+ * but returns a 402 with a quote.
  */
 export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<CallAnswer> {
   const { door } = deps;
@@ -110,7 +110,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
   } catch (error) {
     const refused = orRefusal(error);
     const { reason } = refused.details as { reason: PaymentReason };
-    // The key gives every wallet the same quote.
+    // With an Idempotency-Key the new quote would be the same one.
     if (reason === 'quote_used' && asked.key !== null) throw reused(null);
     const { url, payer, key } = asked;
     const { requestHash, timeoutSeconds } = call;
@@ -118,7 +118,7 @@ export async function enterDoor(deps: DoorDeps, request: DoorRequest): Promise<C
   }
 }
 
-/** The error if it is a 402 of this door; throws any other. */
+/** Returns the error if it is a 402 of this door; throws any other. */
 function orRefusal(error: unknown): ApiError {
   if (error instanceof ApiError && error.code === 'payment_required') return error;
   throw error;
@@ -136,7 +136,7 @@ async function readAsked({ agentId, idempotencyKey, url, bytes, askFor }: DoorRe
   return { agentId, payer, key, identity: identity!, body, url };
 }
 
-/** The payment in the header, checked as far as that needs nothing but the bytes. Throws ApiError 402. */
+/** Reads the payment in the header, and checks it as far as its bytes allow. Throws ApiError 402. */
 function readPaid(door: Door, { agentId, payer }: Asked, header: string): Paid {
   const paid = readPaidQuote(door, header);
   const { quote } = paid;
@@ -156,8 +156,8 @@ function readPaid(door: Door, { agentId, payer }: Asked, header: string): Paid {
 }
 
 /**
- * The answer to a payment that came before: by its deposit, or by the client's own id. Its ticket and its payer's
- * signature prove whose it is. Null for a first one, and for one that never paid. Throws ApiError.
+ * The answer to a repeated payment, found by its deposit or by the client's payment id. Its ticket and its payer's
+ * signature prove its owner. Null for a first payment, and for one that never paid. Throws ApiError.
  */
 async function answerRepeat(deps: DoorDeps, { identity, body }: Asked, paid: Paid): Promise<CallAnswer | null> {
   const { quote, payment, paymentId } = paid;
@@ -182,7 +182,7 @@ const repeatableOf = (row: DepositRow, identity: BodyIdentity, async: boolean): 
   async,
 });
 
-/** Throws ApiError 402 unless the quote is what this request would be quoted now. */
+/** Throws ApiError 402 unless this request would get the same quote now. */
 function requireCurrent(door: Door, { identity }: Asked, agent: Agent, timeoutSeconds: number, quote: Quote): void {
   const isSame =
     quote.requestHash === identity.requestHash &&
@@ -204,7 +204,7 @@ async function requireFresh(door: DoorChain, { payment, blockhash }: Paid): Prom
     if (blockhash.lastValidHeight < height + MIN_BLOCKS) throw expired();
     return blockhash.lastValidHeight;
   }
-  // The client took one from its own node. Nothing tells its age, so the latest height at which it may be valid counts.
+  // The client took its blockhash from another node. Its age is unknown, so the latest possible height counts.
   if (!(await door.isBlockhashValid(payment.blockhash).catch(chainUnreadable))) throw expired();
   return latest.lastValidHeight;
 }
@@ -241,7 +241,7 @@ async function buy(
   return withReceipt(deps, executionId, () => answerFirst(deps, repeatable, () => deps.engine.buy(agent, bought)));
 }
 
-/** 409 for an id of a payment that was used with another request. */
+/** The 409 for a payment id that was used with another request. */
 function otherRequest(): ApiError {
   const message = 'This id of payment-identifier was used with another request. Use a new id for a new payment.';
   return new ApiError('payment_id_reused', message);

@@ -1,4 +1,4 @@
-/** The 402 of the x402 door: what the request costs now, to be paid into the deposit that the quote names. */
+/** The 402 of the x402 door, with a quote: the current cost of the request, and the deposit to pay it into. */
 import type { Kysely } from 'kysely';
 import { createNonce, nonceDay } from '../../../sdk/receipt/receipt.ts';
 import { ERRORS, errorBodyOf } from '../../../sdk/wire/wire.ts';
@@ -12,11 +12,11 @@ import type { CallAnswer } from '../answers.ts';
 import { encodeHeader } from './paymentResponse.ts';
 import { type Door, nonceTail, type Quote, quoteOf, toRequirements } from './quote.ts';
 
-/** After so many payments of a day that came back because the listing had changed, the agent gets no more quotes. */
+/** An agent gets no more quotes after this many payments of a day were sent back because its listing had changed. */
 const MAX_CHANGES = 3;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const RETRY_CHANGED_SECONDS = 3_600;
-/** Declares that a client may give its payment an id of its own; in the shape of the extension's package. */
+/** Declares that a client may give its payment an id, in the format of the extension's package. */
 const PAYMENT_IDENTIFIER = {
   info: { required: false },
   schema: {
@@ -30,7 +30,7 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
-/** For catalogues of x402 services: how the route is called. In the shape of the extension's package. */
+/** Tells catalogues of x402 services how to call the route, in the format of the extension's package. */
 const BAZAAR = {
   info: {
     input: { type: 'http', method: 'POST', bodyType: 'json', body: { task: 'Say hello', parameters: {} } },
@@ -65,9 +65,9 @@ const BAZAAR = {
   },
 };
 
-/** The door's own reads of the chain. */
+/** The door's reads of the chain. */
 export interface DoorChain {
-  /** From a cache that all quotes share: quotes cost the node nothing. */
+  /** From a cache that all quotes share, so a quote costs no call to the node. */
   recentBlockhash(): Promise<RecentBlockhash>;
   isBlockhashValid(blockhash: string): Promise<boolean>;
   /** Throws ApiError 503 while the fee payer has too little SOL. */
@@ -81,10 +81,10 @@ export interface OfferDeps {
   now(): number;
 }
 
-/** What a quote is for, and why the client gets it. */
+/** The request to quote, and the error that the client gets with the quote. */
 interface Offer {
   agent: Agent;
-  /** The address that was asked, with its query. */
+  /** The requested path, with its query. */
   url: string;
   payer: string | null;
   /** The Idempotency-Key. */
@@ -122,7 +122,7 @@ export async function answerQuote(deps: OfferDeps, door: Door & DoorChain, offer
   };
 }
 
-/** With an Idempotency-Key the quote is always the same, so that a repeat finds its call; on the day after it, too. */
+/** With an Idempotency-Key the quote is always the same, so that a repeat finds its call, also on the next day. */
 async function chooseQuote(deps: OfferDeps, door: Door, offer: Offer): Promise<Quote> {
   const { agent, payer, key, requestHash, timeoutSeconds } = offer;
   const today = nonceDay(deps.accounts.clock());

@@ -1,6 +1,6 @@
 /**
- * Checks the payment of an x402 client before anything is sent: a transaction that transfers one amount to one vault, and
- * whose network fee this service pays. Everything else is refused, so that nothing else can be signed with our key.
+ * Checks the payment of an x402 client before anything is sent. It must be a transaction that transfers one amount to
+ * one vault; this service pays its network fee. Everything else is refused, so that our key signs nothing else.
  */
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { ComputeBudgetProgram, PACKET_DATA_SIZE, type PublicKey, VersionedTransaction } from '@solana/web3.js';
@@ -9,20 +9,20 @@ import { formatSignature, verifyMessage } from '../../../sdk/receipt/receipt.ts'
 import { networkFee } from '../../chain/networkFee.ts';
 import { MAX_PAYMENT_FEE, refusePayment } from '../../execution/buying.ts';
 
-/** Programs that wallets add instructions of: memos, and Lighthouse's assertions. They move nothing. */
+/** Programs whose instructions wallets add: memos, and Lighthouse's assertions. They move no money. */
 const HARMLESS = [
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
   'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95',
 ];
 const MAX_HARMLESS = 4;
-/** The payer's place: the second signer, after our fee payer. */
+/** Index of the payer: the second signer, after our fee payer. */
 const PAYER_AT = 1;
 const SET_UNIT_LIMIT = { first: 2, bytes: 5 };
 const SET_UNIT_PRICE = { first: 3, bytes: 9 };
 const TRANSFER_CHECKED = { first: 12, bytes: 10 };
 
-/** What the payment must be. */
+/** The payment that the quote requires. */
 export interface Expected {
   feePayer: PublicKey;
   usdcMint: PublicKey;
@@ -75,11 +75,11 @@ function parseTransaction(bytes: Buffer) {
   try {
     const transaction = VersionedTransaction.deserialize(bytes);
     const { message, signatures } = transaction;
-    // Bytes that this library reads and others refuse, or the other way round, must not be signed.
+    // Bytes that only some libraries accept must not be signed.
     const isCanonical = message.version === 0 && bytes.equals(transaction.serialize());
     if (isCanonical && message.version === 0) return { message, signatures };
   } catch {
-    // Below.
+    // Refused below.
   }
   throw wrong('it must be a transaction of version 0');
 }
@@ -91,7 +91,7 @@ function requireFee(fee: bigint): void {
 
 type Instruction = VersionedTransaction['message']['compiledInstructions'][number];
 
-/** The two instructions of the compute budget, the transfer, and at most four that move nothing. Our fee payer is in none. */
+/** Two compute-budget instructions, the transfer, and at most four harmless ones. None may name our fee payer. */
 function requireLayout(instructions: readonly Instruction[], keys: readonly PublicKey[]): void {
   const [limit, price, transfer, ...others] = instructions;
   const isOf = (one: Instruction | undefined, program: PublicKey, { first, bytes }: typeof SET_UNIT_LIMIT) =>

@@ -1,4 +1,4 @@
-/** Tells a paying client what became of its payment: the header PAYMENT-RESPONSE of x402 version 2. */
+/** Reports the outcome of a payment to its client: the header PAYMENT-RESPONSE of x402 version 2. */
 import type { Kysely } from 'kysely';
 import { findExecution } from '../../../sdk/program/program.ts';
 import { parseUuid } from '../../../sdk/receipt/receipt.ts';
@@ -11,7 +11,7 @@ import type { CallAnswer } from '../answers.ts';
 import type { Door } from './quote.ts';
 
 const RETRY_SECONDS = 1;
-/** They say nothing about a payment that was taken. */
+/** Errors that do not report on a taken payment. */
 const UNPAID: readonly ErrorCode[] = ['payment_required', 'request_in_progress'];
 
 interface ReceiptDeps {
@@ -23,7 +23,7 @@ interface ReceiptDeps {
 export const encodeHeader = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
 
 /**
- * Adds PAYMENT-RESPONSE to the answer, or the error, of an execution that was paid. Throws errors of any other.
+ * Adds PAYMENT-RESPONSE to the answer or the error of a paid execution. Throws all other errors.
  */
 export async function withReceipt<Answer extends CallAnswer | null>(
   deps: ReceiptDeps,
@@ -34,7 +34,7 @@ export async function withReceipt<Answer extends CallAnswer | null>(
     const answer = await run();
     return answer && (await toPaidAnswer(deps, executionId, answer));
   } catch (error) {
-    // It may be about another execution, or about none.
+    // The error may be about another execution, or about none.
     if (!(error instanceof ApiError) || error.executionId !== executionId) throw error;
     const { code, retryAfterSeconds: wait } = error as ApiError;
     if (UNPAID.includes(code)) throw error;
@@ -57,7 +57,7 @@ async function toPaidAnswer(deps: ReceiptDeps, executionId: string, answer: Call
   return { ...answer, status: 202, headers: { ...headers, ...more } };
 }
 
-/** SettleResponse. */
+/** The SettleResponse of x402. */
 function receiptOf(network: string, row: DepositCall, success: boolean) {
   return {
     success,

@@ -1,6 +1,6 @@
 /**
- * The quotes of the x402 door. A quote commits to everything that is bought: it is the address of the deposit that is
- * paid. Nothing of it is stored. Its ticket proves that this service made it, and is known only to the client that got it.
+ * The quotes of the x402 door. A quote names the deposit to pay, whose address commits to everything that is bought. No
+ * quote is stored: its ticket proves that this service made it. Only the client that got the quote knows the ticket.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -11,28 +11,28 @@ import { depositAddress, parseAddress } from '../../../sdk/program/program.ts';
 import type { RecentBlockhash } from '../../chain/signer.ts';
 import { refusePayment } from '../../execution/buying.ts';
 
-/** A client has this long beyond the agent's timeout. */
+/** Time that the client allows for the answer beyond the agent's timeout. */
 export const ANSWER_MARGIN_SECONDS = 30;
-/** Bytes of a CAIP-2 name that come from the genesis hash. */
+/** Characters of the genesis hash in a CAIP-2 name. */
 const NETWORK_LENGTH = 32;
 const TICKET_DOMAIN = 'agent-marketplace:x402-ticket:v1:';
 const NONCE_DOMAIN = 'agent-marketplace:x402-nonce:v1:';
 
-/** What the door knows of itself. */
+/** The door's keys and settings. */
 export interface Door {
   feePayer: PublicKey;
   usdcMint: PublicKey;
-  /** CAIP-2. */
+  /** Name by CAIP-2. */
   network: string;
   /** Base units. */
   serviceFee: bigint;
-  /** The same for all relays of a ledger, because a quote may come back to another one. */
+  /** The same for all relays of a ledger, because any of them may get the payment of a quote. */
   secret: Buffer;
   /** Keys of this service, base58, which never pay. */
   ownKeys: readonly string[];
 }
 
-/** What a quote sells. */
+/** The call that a quote sells, and its price. */
 export interface QuoteTerms {
   /** Base58; the agent_id. */
   listing: string;
@@ -42,7 +42,7 @@ export interface QuoteTerms {
   timeoutSeconds: number;
   /** 16 bytes. */
   nonce: Buffer;
-  /** Base58; null where the request names none. */
+  /** Base58; null if the request names none. */
   payer: string | null;
   /** Base units. */
   price: bigint;
@@ -55,18 +55,18 @@ export interface Quote extends QuoteTerms {
   vault: PublicKey;
 }
 
-/** Stock clients know three networks. A local one is offered as devnet. */
+/** Standard clients know only three networks, so a local one is offered as devnet. */
 export function networkOf(genesisHash: string): string {
   const genesis = genesisHash === MAINNET_GENESIS ? MAINNET_GENESIS : DEVNET_GENESIS;
   return `solana:${genesis.slice(0, NETWORK_LENGTH)}`;
 }
 
-/** The secret of tickets and nonces: whoever has the fee payer's key has it too. */
+/** The secret of tickets and nonces, derived from the fee payer's key. */
 export function secretOf(feePayer: { secretKey: Uint8Array }): Buffer {
   return createHash('sha256').update(`${TICKET_DOMAIN}secret`).update(feePayer.secretKey.subarray(0, 32)).digest();
 }
 
-/** The last 12 bytes of the nonce of a repeatable request; nobody else can tell them from random ones. */
+/** The last 12 bytes of the nonce of a repeatable request. Nobody else can distinguish them from random bytes. */
 export function nonceTail({ secret }: Pick<Door, 'secret'>, payer: string | null, key: string): Buffer {
   return createHmac('sha256', secret)
     .update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`)
@@ -74,7 +74,7 @@ export function nonceTail({ secret }: Pick<Door, 'secret'>, payer: string | null
     .subarray(0, 12);
 }
 
-/** Adds the deposit's address. */
+/** Adds the addresses of the deposit and its vault. */
 export function quoteOf({ usdcMint }: Pick<Door, 'usdcMint'>, terms: QuoteTerms): Quote {
   const { address, vault } = depositAddress({
     terms: {
@@ -120,7 +120,7 @@ const Requirements = z.object({
 });
 export type Requirements = z.infer<typeof Requirements>;
 
-/** The part of PaymentPayload that the door reads. Clients that have no id of a payment echo the declaration alone. */
+/** The part of PaymentPayload that the door reads. A client without a payment id echoes only the declaration. */
 const Payload = z.object({
   x402Version: z.literal(2),
   accepted: Requirements,
@@ -192,7 +192,7 @@ export function readPaidQuote(door: Door, header: string): PaidQuote {
     price: BigInt(extra.price),
     serviceFee: BigInt(extra.service_fee),
   });
-  // Every field of the quote follows from its terms.
+  // Every field of a quote follows from its terms, so it is made again.
   const own = toRequirements(door, quote, blockhash);
   const ticket = Buffer.from(extra.ticket, 'base64url');
   const expected = Buffer.from(own.extra.ticket, 'base64url');
@@ -219,7 +219,7 @@ function parseHeader(header: string): z.infer<typeof Payload> {
   throw refusePayment('payment_invalid', message);
 }
 
-/** True if addresses and numbers can be read at all; the ticket decides if they are ours. */
+/** True if addresses and numbers are well-formed. The ticket decides later if the quote is ours. */
 function isReadable({ extra }: Requirements): boolean {
   const isU64 = (text: string) => BigInt(text) < 2n ** 64n;
   try {

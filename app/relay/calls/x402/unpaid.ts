@@ -1,12 +1,12 @@
 /**
- * Limits the payments of one network that cost the operator and then do not arrive. Wallets are free, so a limit for each
- * wallet alone is none.
+ * Limits the payments of one network that cost the operator fees and then do not arrive. A limit per wallet is useless,
+ * because wallets are free.
  */
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../../errors.ts';
 import type { Limits } from '../../ledger/limits.ts';
 
-/** A deposit that is not paid costs the operator three fees, some 20,000 lamports. */
+/** An unpaid deposit costs the operator three fees, some 20,000 lamports. */
 const MOST_UNPAID = 10;
 const WITHIN_SECONDS = 600;
 
