@@ -1,4 +1,4 @@
-/** What callers and creators look at every week: examples, last inputs, money, figures by day, requests, receipts. */
+/** The weekly routine of callers and creators: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
 import { useSite } from './site.ts';
 
@@ -12,7 +12,7 @@ describe('the week of a caller and a creator', function () {
   const agentPath = (name: string) => `/v1${pathOf(name)}`;
   const totalOf = async (name: string): Promise<number> =>
     (await site.visitor.send(agentPath(name), null)).body.total_executions;
-  /** The index has the newest call. */
+  /** Waits until the index has the newest call. */
   const untilIndexed = (name: string, total: number) =>
     site.visitor.sendUntil(agentPath(name), null, ({ body }) => body.total_executions >= total);
 
@@ -87,7 +87,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByText(task, { exact: true }).waitFor();
     }));
 
-  it('says after a reload without a wallet that it cannot read the call of a key any more', () =>
+  it('reports after a reload without a wallet that it can no longer read the call of a key', () =>
     site.visit({}, async (page) => {
       await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
       await page.getByLabel('Task').fill('Answer me later');
@@ -150,7 +150,7 @@ describe('the week of a caller and a creator', function () {
         expect(await page.getByRole(role).count(), role).to.equal(0);
       const paper = 'getComputedStyle(document.body).backgroundColor';
       expect(await page.evaluate(paper)).to.equal('rgb(251, 251, 253)');
-      // Nothing is cut: no box of the paper scrolls.
+      // Nothing is cut off: no box on the printed page scrolls.
       const cut = `[...document.querySelectorAll('main *')].filter((one) => one.scrollHeight > one.clientHeight + 1
         && getComputedStyle(one).overflowY === 'auto').length`;
       expect(await page.evaluate(cut)).to.equal(0);

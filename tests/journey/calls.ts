@@ -1,4 +1,4 @@
-/** A chapter of the journey: the first calls, and what each agent of the sandbox does, with exact balances. */
+/** A chapter of the journey: the first calls, and each agent of the sandbox, with exact balances. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
 /** Much less than the minute that `sandbox-slow` has. */
 const LEAST_PATIENCE_MS = 40_000;
 
-/** Adds the chapter; its second part is of these agents only, where they are named. */
+/** Adds the chapter. `only` limits its second part to these agents. */
 export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): void {
   const isTold = ([name]: readonly [string, ...unknown[]]) => only === undefined || only.includes(name);
 
@@ -126,8 +126,8 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
 }
 
 /**
- * Calls are under way while `interrupt` breaks something and repairs it. All of them end, to the unit: paid, or refunded
- * where the repair took longer than the agent has.
+ * Runs calls while `interrupt` breaks and repairs something. Each must end paid to the base unit, or refunded if the
+ * repair took longer than the agent's timeout.
  */
 export async function callThrough(visit: () => Visitor, count: number, interrupt: () => Promise<void>): Promise<void> {
   const before = await visit().balances();
@@ -135,7 +135,7 @@ export async function callThrough(visit: () => Visitor, count: number, interrupt
   const answers = await Promise.all(Array.from({ length: count }, () => visit().execute('sandbox-slow', body)));
   const ids = answers.map((answer) => answer.body.execution_id as string);
   const open = await Promise.all(ids.map((id) => visit().escrowExists(id)));
-  // On a busy machine the first ones may have ended before the last one begins.
+  // On a busy machine the first calls can end before the last one begins.
   expect(open, 'no call is under way').to.include(true);
   const brokenAt = performance.now();
   await interrupt();

@@ -1,4 +1,4 @@
-/** Which guardian and delay a new marketplace may start with: mainnet's has both, others may have neither. */
+/** The guardian and delay that a new marketplace starts with: mainnet requires both, other clusters neither. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../app/sdk/program/clusters.ts';
