@@ -143,7 +143,7 @@ describe('the command line: after a call', function () {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('execution refund --hand-over and close-escrow return money to a caller whose account cannot receive', async () => {
+  it('execution refund --hand-over and close-escrow return money to a caller whose account is unusable', async () => {
     const { usdc } = market.callers[0]!;
     const { connection } = market.node;
     const before = await market.balances();

@@ -207,7 +207,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('sees a wallet call the agent: its words appear as they are written, the creator is paid, the text is intact', () =>
+  it('sees a wallet call the agent: words appear as they are written, the creator is paid, the text is intact', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const { visitor } = site;
       const asked = watch(page);

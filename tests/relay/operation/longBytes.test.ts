@@ -1,4 +1,4 @@
-/** Bytes by the megabyte: cut without a copy, one piece in a turn of the event loop, whosever it is. */
+/** Megabytes of data are cut into pieces without a copy. Each event-loop turn handles one piece in total. */
 import { expect } from 'chai';
 import { createQueue, inOwnTurn, lengthOf, PIECE_BYTES, piecesOf } from '../../../app/relay/longBytes.ts';
 
