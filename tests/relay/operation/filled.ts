@@ -1,5 +1,6 @@
 /**
- * A ledger and an index of a given size, on the database that DATABASE names. Each size is created once for all tests.
+ * A ledger and an index of a given size, on the database that DATABASE names. On PostgreSQL each size is filled once
+ * and copied.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

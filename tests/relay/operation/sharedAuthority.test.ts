@@ -153,7 +153,7 @@ describe('two deployments with one relay authority', function () {
     for (const url of [market.relay.url, second.url]) await until('it goes on', () => isReady(url));
   });
 
-  it('ignores transactions of strangers that name the authority, and transactions that the own ledger knows', async () => {
+  it('ignores transactions of strangers that name the authority, and those that the own ledger knows', async () => {
     await second.stop();
     const stranger = market.callers[0]!.wallet;
     const mention = SystemProgram.transfer({

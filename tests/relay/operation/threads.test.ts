@@ -69,7 +69,7 @@ describe('work in threads', function () {
     expect(await ends(body, 'again')).to.equal(`again: ${all}`);
   });
 
-  it('rejects: strangers whose work takes too long, and too many of them, but never delays paying callers', async () => {
+  it('rejects: strangers whose work takes too long, and too many of them, but never delays paying ones', async () => {
     const busy = inThread(MODULE, work.busy);
     const stuck = outcome(busy(stranger, 3_600_000));
     const crowd = Array.from({ length: 80 }, (_, index) => outcome(busy(askFor({ name: `${index}` }), 1)));
