@@ -1,6 +1,6 @@
 /**
- * The marketplace administered by commands alone, on a real node: every setting, every transfer of the admin role, the
- * collected fees, and the refusals for other wallets.
+ * The marketplace administered by commands alone, on a real node. Covers every setting, every transfer of the admin
+ * role, the collected fees, and the refusals for other wallets.
  */
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';

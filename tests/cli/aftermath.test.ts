@@ -1,5 +1,5 @@
 /**
- * Commands that a wallet runs after a call: read what it paid or earned, delete its data, and get a refund that its
+ * Commands that a wallet runs after a call: reading its payments, deleting its data, and getting a refund that its
  * token account cannot receive.
  */
 import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
@@ -47,7 +47,7 @@ describe('the command line: after a call', function () {
   });
 
   const lamportsOf = (address: Keypair['publicKey']) => market.node.connection.getBalance(address, 'confirmed');
-  /** What `statement daily` prints as text. */
+  /** Runs `statement daily` without --json and returns its text. */
   async function printed(wallet: Keypair, ...words: string[]): Promise<string> {
     const keypair = terminal.file('wallet.json', JSON.stringify([...wallet.secretKey]));
     const { code, stdout, stderr } = await runHere(['statement', 'daily', '--keypair', keypair, ...base, ...words]);

@@ -71,7 +71,7 @@ describe('the command line without the service: executions', function () {
       request_hash: Buffer.from(requestHash('sums', { a: 1 })).toString('hex'),
     });
     expect(await held()).to.deep.equal({ ...before, caller: before.caller - PRICE });
-    // The record's account holds the gas beside its rent.
+    // The record's account holds the gas in addition to its rent.
     const lent = (await rentOf(findExecution(id))) + (await rentOf(findEscrow(findExecution(id))));
     expect(await lamportsOf(caller)).to.equal(lamports - lent - FEE);
 

@@ -1,6 +1,6 @@
 /**
- * The gas balance by commands alone, on a real node: wallet and tank after each command, to the lamport, the limits of
- * a key, and the refusals. Also the rent of a dispute, which a command returns.
+ * The gas balance by commands alone, on a real node. Checks wallet and gas balance to the lamport after each command,
+ * the limits of a key, and the refusals. Also the rent of a dispute, which a command returns.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';

@@ -174,7 +174,7 @@ describe('the command line: receipts', function () {
     );
   });
 
-  describe('a receipt that somebody changed fails at', () => {
+  describe('a receipt that was changed fails at', () => {
     const stranger58 = Keypair.generate().publicKey.toBase58();
     const key = Keypair.generate();
     const transaction = bs58.encode(Buffer.alloc(64, 5));

@@ -1,6 +1,7 @@
 /**
- * The life of an agent by commands alone, on a real node: listed, paid, disputed with every possible outcome, slashed,
- * topped up, given another key, delisted, and its collateral returned. Each step checks the balances of every party.
+ * The life of an agent by commands alone, on a real node. It is listed, paid, disputed with every possible outcome,
+ * slashed and topped up. It gets another key, is delisted, and its collateral is returned. Each step checks the
+ * balances of every party.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { PublicKey as Address } from '@solana/web3.js';

@@ -82,7 +82,7 @@ describe('demo creators: process', () => {
     directory.listen(0, '127.0.0.1');
     await once(directory, 'listening');
     const creators = forkCreators();
-    // One honest agent, and one whose misbehaviour has code of its own.
+    // One honest agent, and one that misbehaves.
     const names = ['sandbox-echo', 'sandbox-fails'];
     const agents = await creators.start(names.map((name) => ({ name, listed: true })));
     expect(await complete(agents.get('sandbox-echo')!, execution('before'))).to.equal('before');

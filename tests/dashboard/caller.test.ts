@@ -1,4 +1,4 @@
-/** What a caller does besides calling: creating API keys, reading past executions, and disputing one. */
+/** Other actions of a caller: creating API keys, reading past executions, and disputing one. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';

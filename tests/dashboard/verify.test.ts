@@ -170,7 +170,7 @@ describe('verification of a receipt on the page', function () {
       for (const text of ['sandbox-echo', receipt.task!, receipt.result!, '0.01 USDC', 'Paid out on']) {
         await bought.getByText(text).first().waitFor();
       }
-      // Nothing of the earlier verdict stays beside a file that is no receipt.
+      // Nothing of the earlier verdict stays after a file that is no receipt.
       await drop('no JSON at all');
       await page.getByText('dropped.json is not JSON').waitFor();
       await page.getByRole('region', { name: 'Result' }).waitFor({ state: 'detached' });

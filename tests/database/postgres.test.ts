@@ -122,7 +122,7 @@ describe('PostgreSQL', () => {
       expect(await stored()).to.deep.equal(['a', 'b']);
     });
 
-    it('are all or nothing under a lock, and no other write under the same lock runs beside them', async () => {
+    it('are all or nothing under a lock, and no other write under the same lock runs at the same time', async () => {
       const alone = writes();
       const failed = await thrown(alone.alone(['x'], [insert('a'), insert('a')]));
       expect(failed.code).to.equal('23505');

@@ -137,7 +137,7 @@ describe('deploy/', () => {
 
   it('compose.yaml kills a relay that does not answer, but not one that does not listen', async () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
-    // In a container this kills all processes. Here exit code 9 stands for it.
+    // In a container this kills all processes. Here it exits with code 9 instead.
     const script = (services['relay-1'].healthcheck.test[3] as string)
       .replace("process.kill(-1, 'SIGKILL')", 'process.exit(9)')
       .replace('40_000', '2_000');

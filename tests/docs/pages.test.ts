@@ -1,6 +1,6 @@
 /**
- * Rules for the project's pages: every command and code block is run by a test or gives a reason, every link has a
- * target, and every file, script and suite that they name exists.
+ * Rules for the project's pages. Every command and code block is run by a test or gives a reason. Every link has a
+ * target. Every file, script and suite that they name exists.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

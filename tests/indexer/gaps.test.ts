@@ -66,7 +66,9 @@ describe('indexer, gaps', () => {
     await bench.catchUp(indexer);
   }
 
-  /** The node lists everything from now on. Waits until all tables equal those of an indexer that missed nothing. */
+  /**
+   * Makes the node list everything from now on. Waits until all tables equal those of an indexer that missed nothing.
+   */
   async function heal(clean: string): Promise<void> {
     left.clear();
     const whole = comparable(await bench.backfill(clean));

@@ -131,7 +131,7 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('continues after the node was unreachable, and reports the problem meanwhile', async () => {
+  it('continues after the node was unreachable, and reports the problem in the meantime', async () => {
     const rpc = await proxy(market.node.rpcUrl);
     rpc.cut();
     const { wsUrl } = market.node;

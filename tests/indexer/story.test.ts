@@ -1,6 +1,6 @@
 /**
- * Everything that can happen to settings, listings, grants, executions and archives, indexed twice on a real node: once
- * from events, and once with every log cut, from accounts and instructions alone. Both must show the same rows, equal
+ * Everything that can happen to settings, listings, grants, executions and archives, on a real node. It is indexed
+ * twice: from events, and with every log cut, from accounts and instructions alone. Both must show the same rows, equal
  * to the accounts, and both must be the same after a fresh start.
  */
 import { createTransferInstruction } from '@solana/spl-token';
@@ -23,8 +23,8 @@ const TABLES = [
 ];
 
 /**
- * Removes what depends on when accounts were read: slots, and for closed accounts the last figures of a grant and the
- * exact second of an end, a dispute or its outcome.
+ * Removes what depends on when accounts were read: slots, and some values of closed accounts. Those are the last
+ * figures of a grant and the exact second of an end, a dispute or its outcome.
  */
 const comparable = (rows: Row[]): Row[] =>
   withoutSlots(rows).map((row) => {

@@ -1,6 +1,6 @@
 /**
- * What the indexer trusts, on a real node. Forged log lines change nothing. After a truncated log it reads the
- * accounts. It stops at what it cannot understand.
+ * The indexer's trust in logs, on a real node. Forged log lines change nothing. After a truncated log it reads the
+ * accounts. It stops at an event that it does not know.
  */
 import { createHash } from 'node:crypto';
 import type { Signer, TransactionInstruction } from '@solana/web3.js';

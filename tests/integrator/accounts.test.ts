@@ -59,7 +59,7 @@ describe('an integrator without the service: what the IDL leaves open', () => {
     });
   }
 
-  it('covers every instruction that neither relay nor admin signs', () => {
+  it('covers every instruction that is signed neither by the relay nor by the admin', () => {
     const officials = ['admin', 'pending_admin', 'relay_authority'];
     const owners = ['initialize_config', 'apply_change', 'cancel_change', 'pause_opens', 'remove_relay_authority'];
     const open = idl.instructions.filter(({ name, accounts }) => {

@@ -1,6 +1,7 @@
 /**
- * A chapter of the journey: a newcomer lists an agent beside the demo agents, is paid twice, disputed twice and slashed
- * once, and gets the rest of the collateral back. It moves the chain's clock by three days, so it is the last chapter.
+ * A chapter of the journey: a newcomer lists an agent beside the demo agents. The agent is paid twice, disputed twice
+ * and slashed once, and the rest of the collateral is returned. The chapter moves the chain's clock by three days, so
+ * it is the last one.
  */
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Node's cryptography, which the relay pays by, compared with the verifier of callers' browsers. Both must give the
- * same verdict for every input.
+ * Node's cryptography, which the relay uses before it pays, compared with the verifier of callers' browsers. Both must
+ * give the same verdict for every input.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';

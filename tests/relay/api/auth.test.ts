@@ -1,4 +1,4 @@
-/** API keys at the API: a common suite for every route that needs one, and the rules for a valid key. */
+/** API keys: a common test suite for every route that needs one, and the rules for a valid key. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Route } from '../../../app/relay/http/routes/route.ts';

@@ -168,7 +168,7 @@ describe("a page's session", () => {
       expect((await world.call('/trpc/keys.list', { headers: { cookie } })).status).to.equal(200);
     });
 
-    it('is ignored beside a token, and neither is accepted in place of the other', async () => {
+    it('is ignored next to a token, and neither is accepted in place of the other', async () => {
       const [one, other] = [Keypair.generate(), Keypair.generate()];
       const { cookie } = await signInByCookie(one);
       const { token } = await signIn(other);

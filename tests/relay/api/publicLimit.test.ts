@@ -50,7 +50,7 @@ describe('the limit for requests without a key', () => {
     expect((await send(newClient(), '/v1/agents')).status).to.equal(200);
   });
 
-  it('also applies to work in threads: a paying wallet has its own limit, others share that of their address', async () => {
+  it('also limits work in threads: a paying wallet has its own limit, others share that of their address', async () => {
     const { wallet } = await world.addKey();
     await world.addRecord({ caller: wallet, listing: await world.addListing() });
     const ask = (from: string, of: string | null) => {

@@ -1,6 +1,6 @@
 /**
- * Payment of fees and rent, on the real node: each party's lamports and USDC to the base unit, for sponsored calls,
- * calls from a tank with lent rent, and calls that pay for everything.
+ * Payment of fees and rent, on the real node. Checks each party's lamports and USDC to the base unit, for sponsored
+ * calls, calls from a tank with lent rent, and calls that pay for everything.
  */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';

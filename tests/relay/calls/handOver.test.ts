@@ -163,7 +163,7 @@ describe('refunds that callers cannot receive', function () {
     const record = (await market.record(id!))!;
     await market.node.timeTravel(Number(record.refundAt) + 1);
     const { wallet } = attacker!;
-    // To another account of its own, because its usual one stays frozen.
+    // The payout goes to another account of the attacker, because the usual one stays frozen.
     const seed = { basePubkey: wallet.publicKey, seed: 'refunds' };
     const account = await PublicKey.createWithSeed(wallet.publicKey, seed.seed, TOKEN_PROGRAM_ID);
     const lamports = await market.node.connection.getMinimumBalanceForRentExemption(ACCOUNT_SIZE);

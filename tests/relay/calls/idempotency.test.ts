@@ -175,7 +175,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('runs one of many concurrent requests across both processes and tells the others to wait', async () => {
+  it('runs one of many concurrent requests across both processes, and answers 409 to the others', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;

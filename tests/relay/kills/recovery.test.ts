@@ -1,6 +1,6 @@
 /**
- * Recovery cases outside the kill matrix: stored bytes that expire while the relay is down, an escrow that the chain
- * rolls back, a lost ledger, and two relays on one ledger.
+ * Recovery cases outside the kill matrix: stored bytes that expire during an outage, an escrow that the chain rolls
+ * back, a lost ledger, and two relays on one ledger.
  */
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';

@@ -1,6 +1,6 @@
 /**
- * Headers of calls to a creator's server, over the real node and relay: the expected signing key, the purpose of the
- * call, and a new nonce each time.
+ * Headers of calls to a creator's server, over the real node and relay: the expected signing key, the call's purpose,
+ * and a new nonce each time.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';

@@ -214,7 +214,7 @@ describe('creators: around the answer', function () {
     });
   });
 
-  describe('the listing changes meanwhile', () => {
+  describe('the listing changes during the call', () => {
     /** A new agent, because the change cannot be undone. */
     async function newAgent(name: string) {
       const signingKey = generateSigningKey();

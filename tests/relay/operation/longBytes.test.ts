@@ -13,7 +13,7 @@ describe('long bytes', () => {
     expect([...piecesOf([])]).to.deep.equal([]);
   });
 
-  it('are handled in separate event-loop turns, also beside other work', async () => {
+  it('are handled in separate event-loop turns, also when other work runs', async () => {
     let turn = 0;
     let isOver = false;
     const count = () => {

@@ -1,6 +1,6 @@
 /**
- * The setup for attacks on the operator's SOL: a hundred wallets with keys and full tanks, a relay on a fresh ledger
- * behind a node that can hold transactions back, and an honest caller that calls repeatedly.
+ * The setup for attacks on the operator's SOL. A hundred wallets have keys and full tanks. A relay on a fresh ledger
+ * uses a node that can hold transactions back. An honest caller calls repeatedly.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
@@ -157,9 +157,9 @@ export async function startSiege() {
     /** The first value that a statement selects from the relay's ledger. */
     inLedger,
     /**
-     * Lamports that the operator lost by an attack on a fresh ledger, with the parts that the ledger counts as burnt
-     * and lent, while an honest caller calls repeatedly. `later` runs once the honest calls have ended, because it can
-     * move the clock.
+     * Runs an attack on a fresh ledger while an honest caller calls repeatedly. Returns the lamports that the operator
+     * lost, and the amounts that the ledger counts as burnt and lent. `later` runs once the honest calls have ended,
+     * because it can move the clock.
      */
     async lossBy(attack: () => Promise<void>, later = async () => {}, settings: NodeJS.ProcessEnv = {}) {
       await market.forgetExecutions();

@@ -171,7 +171,7 @@ export async function startStage() {
         await market.node.rpc('surfnet_setAccount', [key.toBase58(), { data: bytes.toString('hex') }]);
       }
     },
-    /** Whether a sweeper holds the lease, and the signature of its unfinished transaction. */
+    /** Returns whether a sweeper holds the lease, and the signature of its unfinished transaction. */
     place: async () => {
       const row = await look((tables) => tables.selectFrom('sweeper').selectAll().executeTakeFirstOrThrow());
       return { isTaken: row.owner !== null, signature: row.signature };

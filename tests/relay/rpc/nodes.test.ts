@@ -129,7 +129,7 @@ describe('two nodes', function () {
     });
   }
 
-  it('leave out a node that stands still until it has caught up', async () => {
+  it('leave out a node that stops advancing until it has caught up', async () => {
     const before = await market.balances();
     const slot = await market.node.connection.getSlot('confirmed');
     const clock = (await market.node.connection.getAccountInfo(CLOCK_ADDRESS))!.data.toString('base64');

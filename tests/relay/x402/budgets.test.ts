@@ -29,7 +29,7 @@ import {
 const TOTAL = PRICE + 5_000n;
 const FEE = 5_000n;
 /**
- * Lamports that a call of an unproven wallet can burn: its open and two failed ends, as with a key, plus its deposit,
+ * Lamports that a call of an unproven wallet can burn. As with a key, its open and two failed ends; plus its deposit,
  * its payment, and its return with two signatures.
  */
 const RISK = 3n * FEE + 12_000n + 3n * FEE;

@@ -153,7 +153,7 @@ describe('the x402 API', function () {
     expect(accepted.extra).to.include({ feePayer: feePayer.publicKey.toBase58(), paymentFlow: 'escrow', payer: null });
   });
 
-  it('asks the node for nothing but a recent blockhash, which all quotes share', async () => {
+  it('asks the node only for a recent blockhash, which all quotes share', async () => {
     const proxy = await startRpcProxy(market.node);
     const { rpcUrl, wsUrl } = proxy;
     const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...doorKey() });
@@ -270,7 +270,7 @@ describe('the x402 API', function () {
     expect((await buy({ task: 'mine' }, accepted, {}, wallet, query)).status).to.equal(200);
   });
 
-  it('accepts no payment while the fee payer has too little SOL, shows that to operators, and sells once it has enough', async () => {
+  it('accepts no payment while the fee payer has too little SOL, reports that to operators, and recovers', async () => {
     const TOO_LITTLE = 1_999_999;
     const fund = (lamports: number) => market.node.fundSol(feePayer.publicKey, lamports);
     const paid = async (task: string) => {

@@ -157,7 +157,7 @@ describe('payments of x402 clients that are interrupted', function () {
     });
   });
 
-  it('charges nothing for a call whose deposit and payment are dropped with their fork while the relay is down', async () => {
+  it('charges nothing for a call whose deposit and payment are dropped with their fork during an outage', async () => {
     relay = await market.startRelayProcess({ STANDSTILL: '1' });
     const one = await prepare(stopAt('paid:after', 'dropped while down'));
     const before = await balances();
@@ -178,7 +178,7 @@ describe('payments of x402 clients that are interrupted', function () {
     expect(await balances()).to.deep.equal(before);
   });
 
-  it('opens nothing from a payment that is dropped with its fork, and charges what the payer still pays once', async () => {
+  it('opens nothing from a payment dropped with its fork, and charges the payers who can still pay once', async () => {
     const { connection } = market.node;
     relay = await market.startRelayProcess({ STANDSTILL: '1' });
     const before = await balances();
