@@ -41,7 +41,7 @@ describe('the admin', function () {
       expect(await row.textContent()).to.include(`${Number(lamports) / 1e9} SOL`);
     }));
 
-  it('sees what is lent and lost, each with its limit, and what payments by x402 need', () =>
+  it('sees lent and lost lamports with their limits, and the balance that payments by x402 need', () =>
     site.visit(ADMIN, async (page) => {
       await page.route('**/trpc/operation.state', async (route) => {
         const response = await route.fetch();

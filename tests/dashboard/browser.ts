@@ -7,7 +7,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Debian's binaries, best first: the headless shell takes half the processor time. */
+/** Debian's binaries, best first: the headless shell takes half of the processor time. */
 const DEBIAN = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const;
 export const { CHROMIUM = DEBIAN.find((path) => existsSync(path)) ?? DEBIAN[1] } = process.env;
 export const BROWSER_ARGUMENTS = [

@@ -150,7 +150,7 @@ describe('the caller', function () {
   /** Stops the page's polling. */
   const stopPolls = (page: Page) => page.addInitScript({ content: 'globalThis.setInterval = () => 0' });
 
-  it('follows a program’s call by events alone: in the list, in the head, and on its own page until it can be disputed', () =>
+  it('follows a program’s call by events alone: in the list, in the header, and on its page until it can be disputed', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await stopPolls(page);
       await page.goto('/executions');
@@ -164,7 +164,7 @@ describe('the caller', function () {
       await page.getByRole('banner').getByText('running').waitFor({ state: 'detached' });
     }));
 
-  it('keeps no stream of events in a hidden tab or after signing out, and reads what it missed when it is shown', () =>
+  it('keeps no event stream in a hidden tab or after signing out, and catches up when shown again', () =>
     site.visit({}, async (page) => {
       const opened = () => page.waitForResponse((answer) => answer.url().endsWith('/v1/events') && answer.ok());
       const closed = () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/v1/events'));

@@ -259,7 +259,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('shows its creator what the agent received, what its server answered, and why a call was refunded', () =>
+  it("shows its creator the request, the server's answer, and why a call was refunded", () =>
     site.visit(CREATOR, async (page) => {
       const asked = watch(page);
       await page.goto(`/creator/${agentId}`);

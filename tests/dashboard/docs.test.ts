@@ -33,7 +33,7 @@ describe('the guide of the page', function () {
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
     }));
 
-  it('leaves the head room for every link of the admin, and two rows on a phone', () =>
+  it('leaves room in the header for every link of the admin, and uses two rows on a phone', () =>
     site.visit({ as: 'Demo admin' }, async (page) => {
       await page.goto('/docs');
       await page.getByRole('banner').getByRole('link', { name: 'Admin' }).waitFor();
@@ -55,7 +55,7 @@ describe('the guide of the page', function () {
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(DESKTOP.width);
     }));
 
-  it('opens the route of a link, below the head, even when the page loads later than the document', () =>
+  it('opens the route of a link, below the header, even when the page loads later than the document', () =>
     site.visit({}, async (page) => {
       for (const id of ['errors', 'executeAgent']) {
         await page.goto(`/docs?${id}#${id}`);

@@ -159,7 +159,7 @@ describe('a marketplace that does not answer', function () {
     return { deposit, expiresAt: time! + constants.depositSeconds };
   }
 
-  it('says that a payment by x402 is being returned, and how much went back once that is known', async () => {
+  it('reports that a payment by x402 is being returned, and the returned amount once it is known', async () => {
     const { visitor } = site;
     const { wallet, keypair_path } = visitor.demo.callers[0]!;
     const { body: called } = await visitor.execute('sandbox-fails', { task: 'Paid by x402' });

@@ -156,7 +156,7 @@ describe('on a slow line, with the keyboard alone', function () {
       },
     ));
 
-  it('a caller buys from it, and disputes the result', () =>
+  it('a caller buys from the agent, and disputes the result', () =>
     visitSlowly(
       CALLER,
       `/agents/${agentId}?tab=run`,
@@ -201,7 +201,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('main').getByText(REPLY).first().waitFor();
     }));
 
-  it('the admin decides', () =>
+  it('the admin decides the dispute', () =>
     visitSlowly('Demo admin', `/admin/disputes/${executionId}`, DECIDED, async (page) => {
       const { visitor } = site;
       const [before, held] = [await visitor.balances(), await collateral()];

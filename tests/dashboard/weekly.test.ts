@@ -16,7 +16,7 @@ describe('the week of a caller and a creator', function () {
   const untilIndexed = (name: string, total: number) =>
     site.visitor.sendUntil(agentPath(name), null, ({ body }) => body.total_executions >= total);
 
-  it("shows an agent's example to everybody, and own last inputs one click away", () =>
+  it("shows an agent's example to everybody, and the wallet's last inputs one click away", () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const task = 'Report on my private text';
       const parameters = { text: 'Rain fell all day. Nobody went out.' };
@@ -38,7 +38,7 @@ describe('the week of a caller and a creator', function () {
       expect(body.status).to.equal('completed');
     }));
 
-  it('shows what the wallet can spend in the head, once it is known, and follows each call', () =>
+  it('shows in the header the amount that the wallet can spend, and follows each call', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const { visitor } = site;
       const wallet = visitor.demo.callers[1]!.wallet;
@@ -64,7 +64,7 @@ describe('the week of a caller and a creator', function () {
       await button.getByText(await shown(), { exact: true }).waitFor();
     }));
 
-  it('shows a running call after a reload and after Back, and in the head of every page', () =>
+  it('shows a running call after a reload and after Back, and in the header of every page', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const task = 'Answer me later';
       await page.goto(`${pathOf('sandbox-slow')}?tab=run`);

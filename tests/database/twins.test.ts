@@ -7,8 +7,8 @@ import { SCHEMAS } from '../../app/database/postgres.ts';
 import { freshPostgres } from '../harness/postgres.ts';
 
 /**
- * Tables that only one database has: full-text search is a table on SQLite and a column on PostgreSQL. Sums that
- * several relays add to are split into parts only on PostgreSQL.
+ * Tables that differ. Full-text search is a table on SQLite and a column on PostgreSQL. Sums that several relays add to
+ * are split into parts only on PostgreSQL.
  */
 const OWN = /^(agent_words|lent_sums$)/;
 const KINDS: Record<string, string> = {

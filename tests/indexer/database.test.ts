@@ -58,7 +58,7 @@ describe('indexer/database', () => {
     close();
   });
 
-  it('reads integers as bigint, keeps WAL, and refuses what a STRICT table refuses', async () => {
+  it('reads integers as bigint, keeps WAL, and refuses values that a STRICT table refuses', async () => {
     const { db, sqlite, close } = openIndex(join(folder, 'index.db'));
     expect(sqlite.pragma('journal_mode', { simple: true })).to.equal('wal');
     const row = { id: 1n, signature: 's', slot: 2n ** 63n - 1n };

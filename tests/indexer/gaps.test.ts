@@ -118,7 +118,7 @@ describe('indexer, gaps', () => {
     await heal('grant.db');
   });
 
-  it('continues without the transaction that prepared a deposit, and shows what was opened from it', async () => {
+  it('continues without the transaction that prepared a deposit, and shows the execution opened from it', async () => {
     const { execution, terms } = await market.openInstruction(NO_KEY);
     const deposit = createAftermath(market).deposit(terms, PRICE);
     left.add(await market.send([deposit.prepare], market.relay));

@@ -119,7 +119,7 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('finds by polling what no WebSocket reports', async () => {
+  it('finds by polling transactions that no WebSocket reports', async () => {
     const ws = await proxy(market.node.wsUrl);
     ws.cut();
     const indexer = await bench.start('polled.db', { wsUrl: ws.url, pollMs: 50 });

@@ -73,7 +73,7 @@ export async function startMarket(existing?: TestNode) {
   const send = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
     sendAndConfirm(connection, instructions, signers);
 
-  /** The open instruction and its terms. The signer lends the rent unless the caller's tank does. */
+  /** The open instruction and its terms. The signer lends the rent unless the caller's gas balance does. */
   const openInstruction = async (keyId: Uint8Array, lender?: 'tank') => {
     const nonce = createNonce(nonceDay(BigInt(await node.now())));
     const executionId = deriveExecutionId(caller.publicKey.toBytes(), nonce);

@@ -243,7 +243,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: 0n });
     });
 
-    it('shows more collateral, a refund by a stranger, and lamports that leave the tank', async () => {
+    it('shows more collateral, a refund by a stranger, and lamports withdrawn from the gas balance', async () => {
       await send([aftermath.topUp(3_000_000n), market.statusInstruction('active')], market.creator);
       expect(await listing()).to.deep.include({ deposited: 9_000_000n, status: 'active' });
       const { execution, instruction, signer } = await market.openInstruction(usedKey, 'tank');

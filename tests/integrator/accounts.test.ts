@@ -52,7 +52,7 @@ function toBeNamed(accounts: Account[]): string[] {
 const accountsOf = (name: string) =>
   idl.instructions.find((candidate) => camelCase(candidate.name) === name)!.accounts as Account[];
 
-describe('an integrator without the service: what the IDL leaves open', () => {
+describe('an integrator without the service: accounts that the IDL leaves open', () => {
   for (const [name, named] of Object.entries(NAMED)) {
     it(`${name}: ${named.join(', ') || 'nothing'} of ${accountsOf(name).length} accounts`, () => {
       expect(toBeNamed(accountsOf(name))).to.deep.equal(named);

@@ -374,7 +374,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(close('four'))).to.equal('CloseTooEarly');
   });
 
-  it('delist_agent, lapse_dispute and return_collateral return what was not slashed', async () => {
+  it('delist_agent, lapse_dispute and return_collateral return the collateral that was not slashed', async () => {
     const back = () => stranger!.send('returnCollateral', null, { listing: listing! });
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
     const [nothing, delisted] = await moved(() => creator!.send('delistAgent', null, { listing: listing! }));

@@ -181,7 +181,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect(await refusal(caller!.send('createGrant', args, {}))).to.equal('AccountExists');
   });
 
-  it('withdraw_gas returns plain transfers, and leaves the tank empty or above the rent minimum', async () => {
+  it('withdraw_gas returns plain transfers, and leaves the gas balance empty or above the rent minimum', async () => {
     const tank = find('SPENDER_SEED', caller!.wallet.toBytes());
     const { wallet } = caller!;
     const deposit = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: tank, lamports: 10_000_000 });

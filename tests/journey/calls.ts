@@ -17,7 +17,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
   const isTold = ([name]: readonly [string, ...unknown[]]) => only === undefined || only.includes(name);
 
   describe('the first calls', () => {
-    it('the first call: 200, 99 to 1, and API, result and chain say the same', async () => {
+    it('the first call answers 200, pays 99 to 1, and API, result and chain agree', async () => {
       const before = await visit().balances();
       const query = 'SELECT city, population FROM csv ORDER BY population DESC LIMIT 2';
       const { status, body } = await visit().execute('csv-analyst', {
@@ -45,7 +45,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       });
     });
 
-    it('text-report, for the other caller', async () => {
+    it('text-report answers the other caller and is paid', async () => {
       const before = await visit().balances();
       const { status, body } = await visit().execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
       expect(status).to.equal(200);
@@ -113,7 +113,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
     }
 
     if (!isTold(['sandbox-paused'])) return;
-    it('sandbox-paused: 422, and nothing is opened', async () => {
+    it('sandbox-paused answers 422, and nothing is opened', async () => {
       const before = await visit().balances();
       const total = (await visit().send('/v1/executions?limit=1', 0)).body.total;
       const answer = await visit().execute('sandbox-paused', { task: 'x' });

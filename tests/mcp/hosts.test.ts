@@ -105,7 +105,7 @@ describe('docs/agents.md', function () {
     await host.close();
   }
 
-  it('a host that connects by address buys', async () => {
+  it('a host that connects by address buys a call', async () => {
     const [{ url, headers }] = entries() as [ServerEntry];
     const host = newHost({});
     const transport = new StreamableHTTPClientTransport(new URL(url!), { requestInit: { headers: headers! } });
@@ -113,7 +113,7 @@ describe('docs/agents.md', function () {
     await buy(host);
   });
 
-  it('a host that starts a process buys, within the budget of the session', async () => {
+  it('a host that starts a process buys calls within the budget of the session', async () => {
     const { command, args, env } = entries()[1]!;
     const host = newHost({ era: 'legacy' });
     const environment = { PATH: process.env.PATH ?? '', HOME: empty, ...env };
@@ -124,7 +124,7 @@ describe('docs/agents.md', function () {
     await buy(host);
   });
 
-  it("the Inspector's command line lists the tools and buys", async () => {
+  it("the Inspector's command line lists the tools and buys a call", async () => {
     const tools = join(empty, 'inspector');
     mkdirSync(tools);
     writeFileSync(join(tools, 'package.json'), '{"private": true}');

@@ -163,7 +163,7 @@ describe('the MCP server', function () {
     expect(before - (await paid())).to.equal(PRICE);
   });
 
-  it('refuses a price above max_cost_usdc, bad parameters and unknown agents, and says what to do', async () => {
+  it('refuses a price above max_cost_usdc, bad parameters and unknown agents, and suggests what to do', async () => {
     const host = await http();
     await free(async () => {
       expect(await host.refused('run_agent', job({ max_cost_usdc: 0.2 }))).to.match(

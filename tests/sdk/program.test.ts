@@ -459,8 +459,8 @@ describe('instruction builders', () => {
   });
 });
 
-describe('the tank', () => {
-  it("is filled by the system program's own transfer", () => {
+describe('the gas balance', () => {
+  it('is filled by a transfer of the system program', () => {
     const deposit = program.depositGas({ from: key(1), wallet: key(2), lamports: 2n ** 64n - 1n });
     expect(deposit.programId.toBase58()).to.equal(SYSTEM);
     expect(Buffer.from(deposit.data)).to.deep.equal(Buffer.concat([u32(2), u64(2n ** 64n - 1n)]));

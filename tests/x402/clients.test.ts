@@ -173,7 +173,7 @@ describe('independent clients of x402', function () {
     });
   }
 
-  it("the program of the page's Code tab buys", async () => {
+  it("the program of the page's Code tab buys a call", async () => {
     // Within the project, so that imports find the packages.
     mkdirSync(join(ROOT, 'target'), { recursive: true });
     const folder = mkdtempSync(join(ROOT, 'target', 'x402-page-'));

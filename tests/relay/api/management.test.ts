@@ -39,7 +39,7 @@ describe('/trpc', () => {
     anonymous().call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name });
 
   describe('config.get', () => {
-    it('returns from the chain what a client needs', async () => {
+    it("returns the chain's settings that a client needs", async () => {
       expect(await anonymous().call('config.get')).to.deep.equal({
         environment: 'test',
         program_id: PROGRAM_ID.toBase58(),
@@ -94,7 +94,7 @@ describe('/trpc', () => {
       world.state.changes = [];
     });
 
-    it('shows everybody what would change, from when, and who can stop it', async () => {
+    it('shows everybody the changed settings, their due time, and the wallets that can stop the change', async () => {
       const tiers = [{ maxPrice: 20_000_000n, deposit: 100_000n }];
       const settings = { ...same, feeBps: 50, minPrice: 20_000n, disputeBondLamports: 1n, exposureMultiple: 0, tiers };
       world.state.changes = [

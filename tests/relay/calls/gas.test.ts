@@ -1,6 +1,6 @@
 /**
  * Payment of fees and rent, on the real node. Checks each party's lamports and USDC to the base unit, for sponsored
- * calls, calls from a tank with lent rent, and calls that pay for everything.
+ * calls, calls from a gas balance with lent rent, and calls that pay for everything.
  */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -109,7 +109,7 @@ describe('fees and refundable deposits', function () {
     expect((await execute(other, 1)).status).to.equal(200);
   });
 
-  it('charges gas to the tank after the trial calls; the relay gets it back with the settle and lends the rent', async () => {
+  it('charges gas to the gas balance after the trial calls; the relay gets it back with the settle and lends the rent', async () => {
     const relay = await startRelay();
     await fillTank(SOL);
     const { moved, answer } = await moves(() => execute(relay));
@@ -119,7 +119,7 @@ describe('fees and refundable deposits', function () {
     expect([record!.gasLamports, record!.rentSponsor.toBase58()]).to.deep.equal([Number(GAS), cold.toBase58()]);
   });
 
-  it('charges gas to the tank for a call that fails and is refunded', async () => {
+  it('charges gas to the gas balance for a call that fails and is refunded', async () => {
     const relay = await startRelay();
     await fillTank(SOL);
     fail();
@@ -180,7 +180,7 @@ describe('fees and refundable deposits', function () {
     expect((await execute(relay)).status).to.equal(200);
   });
 
-  it('rejects: a tank that would keep less than the rent-exempt minimum, or cannot pay the rent', async () => {
+  it('rejects: a gas balance that would fall below the rent-exempt minimum, or cannot pay the rent', async () => {
     const lending = await startRelay();
     const enough = GAS + rents.empty;
     await fillTank(enough - 1n);
@@ -196,14 +196,14 @@ describe('fees and refundable deposits', function () {
     const unsound = await moves(() => execute(alone));
     refusedForGas(unsound.answer, whole + 1n, whole + rents.empty);
     expect(unsound.moved).to.deep.equal({});
-    // The whole tank is enough: the escrow's rent comes back into it.
+    // The whole gas balance is enough: the escrow's rent comes back into it.
     await fillTank(whole);
     const last = await moves(() => execute(alone));
     expect(last.answer.status, last.answer.text).to.equal(200);
     expect(last.moved).to.deep.equal({ ...PAID, tank: -GAS - rents.record });
   });
 
-  it('serves as many concurrent calls as the tank covers, and burns no fee for the others', async () => {
+  it('serves as many concurrent calls as the gas balance covers, and burns no fee for the others', async () => {
     const relay = await startRelay();
     await fillTank(3n * GAS + rents.empty);
     const before = await purses();
@@ -217,7 +217,7 @@ describe('fees and refundable deposits', function () {
     });
   });
 
-  it('charges the tank what it can pay even when every deposit is sponsored', async () => {
+  it('charges the gas balance all that it can pay even when every deposit is sponsored', async () => {
     const relay = await startRelay({ SPONSOR: 'all' });
     expect((await moves(() => execute(relay))).moved).to.include({ authority: -GAS - rents.record - rents.escrow });
     await fillTank(SOL);

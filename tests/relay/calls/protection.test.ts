@@ -123,7 +123,7 @@ describe('protection of the fee payer', function () {
     request(to.url, `/v1/agents/${agent}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
   const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
 
-  /** Runs parallel calls and empties the tank while their opens are in flight. Each costs the relay its fee. */
+  /** Runs parallel calls and empties the gas balance while their opens are in flight. Each costs the relay its fee. */
   async function burn(to: RunningRelay, count = 1, caller = 0): Promise<Answer[]> {
     const holding: (() => void)[] = [];
     held = holding;
@@ -286,7 +286,7 @@ describe('protection of the fee payer', function () {
       expect((await shrunk.answers).map(({ status }) => status)).to.deep.equal(Array(7).fill(200));
     });
 
-    it('burn at most four fees when the tank is emptied, not one for each waiting call', async () => {
+    it('burn at most four fees when the gas balance is emptied, not one for each waiting call', async () => {
       const own = await startAnew();
       const before = await lamports();
       const { inFlight, holding, answers } = await flood(30, 4, own);

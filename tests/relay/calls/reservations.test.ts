@@ -67,7 +67,7 @@ describe('reservations', () => {
       },
     );
 
-  it('give a claim the account balance minus all promises, and count an open until the accounts show it', async () => {
+  it('give a claim the account balance minus all reservations, and count an open until the accounts show it', async () => {
     const row = await claim(mine, 'one', purse({ price: 60n }));
     expect((await refusal(claim(others, 'two', purse({ price: 41n })))).sums).to.include({
       held_wallet: 60n,
@@ -115,13 +115,13 @@ describe('reservations', () => {
     expect((await claim(others, 'two', purse({ slot: 101n }))).state).to.equal('accepted');
   });
 
-  it("give a tank's balance minus all promises, and leave it rent-exempt or empty", async () => {
+  it('give a gas balance minus all reservations, and leave it rent-exempt or empty', async () => {
     const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 10_000n, mayBurn: 0n };
     const twice = purse({ tank: 890_880n + 20_000n });
     expect(await claim(mine, 'one', twice, [byTank])).to.include({ tank_lamports: 10_000n, gas_lamports: 10_000n });
     await claim(others, 'two', twice, [byTank]);
     expect((await refusal(claim(mine, 'three', twice, [byTank]))).sums.held_tank).to.equal(20_000n);
-    // A sponsored call takes nothing from the tank.
+    // A sponsored call takes nothing from the gas balance.
     expect((await claim(mine, 'three', twice, [byTank, ON_HOUSE])).house_lamports).to.equal(ON_HOUSE.house);
     await opened.clear();
     await refusal(claim(mine, 'one', purse({ tank: 10_001n }), [byTank]));

@@ -142,7 +142,7 @@ describe('a change of the rent', function () {
     });
   }
 
-  it('requires the current rent of a tank that lends it, and returns it', async () => {
+  it('requires the current rent of a gas balance that lends it, and returns it', async () => {
     market.setBehaviour(null);
     const tank = tankOf(market.callers[1]!);
     const need = (perByte: number) => GAS + (RECORD + ESCROW + EMPTY) * perByte;
@@ -198,7 +198,7 @@ describe('a change of the rent', function () {
     const tree = await market.node.connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes);
     const archive = await lamportsOf(findArchive(0));
     expect(tree).to.equal((EMPTY + constants.archiveTreeBytes) * 696);
-    // The caller paid the gas of the call with a tank.
+    // The caller paid the gas of the call with a gas balance.
     const spent = tree + archive + (await feesPaid()) - GAS;
     expect(await lamportsOf(market.authority.publicKey)).to.equal(relayAtStart - spent);
     expect(await lamportsOf(tankOf(market.callers[1]!))).to.equal(tankAtStart - GAS);

@@ -1,6 +1,6 @@
 /**
- * The setup for attacks on the operator's SOL. A hundred wallets have keys and full tanks. A relay on a fresh ledger
- * uses a node that can hold transactions back. An honest caller calls repeatedly.
+ * The setup for attacks on the operator's SOL. A hundred wallets have keys and full gas balances. A relay on a fresh
+ * ledger uses a node that can hold transactions back. An honest caller calls repeatedly.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
@@ -124,7 +124,7 @@ export async function startSiege() {
     callPatiently,
     inBatches,
     relayUrl: () => relay.url,
-    /** True if one of these accounts is the honest caller's tank. */
+    /** True if one of these accounts is that of the honest caller's gas balance. */
     isHonest: (accounts: PublicKey[]) => accounts.some((key) => key.equals(honestTank)),
     setPrice(next: number) {
       price = next;

@@ -98,7 +98,7 @@ describe('work in threads', function () {
     expect(await inThread(MODULE, work.double)(payer, 8)).to.equal(16);
   });
 
-  it('rejects: an address whose work took three seconds, or a wallet with fifteen, for as long as it takes', async () => {
+  it('rejects: an address that used 3 s of thread time in 30 s, or a wallet that used 15 s', async () => {
     const busy = inThread(MODULE, work.busy);
     for (const [lane, pieces] of [
       ['strangers', [3_001]],
