@@ -150,7 +150,7 @@ describe('the caller', function () {
   /** Stops the page's polling. */
   const stopPolls = (page: Page) => page.addInitScript({ content: 'globalThis.setInterval = () => 0' });
 
-  it('follows a program’s call by events alone: in the list, in the header, and on its page until it can be disputed', () =>
+  it('follows a program’s call by events alone, in list, header and its page, until it can be disputed', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await stopPolls(page);
       await page.goto('/executions');

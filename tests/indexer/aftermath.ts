@@ -87,7 +87,7 @@ export function createAftermath(market: Market) {
         })),
       }),
 
-    /** A deposit for these terms of an open, which the relay prepares for the caller and pays for. */
+    /** A deposit for these terms of an open. The relay prepares it for the caller and pays its rent. */
     deposit: (terms: program.OpenTerms, price: bigint) => {
       const relay = market.relay.publicKey;
       const quote = { terms: { listing, ...terms }, payer: wallet, price, serviceFee: SERVICE_FEE, usdcMint };

@@ -51,7 +51,7 @@ export async function query(place: string, text: string): Promise<Row[]> {
 
 /**
  * Like `query`, while an indexer in this process rebuilds the index. On SQLite a writer would wait for the rebuild to
- * end and block this process.
+ * end, and keep it from continuing.
  */
 export async function queryDuringRebuild(place: string, text: string): Promise<Row[]> {
   return run(onPostgres ? connected(place) : openDatabase<IndexDatabase>(place, { readonly: true }), text);

@@ -216,7 +216,7 @@ for (const how of ['heard', 'cut'] as const) {
 
     it('shows an upheld dispute whose slash pauses the listing', async () => {
       const [, second] = disputed as [OpenedExecution, OpenedExecution];
-      // Opened and answered in one transaction.
+      // The dispute is opened and resolved in one transaction.
       const answer = aftermath.resolve(second, admin.publicKey, true, 2_000_000n);
       await send([aftermath.dispute(second), answer], market.caller, admin);
       expect(await disputeOf(second)).to.deep.include({

@@ -55,7 +55,7 @@ describe('GET /v1/agents', () => {
         const refunded = { status: 'refunded' as const, result_hash: null, execution_time_ms: null };
         await world.addRecord({ caller: newAddress(), listing, ...refunded, reason: BigInt(k) });
       }
-      // A timeout that is not the creator's fault and an unfinished call: neither counts.
+      // A refund that is not the creator's fault, and an unfinished call: neither counts.
       await world.addRecord({ caller: newAddress(), listing, status: 'refunded', reason: 4n, execution_time_ms: null });
       await world.addRecord({ caller: newAddress(), listing, status: 'open', execution_time_ms: null });
       agents.push({

@@ -360,7 +360,7 @@ describe('event streams', () => {
     await close();
   });
 
-  /** The chain events of a creator's listing, and the handling of them. */
+  /** Adds chain events of a listing, and lets the relay follow them. */
   function chainOf(own: string) {
     const { views, writes } = world.tables;
     const limits = () => ({ ...CONFIG, exposureMultiple: 4 });

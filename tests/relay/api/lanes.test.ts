@@ -19,7 +19,7 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
   });
   after(() => world.stop());
 
-  it('of a wallet that has paid is read at once, and that of another wallet waits with those of strangers', async () => {
+  it('of a wallet that has paid is read at once, that of another wallet waits with those of strangers', async () => {
     const listing = await world.addListing();
     const [paying, fresh] = [await world.addKey(), await world.addKey()];
     await world.addRecord({ caller: paying.wallet, listing });

@@ -109,7 +109,7 @@ describe('fees and refundable deposits', function () {
     expect((await execute(other, 1)).status).to.equal(200);
   });
 
-  it('charges gas to the gas balance after the trial calls; the relay gets it back with the settle and lends the rent', async () => {
+  it('charges gas to the gas balance after the trial calls; the relay gets it back and lends the rent', async () => {
     const relay = await startRelay();
     await fillTank(SOL);
     const { moved, answer } = await moves(() => execute(relay));

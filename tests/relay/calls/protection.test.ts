@@ -262,7 +262,7 @@ describe('protection of the fee payer', function () {
       }
       held = null;
       expect((await answers).map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
-      // The first four of parallel calls are random. Those that waited are served in order.
+      // Which four of the parallel calls come first is random. Those that waited are served in order.
       const waited = served.slice(4).map((task) => Number(task.split(' ')[1]));
       expect(waited).to.deep.equal(waited.toSorted((one, other) => one - other));
       expect(new Set(served).size).to.equal(12);

@@ -67,7 +67,7 @@ describe('reservations', () => {
       },
     );
 
-  it('give a claim the account balance minus all reservations, and count an open until the accounts show it', async () => {
+  it('give a claim the balance minus all reservations, and count an open until the accounts show it', async () => {
     const row = await claim(mine, 'one', purse({ price: 60n }));
     expect((await refusal(claim(others, 'two', purse({ price: 41n })))).sums).to.include({
       held_wallet: 60n,

@@ -28,7 +28,7 @@ import { startWitness, type Witness } from './witness.ts';
 const END_WITHIN_MS = 5_000;
 /** Plus this many times the duration of as many ordinary calls in parallel, because this computer can be busy. */
 const ORDINARY_TIMES = 3;
-/** On PostgreSQL a relay counts as dead when its connection has ended and it has not renewed its lease twice. */
+/** On PostgreSQL a relay counts as dead when its connection has ended and it has missed two renewals of its lease. */
 const SILENT_MS = onPostgres ? (2 * LEASE_MS) / 5 : 0;
 const TIMEOUT_SECONDS = 1;
 
@@ -60,7 +60,7 @@ const POINTS: Record<Ending, string[]> = {
   failed: REFUNDING,
   timeout: REFUNDING,
 };
-/** Points before which nothing was sent, and after which nothing will be: the call ends at no cost. */
+/** A relay killed at these points has sent nothing, and nothing will be sent: the call ends at no cost. */
 const NOTHING_SENT = ['claim:before', 'claim:after', 'openSigned:before'];
 const ERROR_CODES: Record<Ending, string | null> = {
   completed: null,

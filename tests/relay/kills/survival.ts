@@ -180,7 +180,9 @@ async function requireEnded(market: TestMarketplace, relays: RelayHandle[], id: 
   requireTrue(told, id, how);
 }
 
-/** Checks the caller's first answer: the outcome or "not known yet", never a different outcome and never no answer. */
+/**
+ * Checks the answer that the caller got: the outcome or "not known yet", never a different outcome and never no answer.
+ */
 function requireTrue({ task, relay, answer }: Told, id: string, { loses, isKilled }: Disturbance): void {
   if (answer instanceof Error) {
     expect([relay, isKilled], `${task}: ${answer.message}`).to.deep.equal([loses, true]);

@@ -264,7 +264,7 @@ describe('the journal', () => {
     expect(await rejected(mine.claim(execution('one'), 3, free()))).to.be.instanceOf(JournalConflict);
   });
 
-  it('refuses the later of two requests with one key when two relays derive their ids from different days', async () => {
+  it('refuses the later of two requests with one key when two relays use ids of different days', async () => {
     const claimFor = (journal: typeof mine, id: string, rival: string) =>
       journal.claim(execution(id), 1, { ...free(), rivals: [rival] });
     const claims = await Promise.allSettled([

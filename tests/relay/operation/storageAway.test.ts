@@ -121,7 +121,7 @@ describe('results whose storage is away', function () {
   });
 });
 
-// Takes at least two intervals of ten seconds, and does not depend on the database: only on SQLite.
+// Takes twice the ten seconds between the relay's checks, and is the same on every database: runs only on SQLite.
 if (!onPostgres) {
   describe('a relay whose storage of results hangs', function () {
     this.timeout(600_000);

@@ -33,7 +33,7 @@ import {
 const KINDS: Kind[] = ['open', 'settle', 'refund'];
 /** Duration of faults of the whole node. */
 const OUTAGE_MS = 1_500;
-/** Most status requests from the end of a fault to the end of its execution, which takes some seconds. */
+/** Limit of status requests from the end of a fault to the end of its execution, which takes some seconds. */
 const MOST_QUESTIONS = 12;
 
 /** A fault that begins when a transaction of the chosen kind is sent. */
