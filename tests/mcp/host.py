@@ -1,4 +1,4 @@
-"""A host in Python: prints the answer of each tool as a line of JSON. Arguments: url, key, agent, slow agent, seconds."""
+"""A host in Python: prints the answer of each tool as a JSON line. Arguments: url, key, agent, slow agent, seconds."""
 
 import asyncio
 import json
