@@ -1,6 +1,6 @@
 /**
- * The marketplace run by commands alone, on a real node: every setting, every hand it is in, the fees it collected; and
- * what is said to whoever is not the admin.
+ * The marketplace administered by commands alone, on a real node. Covers every setting, every transfer of the admin
+ * role, the collected fees, and the refusals for other wallets.
  */
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -76,7 +76,7 @@ describe('the command line without the service: the admin', function () {
     });
   });
 
-  it('shows the same through the service, and as a table', async () => {
+  it('shows the same settings through the service, and as a table', async () => {
     const { code, stdout, stderr } = await runHere(['admin', 'config', '--base-url', market.relay.url]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.include(`admin: ${admin.publicKey}\npending_admin: -\n`).and.include('treasury_usdc: 0.01\n');
@@ -143,7 +143,7 @@ describe('the command line without the service: the admin', function () {
     expect(await terminal.done(caller, ...open)).to.include({ price_usdc: '0.25' });
   });
 
-  it('withdraws fees to the named account, and never more than there are', async () => {
+  it('withdraws fees to the named account, and never more than the treasury has', async () => {
     const other = market.callers[1]!.usdc;
     const before = await market.amountOf(other);
     const withdraw = ['admin', 'withdraw-treasury'];
@@ -221,7 +221,7 @@ describe('the command line without the service: the admin', function () {
     admin = next;
   });
 
-  it('makes what widens power wait, for everybody to see; the guardian pauses, removes and cancels', async () => {
+  it('delays and shows changes that widen power; the guardian pauses, removes and cancels', async () => {
     const guardian = Keypair.generate();
     const [guard, relay] = [guardian, Keypair.generate()].map(({ publicKey }) => publicKey.toBase58());
     await market.node.fundSol(guardian.publicKey, 1e9);

@@ -1,6 +1,6 @@
 /**
- * What a wallet does by commands after a call: read what it paid or earned, delete what it sent, and get a refund that
- * its account cannot receive.
+ * Commands that a wallet runs after a call: reading its payments, deleting its data, and getting a refund that its
+ * token account cannot receive.
  */
 import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
 import type { Keypair } from '@solana/web3.js';
@@ -47,7 +47,7 @@ describe('the command line: after a call', function () {
   });
 
   const lamportsOf = (address: Keypair['publicKey']) => market.node.connection.getBalance(address, 'confirmed');
-  /** What `statement daily` prints as text. */
+  /** Runs `statement daily` without --json and returns its text. */
   async function printed(wallet: Keypair, ...words: string[]): Promise<string> {
     const keypair = terminal.file('wallet.json', JSON.stringify([...wallet.secretKey]));
     const { code, stdout, stderr } = await runHere(['statement', 'daily', '--keypair', keypair, ...base, ...words]);
@@ -55,7 +55,7 @@ describe('the command line: after a call', function () {
     return stdout;
   }
 
-  it('statement daily shows to the unit what moved, to the caller and to the creator, as JSON, CSV and table', async () => {
+  it('statement daily shows each payment to the base unit, to caller and creator, as JSON, CSV and table', async () => {
     const before = await market.balances();
     const first = new Date((await market.node.now()) * 1_000).toISOString().slice(0, 10);
     market.setBehaviour(({ execution_id, task }, _response, reply) =>
@@ -77,7 +77,7 @@ describe('the command line: after a call', function () {
     };
     expect(moved.paid).to.equal(BigInt(COMPLETED) * PRICE);
     expect(moved.earned + moved.fee).to.equal(moved.paid);
-    // The day may end meanwhile.
+    // The day can end during the test.
     const range = ['--from', first, '--to', new Date(Date.parse(first) + 86_400_000).toISOString().slice(0, 10)];
     const read = (wallet: Keypair, role: string): Promise<DailyStatement> =>
       terminal.done(wallet, 'statement', 'daily', '--role', role, ...range, ...base);
@@ -116,7 +116,7 @@ describe('the command line: after a call', function () {
     expect(table.map((line) => line.split(/ +/))).to.deep.equal(rows);
   });
 
-  it('execution delete deletes what was sent and received once no dispute can need it, and moves nothing', async () => {
+  it('execution delete deletes task and result once no dispute can need them, and moves nothing', async () => {
     const early = await terminal.refused(stranger, 'execution', 'delete', paid, ...base);
     expect(early).to.include('has no content of an execution of this wallet');
     expect(await terminal.refused(caller, 'execution', 'delete', paid, ...base)).to.match(
@@ -143,7 +143,7 @@ describe('the command line: after a call', function () {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('execution refund --hand-over and close-escrow give a caller whose account cannot receive its price and deposit', async () => {
+  it('execution refund --hand-over and close-escrow return money to a caller whose account is unusable', async () => {
     const { usdc } = market.callers[0]!;
     const { connection } = market.node;
     const before = await market.balances();
@@ -179,7 +179,7 @@ describe('the command line: after a call', function () {
     await sendTransaction(connection, [take], keypairSigner(caller));
     expect(await market.balances()).to.deep.equal(before);
 
-    // The record may be gone before the account is empty.
+    // The record can be closed before its escrow account is empty.
     const endedAt = Number((await market.record(id))!.settledAt);
     await market.node.timeTravel(endedAt + constants.endedRecordSeconds + 1);
     await terminal.done(stranger, 'execution', 'close', id);

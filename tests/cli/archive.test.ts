@@ -1,4 +1,7 @@
-/** `archive run`, `verify` and `rebuild` on a real node: what a stranger can do and find out without believing anybody. */
+/**
+ * `archive run`, `verify` and `rebuild` on a real node: everything that a stranger can do and verify without trusting
+ * anybody.
+ */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -75,7 +78,7 @@ describe('the command line: the archive', function () {
     expect(await balances()).to.deep.equal(before);
   });
 
-  it('run lets a stranger return all rent, and charges the stranger the tree and the fees', async () => {
+  it('run lets a stranger return all rent, and the stranger pays for the tree and the fees', async () => {
     const before = await balances();
     const rent = await recordLamports();
     const done = await terminal.done(stranger, 'archive', 'run', '--make-tree');
@@ -151,7 +154,7 @@ describe('the command line: the archive', function () {
   });
 
   describe('verify rejects', () => {
-    /** What a service that lies answers, made of what the relay says. */
+    /** Changes the relay's answer into that of a lying service. */
     let lie: (proof: ExecutionArchive) => ExecutionArchive;
     let url: string;
     const liar = createServer(async (request, response) => {

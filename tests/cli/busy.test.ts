@@ -1,6 +1,6 @@
 /**
- * A service that is busy, or breaks off, before it answers: a real relay behind a server that turns the first request
- * for each address away. What is safe to repeat is repeated, and said; what is not is not.
+ * A service that is busy or breaks the connection: a real relay behind a server that refuses the first request for each
+ * address. The command repeats and reports only requests that are safe to repeat.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -33,7 +33,7 @@ describe('the command line at a busy service', function () {
   let terminal: ReturnType<typeof createTerminal>;
   let front: Server;
   let service: string[];
-  /** How often each address was asked for since `turnAway` was set. */
+  /** Number of requests for each address since `turnAway` was set. */
   let asked: Map<string, number>;
   let turnAway: { how: TurnAway; always?: RegExp };
 
@@ -116,7 +116,7 @@ describe('the command line at a busy service', function () {
     set(busy(0));
     expect(await terminal.refused(market.creator, ...create)).to.include('Too much to do (service_unavailable)');
     expect([timesAsked(/v1\/metadata/), timesAsked(/listings\.test/)]).to.deep.equal([2, 1]);
-    // Turned away once already, this address is let through now.
+    // This address was refused once already, so it is let through now.
     expect((await terminal.done(market.creator, ...create)).creator).to.equal(market.creator.publicKey.toBase58());
   });
 
@@ -140,7 +140,7 @@ describe('the command line at a busy service', function () {
     const patience = { repeats: Number.POSITIVE_INFINITY, totalMs: 3_000, onRepeat };
     const error = await repeat(request, patience).catch((reason) => reason);
     expect(error).to.be.instanceOf(MarketplaceError);
-    // Each about twice the one before, all of them within the time; a busy computer fits fewer in.
+    // Each pause is about twice the one before, and all fit into the time limit. A busy computer fits fewer.
     for (const [count, pauseMs] of pauses.entries()) expect(pauseMs).to.be.closeTo(250 * 2 ** count, 62.5 * 2 ** count);
     expect(pauses).to.have.length.greaterThan(0);
   });

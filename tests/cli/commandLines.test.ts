@@ -1,4 +1,4 @@
-/** Every command of the project explains itself, and refuses a word or an option that it does not know with exit code 2. */
+/** Every command of the project prints help, and refuses an unknown word or option with exit code 2. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,9 +6,9 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** These read their command line with the same function as `start`, which refuses options for all of them. */
+/** These parse their command line with the same function as `start`, which refuses unknown options for all of them. */
 const AS_START = ['relay', 'indexer', 'migrate', 'bench', 'fuzz', 'chaos'];
-/** As package.json has them. */
+/** The commands as in package.json. */
 const COMMANDS: Record<string, string> = {
   start: 'app/local/main.ts',
   relay: 'app/relay/main.ts',
@@ -39,7 +39,7 @@ describe('command lines', function () {
 
   for (const [name, file] of Object.entries(COMMANDS)) {
     it(`npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`, async () => {
-      // The first bundles its modules; the others find them.
+      // The first run bundles the modules; the others reuse the bundle.
       const help = await run(file, '--help');
       const words = AS_START.includes(name) ? ['unheard-of'] : ['unheard-of', '--unheard-of'];
       const refused = await Promise.all(words.map((word) => run(file, word)));

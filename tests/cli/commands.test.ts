@@ -1,4 +1,7 @@
-/** The command line as creators and callers use it on a running local network, with an agent of ours beside the demo ones. */
+/**
+ * The command line as creators and callers use it on a running local network, with one more agent beside the demo
+ * agents.
+ */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -175,7 +178,7 @@ describe('the command line', function () {
     expect(shown.tags).to.deep.equal(['writing']);
   });
 
-  it('creates a key that works, lists it and revokes it here and on-chain', async () => {
+  it('creates a key that works, lists it, and revokes it in the service and on-chain', async () => {
     const caller = demo.callers[1] as DemoFile['callers'][number];
     const wallet = new PublicKey(caller.wallet);
     const made = await local(
@@ -233,7 +236,7 @@ describe('the command line', function () {
     ]);
     expect(code, stderr).to.equal(0);
     const api = createClient({ baseUrl: demo.base_url, apiKey: caller.api_key });
-    // The service learns it from the index, once that has read the block.
+    // The service learns of it from the index, once the index has read the block.
     const refused = await untilFound('the key is refused', () =>
       api.listExecutions().then(
         () => null,

@@ -42,7 +42,7 @@ describe('the command line of a creator', function () {
     expect(checks.map((check: { name: string }) => check.name)).to.deep.equal(names);
   });
 
-  it('says what was sent, what came back and what was expected, and exits 1, if a check fails', async () => {
+  it('reports what was sent, received and expected, and exits 1, if a check fails', async () => {
     const other = signingKeyAddress(generateSigningKey());
     const { code, stdout, stderr } = await test(18_788, '--keys-port', '18788', '--signing-key', other);
     expect([code, stdout]).to.deep.equal([1, 'ok: false\npassed: 4\nfailed: status\n']);
@@ -54,7 +54,7 @@ describe('the command line of a creator', function () {
       .and.contain('1 of 5 checks failed. A paid call would be refunded.');
   });
 
-  it('explains how a server comes to trust the command, if it refuses its signature', async () => {
+  it('explains how to make a server trust the command, if the server refuses its signature', async () => {
     const keys = createCreatorServer({ signingKey: generateSigningKey(), execute: () => ({ result: '' }) });
     keys.removeAllListeners('request').on('request', (_, response) => void response.end('{"keys": []}'));
     await once(keys.listen(18_789, '127.0.0.1'), 'listening');

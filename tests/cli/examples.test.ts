@@ -1,6 +1,6 @@
 /**
- * The examples as a first creator uses them, with nothing but Node and Python: keys and money by the command line, the
- * agent of examples/creator.py listed from examples/agent.json, called, and failing.
+ * The examples as a new creator uses them, with only Node and Python. The command line creates keys and money. The
+ * agent of examples/creator.py is listed from examples/agent.json, is called, and fails.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const LISTING = JSON.parse(readFileSync(join(EXAMPLES, 'agent.json'), 'utf8')) a
 
 describe('examples/agent.json and examples/creator.py', function () {
   this.timeout(600_000);
-  // Each step stands on the one before it.
+  // Each step depends on the one before it.
   this.bail(true);
   const dataDir = newDirectory();
   const path = (name: string): string => join(dataDir, name);
@@ -33,7 +33,7 @@ describe('examples/agent.json and examples/creator.py', function () {
   let endpoint: string;
   let agentId: string;
 
-  /** A command's result. */
+  /** Runs a command and returns its result. */
   const run = async (...words: string[]) => {
     const { code, stdout, stderr } = await runHere([...words, '--json'], { DATA_DIR: dataDir });
     expect(code, stderr).to.equal(0);

@@ -1,6 +1,6 @@
 /**
- * A wallet that pays, looks and takes back by commands alone, on a real node: what every party holds after each, and
- * what is said to whoever comes too early or with the wrong key.
+ * A wallet opens, reads and refunds executions by commands alone, on a real node. Checks the balances of every party
+ * after each command, and the refusals for a command that is too early or signed by the wrong key.
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -15,11 +15,11 @@ import { startMarketplace, type TestMarketplace } from '../harness/node/marketpl
 import { createTerminal, runHere } from './run.ts';
 
 const PRICE = 250_000n;
-/** A refunded record stays three days after its refund. */
+/** A refunded record is kept three days after its refund. */
 const KEPT_SECONDS = 259_200;
-/** What an open parks for the settle unless told otherwise. */
+/** Default of the gas that an open reserves for the settle, in lamports. */
 const GAS = 10_000n;
-/** One signature. */
+/** Fee of one signature, in lamports. */
 const FEE = 5_000n;
 
 describe('the command line without the service: executions', function () {
@@ -56,7 +56,7 @@ describe('the command line without the service: executions', function () {
     const words = ['--task', 'sums', '--parameters', '{"a":1}', '--timeout-seconds', '30', '--nonce-tail', tail];
     const lamports = await lamportsOf(caller);
     const opened = await open(...words);
-    // The UTC day as it was an hour ago, as a little-endian u32, goes before the tail.
+    // The nonce begins with the UTC day of one hour ago, as a little-endian u32, followed by the tail.
     const day = Buffer.alloc(4);
     day.writeUInt32LE(Math.floor((Number(await readClock(market.node.connection)) - 3_600) / 86_400));
     const nonce = `${day.toString('hex')}${tail}`;
@@ -71,7 +71,7 @@ describe('the command line without the service: executions', function () {
       request_hash: Buffer.from(requestHash('sums', { a: 1 })).toString('hex'),
     });
     expect(await held()).to.deep.equal({ ...before, caller: before.caller - PRICE });
-    // The record's account holds the gas beside its rent.
+    // The record's account holds the gas in addition to its rent.
     const lent = (await rentOf(findExecution(id))) + (await rentOf(findEscrow(findExecution(id))));
     expect(await lamportsOf(caller)).to.equal(lamports - lent - FEE);
 
@@ -160,7 +160,7 @@ describe('the command line without the service: executions', function () {
     const refunded = await terminal.done(stranger, 'execution', 'refund', executionId);
     expect(refunded).to.include({ amount_usdc: '0.25', destination: usdc.toBase58() });
     expect(await held()).to.deep.equal({ ...before, caller: before.caller + PRICE });
-    // No relay ended it: the gas comes back too.
+    // No relay ended it, so the gas is returned too.
     expect(await lamportsOf(caller)).to.equal(callerLamports + rent + GAS);
     const after = await terminal.look('execution', 'show', executionId);
     expect(after).to.include({ status: 'refunded', escrow_usdc: null });
@@ -255,7 +255,7 @@ describe('the command line without the service: executions', function () {
     expect(await terminal.refused(stranger, 'keys', 'update', keyId, '--total', '5')).to.equal(
       `The wallet ${stranger.publicKey} has no key ${keyId} on this chain.\n`,
     );
-    // It has expired meanwhile, and a change of another limit does not make it live.
+    // The key has expired meanwhile. A change of another limit does not renew it.
     expect(await terminal.refused(caller, 'keys', 'update', keyId, '--total', '5')).to.match(
       /\(GrantExpiryOutOfBounds\)\. The key would expire at 20\S+Z; the chain's clock shows 20\S+Z\.\n$/,
     );

@@ -1,6 +1,6 @@
 /**
- * The tank by commands alone, on a real node: what wallet and tank hold after each, to the lamport, how much of it a key
- * may take, and what is said to whoever asks for too much. And a dispute's rent, which comes back by a command too.
+ * The gas balance by commands alone, on a real node. Checks wallet and gas balance to the lamport after each command,
+ * the limits of a key, and the refusals. Also the rent of a dispute, which a command returns.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -10,14 +10,14 @@ import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { createTerminal, runHere } from './run.ts';
 
-/** One signature. */
+/** Fee of one signature, in lamports. */
 const FEE = 5_000n;
-/** An ended dispute stays 30 days. */
+/** An ended dispute is kept 30 days. */
 const KEPT_SECONDS = 2_592_000;
 
 describe('the command line without the service: gas', function () {
   this.timeout(600_000);
-  // Each step stands on the one before it.
+  // Each step depends on the one before it.
   this.bail(true);
   let market: TestMarketplace;
   let terminal: ReturnType<typeof createTerminal>;
@@ -87,7 +87,8 @@ describe('the command line without the service: gas', function () {
       caller: before.caller - 2_000_000n - (await lamportsOf(address)) - FEE,
       tank: before.tank + 2_000_000n,
     });
-    // The default: 500 calls of 0.1 USDC in a period of 50 USDC, and for each 20,000 lamports and the deposits.
+    // By default the key allows 500 calls of 0.1 USDC in a period of 50 USDC, and 20,000 lamports and the deposits for
+    // each call.
     const plain = await create();
     expect((await grantOf(plain.api_key)).limits).to.include({ maxGasLamports: 20_000, maxLamports: 2_510_000_000n });
     expect(plain.max_lamports).to.equal('2510000000');
@@ -95,7 +96,7 @@ describe('the command line without the service: gas', function () {
     expect((await grantOf(uncapped.api_key)).limits.maxLamports).to.equal(0n);
   });
 
-  it('take returns a part or all of it to the wallet', async () => {
+  it('take returns a part or all of the gas balance to the wallet', async () => {
     const before = await held();
     const some = await terminal.done(caller!, 'gas', 'take', '0.004');
     expect(some).to.include({ taken_sol: '0.004', gas_lamports: String(before.tank - 4_000_000n) });
@@ -171,7 +172,7 @@ describe('the command line without the service: gas', function () {
     expect(await held()).to.deep.equal(before);
 
     const rent = await lamportsOf(dispute);
-    // The relay's sweeper closes disputes as well, and would be first.
+    // The relay's sweeper also closes disputes, and would be first.
     await market.relay.kill();
     await market.node.timeTravel(Date.parse(resolved_at) / 1000 + KEPT_SECONDS);
     expect(await terminal.done(stranger!, 'dispute', 'close', id)).to.include({

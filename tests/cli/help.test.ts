@@ -1,4 +1,4 @@
-/** What every command owes before it does anything: help, JSON for scripts, and an answer at once. */
+/** Rules for every command before it runs: help, JSON for scripts, and a fast start. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { pagePaths, readPage } from '../docs/markdown.ts';
 import { ROOT } from '../local/start.ts';
 import { runHere } from './run.ts';
 
-/** The words of every command that does something. */
+/** The full names of all commands, without groups. */
 function leavesOf(command: Command, words: string[] = []): string[][] {
   if (command.commands.length === 0) return [words];
   return command.commands.flatMap((child) => leavesOf(child, [...words, child.name()]));
@@ -20,7 +20,7 @@ const COMMANDS = readPage('docs/commands.md');
 
 const dataUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
 
-/** Notes where every module lies that is asked for, in the file that LOADED names. */
+/** Logs the address of every module that is imported, into the file that LOADED names. */
 const HOOKS = dataUrl(`
   import { appendFileSync } from 'node:fs';
   export async function resolve(specifier, context, next) {
@@ -43,7 +43,7 @@ describe('the command line before a command runs', function () {
   const directory = mkdtempSync(join(tmpdir(), 'cli-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
 
-  /** The modules that a run of the command line asks for. */
+  /** The modules that a run of the command line imports. */
   const loadedBy = (words: string[]): Promise<{ code: number; modules: string[] }> =>
     new Promise((resolve) => {
       const log = join(directory, `${words.join('-')}.txt`);
@@ -80,7 +80,7 @@ describe('the command line before a command runs', function () {
     const start = COMMANDS.indexOf('| `npm run cli --` |');
     const table = COMMANDS.slice(start, COMMANDS.indexOf('\n\n', start));
     for (const [group, name] of leavesOf(program)) {
-      // A group's rows begin with its name; the ones after it have an empty first cell.
+      // A group's rows begin with its name; the rows after it have an empty first cell.
       const rows = new RegExp(`\\| \`${group}\` \\|.*\\n(?:\\| \\|.*\\n?)*`).exec(table)?.[0] ?? '';
       expect(rows, `${group} ${name}`).to.match(new RegExp(`\`${name}[ \`]`));
     }

@@ -1,4 +1,4 @@
-/** Files of wallets and signing keys, made without any other tool. */
+/** Key files of wallets and signing keys, created without any other tool. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Restrictions and rotation of keys, webhooks, and starting what a wallet opened itself, as a person types them; a real service. */
+/**
+ * Key restrictions and rotation, webhooks, and starting an execution that the wallet opened itself, by commands on a
+ * real service.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

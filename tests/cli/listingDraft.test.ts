@@ -1,4 +1,4 @@
-/** A creator's FILE.json: what is accepted, and that a refusal names the field and the rule. */
+/** A creator's FILE.json: accepted files, and refusals that name the field and the rule. */
 import { expect } from 'chai';
 import { depositFor, type ListingDraftInput, parseListingDraft } from '../../app/sdk/wallet/listingDraft.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
@@ -22,7 +22,7 @@ describe('the description of an agent', () => {
     expect(file.price).to.equal(250_000n);
     expect(file.timeoutSeconds).to.equal(60);
     expect(file.minTimeoutSeconds).to.equal(1);
-    // research is bit 0 and writing bit 7 of the standard taxonomy.
+    // `research` is bit 0 and `writing` bit 7 of the standard taxonomy.
     expect(file.tagMask).to.equal(0b1000_0001);
     expect(file.metadata.custom_tags).to.deep.equal(['summaries']);
     expect(file.metadata).to.have.all.keys(

@@ -1,4 +1,4 @@
-/** Money and time on the local network, as a person trying it out asks for them; and nowhere else. */
+/** `local fund` and `local travel`: they work on the local network and nowhere else. */
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -73,15 +73,15 @@ describe('the command line on the local network', function () {
   it('travel moves the clock by the given hours, and calls are paid and completed after each move', async () => {
     const api = createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
     const agentId = demo.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
-    // Ten minutes past midnight ids are still of the day before, and those of a day before that are refused.
+    // Ten minutes past midnight, ids still carry the day before, and ids of the day before that are refused.
     const beforeMidnight = 24 - ((Date.now() / 3_600_000 + 1.5) % 24);
     for (const hours of [1.5, Math.round((72 + beforeMidnight + 1 / 6) * 100) / 100, 24]) {
       const { from, now } = await done('travel', String(hours));
       const travelled = seconds(now) - seconds(from);
-      // The clock itself runs on meanwhile, on a busy computer for a while.
+      // The clock also runs on during the command, longer on a busy computer.
       expect(travelled).to.be.within(hours * 3_600, hours * 3_600 + 600);
       const answer = await api.execute(agentId, { task: `after ${hours} hours` });
-      // What was on its way when the clock jumped can take longer than a call waits.
+      // A call can take longer than it waits, because of work that was in progress when the clock jumped.
       expect(answer.status).to.be.oneOf(['completed', 'running']);
       const record = await ended(api, answer.execution_id);
       expect(record.status).to.equal('completed');
@@ -146,7 +146,7 @@ describe('the command line on the local network', function () {
   });
 });
 
-/** The execution once it has ended, or as it is after a minute. */
+/** The execution once it has ended, or its state after a minute. */
 async function ended(api: ReturnType<typeof createClient>, executionId: string) {
   const patientUntil = Date.now() + 60_000;
   for (;;) {

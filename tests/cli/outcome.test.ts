@@ -1,6 +1,6 @@
 /**
- * What a command says of a transaction when the node behaves badly: unknown where it is unknown, failed only where it is
- * certain. The node is a real one behind a server that spoils `sendTransaction`.
+ * How a command reports a transaction when the node misbehaves: as failed only if that is certain, otherwise as
+ * unknown. The node is a real one behind a server that breaks `sendTransaction`.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -12,7 +12,9 @@ import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { cli, createTerminal, type Run } from './run.ts';
 
-/** `silent`: takes the transaction and never answers again. `lossy`: says that it took it, and does not. */
+/**
+ * `silent`: accepts the transaction and never answers again. `lossy`: claims to accept the transaction and drops it.
+ */
 type Fault = 'silent' | 'lossy';
 
 async function readBody(request: IncomingMessage): Promise<string> {
@@ -21,7 +23,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** A signed transaction begins with the count of signatures, one byte, and its first signature. */
+/** A signed transaction begins with the number of signatures, one byte, and its first signature. */
 const signatureOf = (base64: string): string => bs58.encode(Buffer.from(base64, 'base64').subarray(1, 65));
 
 async function startBadNode(rpcUrl: string, fault: Fault) {
@@ -71,7 +73,7 @@ describe('the command line and a node that behaves badly', function () {
     earlier = [await held(0), await held(1)];
     const open = ['execution', 'open', market.agentId, '--task', 'x'];
     const commands = [open, open, ['keys', 'create', '--name', 'lost', '--base-url', market.relay.url]];
-    // Together, as each takes the patience of a person.
+    // In parallel, because each runs until the command's long timeout.
     runs = commands.map((words, index) => {
       const { secretKey } = market.callers[index % 2]!.wallet;
       const keypair = terminal.file(`wallet-${index}.json`, JSON.stringify([...secretKey]));
@@ -89,7 +91,7 @@ describe('the command line and a node that behaves badly', function () {
     expect({ code, stdout }).to.deep.equal({ code: 3, stdout: '' });
     expect(nodes[0]!.sent).to.have.length(1);
     expect(stderr).to.include(`The outcome is unknown: the transaction ${nodes[0]!.sent[0]} was sent`);
-    // It was carried out, so that calling it failed would have been false; and its id was told beforehand.
+    // The execution was opened, so reporting a failure would be false. Its id was printed before.
     expect(await held(0)).to.equal(earlier[0]! - 250_000n);
     const [id] = /[0-9a-f-]{36}/.exec(stderr) ?? [];
     expect(await terminal.look('execution', 'show', String(id))).to.include({ status: 'open', escrow_usdc: '0.25' });

@@ -1,6 +1,6 @@
 /**
- * `execution receipt` and `execution verify` on a real node: what holds, what is found where somebody changed the receipt,
- * and what is left of it once its record has been archived.
+ * `execution receipt` and `execution verify` on a real node: a valid receipt, changed receipts, and a receipt after its
+ * record was archived.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -19,7 +19,7 @@ import { ROOT } from '../local/start.ts';
 import { NOBODY, named, of, PURE, type ReceiptStage, startReceiptStage } from './receiptStage.ts';
 import { runHere } from './run.ts';
 
-/** Of a tree's account: how many changes it keeps, behind sequence number and latest change. */
+/** Offset in a tree's account of the number of kept changes, after sequence number and index of the latest change. */
 const KEPT_OFFSET = 56 + 16;
 
 describe('the command line: receipts', function () {
@@ -122,7 +122,7 @@ describe('the command line: receipts', function () {
       "owner of the caller's account": stage.market.callers[0]!.wallet.publicKey.toBase58(),
     });
 
-    // Its record may be closed since: the transactions still show the refund.
+    // Its record can be closed by now: the transactions still show the refund.
     const lie =
       (method: string, alter: (text: string) => string): CallRule =>
       async (call, forward) =>
@@ -130,7 +130,7 @@ describe('the command line: receipts', function () {
     stage.proxy.onCall(lie('getAccountInfo', (text) => text.replace(/"value":\{.*\}(?=\})/, '"value":null')));
     const closed = await stage.run(id, stage.proxy.rpcUrl);
     expect({ code: closed.code, ...JSON.parse(closed.stdout) }).to.include({ code: 0, ...refunded });
-    // The caller's account must show all of it.
+    // The caller's balance must show the full refund.
     const balance = before.callers[0]!;
     stage.proxy.onCall(lie('getTransaction', (text) => text.replaceAll(`"${balance}"`, `"${balance - 1n}"`)));
     const short = await stage.run(id, stage.proxy.rpcUrl);
@@ -174,7 +174,7 @@ describe('the command line: receipts', function () {
     );
   });
 
-  describe('a receipt that somebody changed fails at', () => {
+  describe('a receipt that was changed fails at', () => {
     const stranger58 = Keypair.generate().publicKey.toBase58();
     const key = Keypair.generate();
     const transaction = bs58.encode(Buffer.alloc(64, 5));
@@ -355,7 +355,7 @@ describe('the command line: receipts', function () {
 
     it('accepts a new proof of the same leaf when the tree has outgrown the old one', async () => {
       const { tree } = archived.archive!;
-      // As the account is once 64 leaves have come: it keeps fewer roots than there were.
+      // The account after 64 more leaves: it keeps fewer roots than there were.
       const grown: CallRule = async ({ method, params }, forward) => {
         if (method !== 'getAccountInfo' || params[0] !== tree) return null;
         // biome-ignore lint/suspicious/noExplicitAny: an answer of a node

@@ -1,4 +1,4 @@
-/** A receipt against nodes that lie, fail or are of another chain: what they can make of it, and what they cannot. */
+/** A receipt verified at nodes that lie, fail or are of another chain. */
 import { expect } from 'chai';
 import { LISTING_OFFSETS, RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
@@ -8,7 +8,7 @@ import { startNode } from '../harness/node/node.ts';
 import type { CallRule } from '../harness/node/rpcProxy.ts';
 import { NOBODY, named, of, PURE, type ReceiptStage, startReceiptStage } from './receiptStage.ts';
 
-describe('the command line: receipts and nodes that are not to be trusted', function () {
+describe('the command line: receipts and untrusted nodes', function () {
   this.timeout(600_000);
   let stage: ReceiptStage;
   let receipt: Receipt;

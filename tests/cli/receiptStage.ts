@@ -1,4 +1,7 @@
-/** What the tests of receipts share: a marketplace with an agent that names executions, and a node that a test can make lie. */
+/**
+ * Shared by the tests of receipts: a marketplace with an agent that names executions, and a node that a test can make
+ * lie.
+ */
 import { expect } from 'chai';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
@@ -9,9 +12,9 @@ import { failedAnswer, goodAnswer, startMarketplace } from '../harness/node/mark
 import { type CallRule, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { createTerminal, type Run, runHere } from './run.ts';
 
-/** What a node has no say in. */
+/** Checks that need no node. */
 export const PURE: CheckName[] = ['shape', 'result_hash', 'signature', 'request_hash', 'execution_signature'];
-/** Where nobody answers. */
+/** An address where no server listens. */
 export const NOBODY = 'http://127.0.0.1:1';
 
 export const named = (checks: Check[], state: Check['state']): CheckName[] =>
@@ -47,10 +50,10 @@ export async function startReceiptStage() {
     take: (id: string, ...words: string[]) =>
       terminal.done(wallet, 'execution', 'receipt', id, '--base-url', market.relay.url, ...words),
     write: (name: string, given: unknown): string => terminal.file(name, JSON.stringify(given)),
-    /** The command, with a service or without. */
+    /** Runs `execution verify`, with a service or without one. */
     run: (given: string, rpcUrl = market.node.rpcUrl, baseUrl = NOBODY): Promise<Run> =>
       runHere(['execution', 'verify', given, '--rpc-url', rpcUrl, '--base-url', baseUrl, '--json']),
-    /** By the library, past what a test decides about the node's answers. */
+    /** Verifies with the library, while `rule` changes the node's answers. */
     async verifyBy(rule: CallRule | null, given: Receipt): Promise<Check[]> {
       proxy.onCall(rule);
       const checks = await verifyReceipt(given, { rpcUrl: proxy.rpcUrl });

@@ -1,4 +1,4 @@
-/** Runs the command line: as a process, as a person does; or in this process, where a test takes a hundred steps. */
+/** Runs the command line: as a process, as a person does, or in this process, for tests with many steps. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs the CLI with these arguments and nothing of this process's environment that it reads. */
+/** Runs the CLI with these arguments, without the settings that this process inherited. */
 export function cli(args: string[], env: Record<string, string> = {}): Promise<Run> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SETTINGS.includes(name)));
   const options = { cwd: ROOT, env: { ...inherited, ...env } };
@@ -26,12 +26,12 @@ export function cli(args: string[], env: Record<string, string> = {}): Promise<R
   });
 }
 
-/** What a command reads of the environment. */
+/** The environment variables that commands read. */
 const SETTINGS = ['MARKETPLACE_URL', 'SOLANA_RPC_URL', 'SOLANA_KEYPAIR', 'DATA_DIR', 'INIT_CWD'];
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** The same, without a process of its own, one after the other: what it prints is caught at the console. */
+/** Like `cli`, but in this process, one command after another. Output is captured from the console. */
 export function runHere(words: string[], env: Record<string, string> = {}): Promise<Run> {
   const run = last.then(() => runAlone(words, env));
   last = run;
@@ -60,7 +60,7 @@ async function runAlone(words: string[], env: Record<string, string>): Promise<R
   }
 }
 
-/** Commands on one chain, by wallets that a test holds. */
+/** Runs commands on one chain, signed by the test's wallets. */
 export function createTerminal(rpcUrl: string) {
   const directory = mkdtempSync(join(tmpdir(), 'cli-'));
   const path = (name: string): string => join(directory, name);
@@ -78,18 +78,18 @@ export function createTerminal(rpcUrl: string) {
     return JSON.parse(stdout);
   };
   return {
-    /** Of a file beside the others, whoever writes it. */
+    /** The path of a file in the same directory. */
     path,
     file,
-    /** Its result. */
+    /** Runs a command that succeeds, and returns its result. */
     done: async (wallet: Keypair, ...words: string[]) => parse(await run(wallet, words)),
-    /** What it says instead of doing anything. */
+    /** Runs a command that is refused, and returns its message. */
     async refused(wallet: Keypair, ...words: string[]): Promise<string> {
       const { code, stdout, stderr } = await run(wallet, words);
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
       return stderr;
     },
-    /** The result of a command that nobody signs. */
+    /** Runs a command without a signer, and returns its result. */
     look: async (...words: string[]) => parse(await runHere([...words, '--rpc-url', rpcUrl, '--json'])),
     close: () => rmSync(directory, { recursive: true, force: true }),
   };

@@ -1,6 +1,6 @@
 /**
- * The wallet library by signers that are no keypair: one whose key lives in another process, which signs after a while,
- * and ones that refuse. What the first does is paid to the unit; where the others refuse, nothing moves.
+ * The wallet library with signers that are no keypair: one whose key lives in another process and that signs slowly,
+ * and ones that refuse. Payments of the first are checked to the base unit. A refusal moves nothing.
  */
 
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ const SIGNING_MS = 30;
 
 type AnyTransaction = Transaction | VersionedTransaction;
 
-/** A wallet in a process of its own. */
+/** A wallet in a separate process. */
 async function startSigner(): Promise<Signer & { signed: { transactions: number; messages: number }; stop(): void }> {
   const child = forkSource(join(import.meta.dirname, 'signerProcess.ts'), []);
   const [{ address }] = (await once(child, 'message')) as [{ address: string }];
@@ -65,7 +65,7 @@ async function startSigner(): Promise<Signer & { signed: { transactions: number;
     async signTransaction<T extends AnyTransaction>(transaction: T): Promise<T> {
       if (!(transaction instanceof Transaction)) throw new Error('this wallet signs legacy transactions only');
       signed.transactions += 1;
-      // As a wallet behind bytes does: another object comes back.
+      // A wallet that exchanges bytes returns another transaction object.
       const copy = Transaction.from(transaction.serialize({ requireAllSignatures: false }));
       copy.addSignature(publicKey, Buffer.from(await sign(copy.serializeMessage())));
       return copy as T;
@@ -107,7 +107,7 @@ describe('a keypair as a signer', () => {
     expect(fits(signed.message.serialize(), signed.signatures[0])).to.equal(true);
   });
 
-  it('signs the very bytes of a message', async () => {
+  it('signs exactly the bytes of a message', async () => {
     const message = new TextEncoder().encode('crème');
     expect(fits(message, await signer.signMessage(message))).to.equal(true);
   });
@@ -219,7 +219,7 @@ describe('a wallet without a keypair', function () {
     expect(await refusalOf(createListing(raised, listing))).to.include('(DepositAboveMax).');
     expect(await held()).to.deep.equal(before);
 
-    // Whoever has seen the new settings can agree to them.
+    // A wallet that has seen the new settings can accept them.
     const { bond_lamports } = await disputeExecution(raised, { ...dispute, maxBond: maxBond + 1n });
     expect(bond_lamports).to.equal(String(maxBond + 1n));
     await createListing(raised, { ...listing, maxDeposit: DEPOSIT + 1n });
@@ -227,7 +227,7 @@ describe('a wallet without a keypair', function () {
     answerWith(signingKey);
   });
 
-  it('opens an execution, and gets the price back after its time is up', async () => {
+  it('opens an execution, and gets the price back after refund_at', async () => {
     const before = await held();
     const { execution_id } = await open(caller);
     const { refundAt } = (await market.record(execution_id))!;
@@ -242,7 +242,7 @@ describe('a wallet without a keypair', function () {
     signTransaction: () => Promise.reject(reason),
     signMessage: () => Promise.reject(reason),
   });
-  /** Wallets that do not sign, and how that is told. */
+  /** Wallets that do not sign, and how the error explains it. */
   const cases: [string, () => Signer, RegExp][] = [
     [
       'refuses',

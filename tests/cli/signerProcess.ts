@@ -1,4 +1,6 @@
-/** A wallet whose key never leaves this process: it tells its address, and then answers each message with a signature. */
+/**
+ * A wallet whose key never leaves this process: it sends its address, and then answers each message with a signature.
+ */
 import { Keypair } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 

@@ -1,6 +1,7 @@
 /**
- * The life of an agent by commands alone, on a real node: listed, paid, disputed in every way a dispute can end, slashed,
- * topped up, given another key, delisted, and its collateral returned. After each step, what every party holds.
+ * The life of an agent by commands alone, on a real node. It is listed, paid, disputed with every possible outcome,
+ * slashed and topped up. It gets another key, is delisted, and its collateral is returned. Each step checks the
+ * balances of every party.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { PublicKey as Address } from '@solana/web3.js';
@@ -18,19 +19,19 @@ const FEE_LAMPORTS = 5_000n;
 const BOND_LAMPORTS = 10_000_000n;
 const LAPSE_SECONDS = 2_592_000;
 const EVIDENCE = 'the sums are wrong';
-/** SHA-256 of the text above, from sha256sum. */
+/** SHA-256 of the evidence, computed with sha256sum. */
 const EVIDENCE_HASH = '9186a15c328d503aae27658ec7492e846eda713c6a52081797ef579bea8cfb93';
 
 describe('the command line without the service: the life of an agent', function () {
   this.timeout(600_000);
-  // Each chapter stands on the one before it.
+  // Each chapter depends on the one before it.
   this.bail(true);
   let market: TestMarketplace;
   let terminal: ReturnType<typeof createTerminal>;
   let [admin, creator, caller, stranger]: Keypair[] = [];
   let agentId: string;
   let apiKey: string;
-  /** Its wallet is warned with its only call. */
+  /** A key with a budget for one call. That call triggers a warning to its wallet. */
   let keyOfOneCall: string;
   let evidence: string;
   let reason: string;
@@ -45,7 +46,7 @@ describe('the command line without the service: the life of an agent', function 
   const lamportsOf = async (address: PublicKey) => BigInt(await market.node.connection.getBalance(address));
   const disputeOf = (id: string) => findDispute(findExecution(parseUuid(id)!));
   const show = () => terminal.look('listing', 'show', agentId);
-  /** A call that the relay settles, as any client's; asked again until its index has seen that the agent is resumed. */
+  /** A call that the relay settles. Retries until the relay's index has seen that the agent is resumed. */
   const pay = async (key = apiKey): Promise<string> => {
     for (;;) {
       const path = `/v1/agents/${agentId}/execute`;
@@ -72,7 +73,7 @@ describe('the command line without the service: the life of an agent', function 
     ];
     evidence = terminal.file('evidence.txt', EVIDENCE);
     reason = terminal.file('reason.txt', 'they are right');
-    // What happened before it follows the chain is not reported.
+    // Events from before the relay follows the chain are not reported.
     await until('the relay follows the chain for its events', async () => {
       return (await market.query('ledger', 'SELECT slot FROM event_feed'))[0].slot !== null;
     });
@@ -83,7 +84,7 @@ describe('the command line without the service: the life of an agent', function 
     await market.stop();
   });
 
-  it('lists an agent and creates a key, beside the service', async () => {
+  it('lists an agent and creates a key, without the service', async () => {
     saveSigningKey(terminal.path('signing.json'), signingKey);
     const description = {
       name: 'sums',
@@ -230,7 +231,7 @@ describe('the command line without the service: the life of an agent', function 
       vault: before.vault - 600_000n,
     });
 
-    // The other caller's account cannot receive now: the award waits for it, and anyone can send it later.
+    // The other caller's account cannot receive now. The award waits, and anyone can send it later.
     const usdc = market.callers[0]!.usdc;
     await market.setFrozen(usdc, true);
     await resolve(other, '--uphold', '0.25');
@@ -299,7 +300,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(new Address(rotated.signing_key).toBytes()).to.deep.equal(new Uint8Array(next.subarray(32)));
   });
 
-  it('returns the collateral of a delisted agent after its time, when no dispute is open', async () => {
+  it('returns the collateral of a delisted agent after its windows, when no dispute is open', async () => {
     // Back to the key that the endpoint signs with.
     await terminal.done(creator!, 'listing', 'rotate-key', agentId, '--signing-key', terminal.path('signing.json'));
     await terminal.done(creator!, 'listing', 'top-up', agentId, '1');
@@ -340,7 +341,7 @@ describe('the command line without the service: the life of an agent', function 
     const vaultRent = await lamportsOf(findCollateralVault(new Address(agentId)));
     const creatorLamports = await lamportsOf(creator!.publicKey);
     const returned = await terminal.done(stranger!, ...back);
-    // 6.1 deposited in all, less the slashes 0.1, 0.6 and 0.25.
+    // 6.1 deposited in total, less the slashes 0.1, 0.6 and 0.25.
     expect(returned).to.include({ amount_usdc: '5.15', destination: market.creatorUsdc.toBase58() });
     expect(await held()).to.deep.equal({ ...before, creator: before.creator + 5_150_000n, vault: 0n });
     expect(await lamportsOf(creator!.publicKey)).to.equal(creatorLamports + vaultRent);

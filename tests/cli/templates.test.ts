@@ -1,6 +1,6 @@
 /**
- * The folders of `creator new`, as a stranger uses them: outside of this project, with the package as it would be
- * published. Each is installed, passes its own tests, is started, tested, listed and paid on a real marketplace.
+ * The folders of `creator new`, used outside this project with the package as it would be published. Each is installed,
+ * passes its tests, is started, tested, listed and paid on a real marketplace.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ import { createTerminal, runHere } from './run.ts';
 
 const exec = promisify(execFile);
 const KEYS_PORT = 18_790;
-/** Of agent.json, in base units, and the marketplace's part of it. */
+/** The price in agent.json and the marketplace's fee, in base units. */
 const PRICE = 50_000n;
 const FEE = 500n;
 const TASK = { task: 'Which words are frequent?', parameters: { text: 'To be, or not to be' } };
@@ -30,7 +30,7 @@ const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 
 interface Template {
   lang: 'ts' | 'python';
-  /** Installs the folder with the package of this tree. */
+  /** Installs the folder with the package of this repository. */
   install(folder: string, packages: string): Promise<unknown>;
   test(folder: string): Promise<unknown>;
   start(port: number): [command: string, ...words: string[]];
@@ -46,7 +46,7 @@ const TEMPLATES: Template[] = [
       const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
       const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
       await exec('npm', ['install', ...quiet, join(packages, filename), '@types/node@20'], { cwd: folder });
-      // Its types hold too, with the package's own.
+      // The template also type-checks against the package's types.
       const options = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
       const files = ['agent.ts', 'server.ts', 'agent.test.ts'];
       await exec(process.execPath, [TSC, ...options, '--allowImportingTsExtensions', ...files], { cwd: folder });
@@ -107,7 +107,7 @@ describe('templates of a creator', function () {
 
   for (const template of TEMPLATES) {
     const { lang, install, test } = template;
-    // The Python package is taken from the tree, as the npm package is.
+    // The Python package is installed from the repository, like the npm package.
     it(`${lang}: is installed, passes its tests, is tested, listed and paid`, async () => {
       const folder = join(mkdtempSync(join(tmpdir(), 'template-')), `words-${lang}`);
       expect((await runHere(['creator', 'new', folder, '--lang', lang])).code).to.equal(0);

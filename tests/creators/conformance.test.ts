@@ -1,4 +1,4 @@
-/** The conformance test of a creator's server: passes the kit, and names the fault of every other server. */
+/** The conformance test of a creator's server: it passes the kit, and names the fault of every other server. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -24,7 +24,7 @@ interface Options extends Partial<ConformanceTools> {
   full?: boolean;
 }
 
-/** The test of a URL, as `creator test` makes it. */
+/** Tests a URL as `creator test` does. */
 async function conformance(url: string, options: Options = {}) {
   const { task = 'hello', parameters = {}, key = signingKeyAddress(signingKey), full = true, ...more } = options;
   const { maxResultBytes, ...tools } = more;
@@ -34,7 +34,7 @@ async function conformance(url: string, options: Options = {}) {
   return { ...found, failed: found.findings.filter(({ ok }) => !ok).map(({ name }) => name) };
 }
 
-/** Runs a server for one test. */
+/** Runs a server for the time of one test. */
 async function serving<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -46,7 +46,7 @@ async function serving<T>(listener: RequestListener, use: (url: string) => Promi
   }
 }
 
-/** A server written by hand: it answers everything, and remembers nothing. */
+/** A hand-written server: it answers everything, and remembers nothing. */
 function naive(work: (request: Record<string, unknown>) => unknown, type = 'application/json'): RequestListener {
   return async (request, response) => {
     const chunks: Buffer[] = [];
@@ -69,7 +69,7 @@ const kit = (execute: (request: { task: string }) => { result: string } | Promis
 const NAIVE = ['failure', 'media_type', 'unsigned', 'forged'];
 
 describe('conformance test of a creator', () => {
-  it('passes a server of the kit, and says of each check what was sent, what came back and what was expected', async () => {
+  it('passes a server of the kit, and reports for each check what was sent, received and expected', async () => {
     let runs = 0;
     const listener = kit(({ task }) => {
       runs += 1;
@@ -80,7 +80,7 @@ describe('conformance test of a creator', () => {
     expect(ok).to.equal(true);
     expect(Buffer.from(result!.result).toString()).to.equal('did hello');
     expect(findings.map(({ name }) => name)).to.deep.equal(NAMES);
-    // The first request and the hurried one; neither the repeat nor those that must be refused.
+    // The first request and the one with the short timeout ran. The repeat and the invalid requests did not.
     expect(runs).to.equal(2);
     for (const { name, sent, received, expected, required } of findings) {
       const known = CONFORMANCE_CHECKS.find((check) => check.name === name);
@@ -96,7 +96,7 @@ describe('conformance test of a creator', () => {
     expect(sentBy('failure').received).to.contain('"status":"failed"');
   });
 
-  it('makes only the checks that payment depends on, unless asked for all', async () => {
+  it('runs only the checks that payment depends on, unless asked for all', async () => {
     const listener = kit(() => ({ result: 'r' }));
     const { findings } = await serving(listener, (url) => conformance(url, { full: false }));
     const required = CONFORMANCE_CHECKS.filter((check) => check.required).map(({ name }) => name);
@@ -112,7 +112,7 @@ describe('conformance test of a creator', () => {
     expect(ok).to.equal(true);
   });
 
-  it('finds work that is done again for a repeat, by another answer or by its time', async () => {
+  it('finds a server that repeats work for a repeated request, by its answer or its time', async () => {
     let count = 0;
     const other = await serving(
       naive(() => `answer ${++count}`),

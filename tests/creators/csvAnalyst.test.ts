@@ -1,4 +1,4 @@
-/** csv-analyst over HTTP: what RFC 4180 texts become, what SQL may do, and how everything else fails. */
+/** csv-analyst over HTTP: how it reads RFC 4180 text, which SQL it accepts, and how everything else fails. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Creators, complete, execution, fail, forkCreators, type RunningAgent } from './process.ts';
@@ -116,7 +116,7 @@ describe('demo creators: csv-analyst', () => {
     ];
     for (const [what, values, type, read] of COLUMNS) {
       it(`${what}: ${type}`, async () => {
-        // The second column keeps a line with an empty value from being blank.
+        // Thanks to the second column, a line with an empty value is not blank.
         const csv = `v,k\n${values.map((value) => `${value},k\n`).join('')}`;
         expect((await ask(csv, typesOf)).rows[0]).to.deep.equal(['v', type]);
         expect((await ask(csv, 'SELECT v FROM csv')).rows.flat()).to.deep.equal(read);

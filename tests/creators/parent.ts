@@ -1,5 +1,7 @@
-/** A parent to be killed: forks the demo creators and tells their process id. Started by process.test.ts,
- * which names the directory. */
+/**
+ * A parent process that process.test.ts kills. It forks the demo creators in the directory given, and reports their
+ * process id.
+ */
 import { forkCreators } from './process.ts';
 
 const creators = forkCreators(process.argv[2]);

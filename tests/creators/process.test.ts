@@ -1,4 +1,4 @@
-/** The demo creators' process: keys, remembered ports, taken ports, and its end with its parent. */
+/** The demo creators' process: keys, remembered ports, ports in use, and its end with its parent. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -82,7 +82,7 @@ describe('demo creators: process', () => {
     directory.listen(0, '127.0.0.1');
     await once(directory, 'listening');
     const creators = forkCreators();
-    // One that is honest, and one whose misbehaviour has a way of its own.
+    // One honest agent, and one that misbehaves.
     const names = ['sandbox-echo', 'sandbox-fails'];
     const agents = await creators.start(names.map((name) => ({ name, listed: true })));
     expect(await complete(agents.get('sandbox-echo')!, execution('before'))).to.equal('before');
@@ -143,7 +143,7 @@ describe('demo creators: process', () => {
   });
 });
 
-/** The process id of the query's worker, once there is one. */
+/** Waits for the process id of the query's worker. */
 async function workerOf(parent: number): Promise<number> {
   for (;;) {
     const worker = (await processes()).find(({ ppid, args }) => ppid === parent && args.includes('csvWorker.mjs'));
@@ -151,24 +151,24 @@ async function workerOf(parent: number): Promise<number> {
   }
 }
 
-/** Resolves once the process has ended; one that ended and was not yet collected by the system counts. */
+/** Resolves once the process has ended. Zombies count as ended. */
 async function gone(pid: number): Promise<void> {
   while ((await processes()).some((candidate) => candidate.pid === pid && candidate.state !== 'Z')) {}
 }
 
-/** All processes as Linux shows them under /proc, so that no `ps` has to be installed. */
+/** All processes, read from /proc, so that `ps` need not be installed. */
 async function processes(): Promise<{ pid: number; ppid: number; state: string; args: string }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
   const found = await Promise.all(
     pids.map(async (pid) => {
       try {
         const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-        // The name, in parentheses, may itself hold spaces: the fields that matter follow its end.
+        // The name, in parentheses, can contain spaces: the needed fields follow its end.
         const [state = '', ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
         const args = await readFile(`/proc/${pid}/cmdline`, 'utf8');
         return [{ pid: Number(pid), ppid: Number(ppid), state, args }];
       } catch {
-        // It ended between the listing and the reading.
+        // The process ended after it was listed.
         return [];
       }
     }),

@@ -1,6 +1,6 @@
 /**
- * The demo creators' process as the local network starts it: forked, spoken to by messages, reached over HTTP. What the
- * marketplace would check of an answer is checked here with tweetnacl and node:crypto.
+ * The demo creators' process as the local network starts it: forked, controlled by messages, called over HTTP. Answers
+ * are checked as the marketplace does, but with tweetnacl and node:crypto.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,11 +22,11 @@ export type RunningAgent = ListeningMessage['agents'][number];
 export interface Creators {
   child: ChildProcess;
   dataDir: string;
-  /** Sends a message and waits for the answer to it. */
+  /** Sends a message and waits for its answer. */
   ask(message: ToCreators): Promise<FromCreators>;
-  /** Starts these agents, all on free ports unless said otherwise. Throws if one cannot start. */
+  /** Starts these agents, on free ports by default. Throws if one cannot start. */
   start(agents: (Partial<StartMessage['agents'][number]> & { name: string })[]): Promise<Map<string, RunningAgent>>;
-  /** Ends the process and waits for its end; the directory goes too unless it was handed in. */
+  /** Ends the process and waits for its end. Removes the directory unless it was given. */
   stop(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function forkCreators(givenDir?: string): Creators {
 
 let serial = 0;
 
-/** A request as the marketplace sends it, with an execution_id of its own. */
+/** A request as the marketplace sends it, with a new execution_id. */
 export function execution(task: string, parameters: object = {}, timeoutSeconds = 60) {
   serial += 1;
   return {
@@ -78,7 +78,7 @@ export async function post(url: string, request: object): Promise<{ status: numb
   return { status: response.status, text: await response.text() };
 }
 
-/** Posts and expects a completed answer that holds in every respect; returns its result. */
+/** Posts, checks that the answer is completed and fully valid, and returns its result. */
 export async function complete(agent: RunningAgent, request: ReturnType<typeof execution>): Promise<string> {
   const { status, text } = await post(agent.url, request);
   expect(status, text).to.equal(200);
@@ -89,7 +89,7 @@ export async function complete(agent: RunningAgent, request: ReturnType<typeof e
   return answer.result;
 }
 
-/** Posts and expects the failure shape exactly; returns the reason. */
+/** Posts, checks that the answer has exactly the failure shape, and returns the reason. */
 export async function fail(agent: RunningAgent, request: ReturnType<typeof execution>): Promise<string> {
   const { status, text } = await post(agent.url, request);
   expect(status, text).to.equal(200);

@@ -1,4 +1,6 @@
-/** Every sandbox agent over HTTP: honest before it is listed, as documented from then on, the same bytes on repeat. */
+/**
+ * Every sandbox agent over HTTP: honest before it is listed, as documented afterwards, and the same bytes for a repeat.
+ */
 import { expect } from 'chai';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
 import { compileParameterCheck } from '../../app/relay/agents/parameters.ts';
@@ -139,7 +141,7 @@ describe('demo creators: sandbox', () => {
       }
       const whole = texts.pop();
       expect([texts.length, texts.join(''), whole]).to.deep.equal([50, task, task]);
-      // The whole of this one takes a minute.
+      // The whole stream takes a minute.
       for await (const { data } of stream(60)) {
         expect(JSON.parse(data)).to.deep.equal({ text: texts[0] });
         break;

@@ -1,4 +1,4 @@
-/** text-report over HTTP, and LexRank alone against values worked out by hand. */
+/** text-report over HTTP, and LexRank alone against values computed by hand. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { lexRank } from '../../app/local/creators/lexrank.ts';
@@ -23,7 +23,7 @@ describe('demo creators: text-report', () => {
   it('reports on the example file', async () => {
     const { statistics, reading, key_sentences, outline } = await report(lighthouse);
     expect(statistics.characters).to.equal([...lighthouse].length);
-    // `wc -w` counts a bare # and what stands between spaces; here it is words.
+    // `wc -w` also counts a bare #, so those are removed first.
     expect(statistics.words).to.equal(lighthouse.replaceAll('#', '').trim().split(/\s+/).length);
     expect(statistics).to.include({ headings: 4, paragraphs: 8 });
     expect(statistics.unique_words).to.be.within(200, statistics.words);

@@ -1,4 +1,4 @@
-/** Every view of the page, wide and narrow, light and dark. */
+/** Accessibility of every view of the page, wide and narrow, light and dark. */
 import { untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { type Data, makeData, type Scene, scenesOf } from './scenes.ts';

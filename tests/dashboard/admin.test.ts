@@ -1,4 +1,6 @@
-/** The admin's pages: what they show is so, and what is signed on them happens on the chain, to the unit. */
+/**
+ * The admin's pages: the figures they show are true, and actions signed on them take effect on chain, to the base unit.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
@@ -9,7 +11,7 @@ import { untilLoaded } from './browser.ts';
 import { giveEvidence, useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
-/** Of an agent that no other test needs: an upheld dispute pauses it. */
+/** An agent that no other test uses, because an upheld dispute pauses it. */
 const DISPUTED = 'sandbox-slow';
 const PRICE = 20_000n;
 const BOND_LAMPORTS = 10_000_000n;
@@ -21,7 +23,7 @@ describe('the admin', function () {
   const site = useSite();
 
   const dialog = (page: Page) => page.getByRole('dialog');
-  /** Signs what the dialog shows, and waits until it is done. */
+  /** Signs in the dialog, and waits until it closes. */
   async function sign(page: Page, name: string): Promise<void> {
     await dialog(page).getByRole('button', { name, exact: true }).click();
     await dialog(page).waitFor({ state: 'detached' });
@@ -39,7 +41,7 @@ describe('the admin', function () {
       expect(await row.textContent()).to.include(`${Number(lamports) / 1e9} SOL`);
     }));
 
-  it('sees what is lent and lost, each with its limit, and what payments by x402 need', () =>
+  it('sees lent and lost lamports with their limits, and the balance that payments by x402 need', () =>
     site.visit(ADMIN, async (page) => {
       await page.route('**/trpc/operation.state', async (route) => {
         const response = await route.fetch();
@@ -145,7 +147,7 @@ describe('the admin', function () {
       expect(await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Amount, USDC').fill('0.001');
 
-      // The demo's admin has no USDC account of its own.
+      // The demo's admin has no USDC account.
       expect(await exists(usdcOf((await showConfig()).admin))).to.equal(false);
       await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).click();
       await dialog(page).getByText('It failed').waitFor();
@@ -175,7 +177,7 @@ describe('the admin', function () {
         await page.getByRole('button', { name: 'Accept' }).click();
         await sign(page, 'Sign and accept');
         expect(await showConfig()).to.include({ admin: wallet, pending_admin: null });
-        // The service's copy of the settings may be 2 s old.
+        // The service's copy of the settings can be 2 s old.
         await until('the service knows the new admin', async () => {
           await page.reload();
           await untilLoaded(page);
@@ -210,7 +212,9 @@ describe('the admin', function () {
       await giveEvidence(site, cases.rejected, EVIDENCE);
     });
 
-    /** USDC of everybody and of the agent's collateral; lamports of the creator and of who gave the bond. */
+    /**
+     * USDC of all parties and of the agent's collateral; lamports of the creator and of the account that paid the bond.
+     */
     async function held() {
       const { visitor } = site;
       const { agent_id, creator } = visitor.agent(DISPUTED);
@@ -286,7 +290,7 @@ describe('the admin', function () {
         await page.locator(`a[href*="${cases.upheld}"]`).waitFor();
       }));
 
-    it('leaves in the log what the admin read and decided, and the transactions', () =>
+    it("leaves in the log the admin's reads and decisions, with their transactions", () =>
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=log');
         const done = page.getByRole('region', { name: 'Through this service' });

@@ -1,4 +1,4 @@
-/** What comes of an execution or a listing days later: awards and refunds that waited, collateral, and the archive. */
+/** Pages of an execution or a listing days later: awards and refunds that waited, collateral, and the archive. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
@@ -12,9 +12,9 @@ import { type Site, startSite, visit } from './site.ts';
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
 const SLOW_PRICE = 20_000n;
-/** The dispute window and the longest call that may be open at a delisting, with some hours to spare. */
+/** The dispute window plus the longest call that can be open at a delisting, with some hours to spare. */
 const HOURS = 80;
-/** Long enough to freeze an account meanwhile. */
+/** Long enough to freeze an account during the call. */
 const CALL_SECONDS = 10;
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -23,9 +23,9 @@ async function sign(page: Page, name: string): Promise<void> {
   await dialog(page).waitFor({ state: 'detached' });
 }
 
-describe('later events', function () {
+describe('the page, days after a call', function () {
   this.timeout(600_000);
-  // The later ones are of what the earlier ones left.
+  // Each test depends on the ones before it.
   this.bail(true);
   let site: Site;
   let archivedId: string;
@@ -100,7 +100,7 @@ describe('later events', function () {
       timeout_seconds: CALL_SECONDS,
     });
     const { wallet } = caller();
-    // What is frozen is written whole: the price must have left it.
+    // Freezing overwrites the whole account, so the price must have left it before.
     await until('it is in escrow', async () => (await visitor.balances())[wallet] === before[wallet]! - SLOW_PRICE);
     await freeze(true);
     const { status, body } = await call;

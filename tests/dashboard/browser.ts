@@ -1,13 +1,13 @@
 /**
- * A real Chromium on a running marketplace. A page that is opened here notes whatever goes wrong in it: errors of its
- * scripts, errors on its console, and what its policy refused.
+ * A real Chromium on a running marketplace. Every page opened here records its faults: script errors, console errors,
+ * and violations of its content security policy.
  */
 import { existsSync } from 'node:fs';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-/** Debian's, best first: the one without windows takes half of the processor time. */
+/** Debian's binaries, best first: the headless shell takes half of the processor time. */
 const DEBIAN = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const;
 export const { CHROMIUM = DEBIAN.find((path) => existsSync(path)) ?? DEBIAN[1] } = process.env;
 export const BROWSER_ARGUMENTS = [
@@ -24,7 +24,7 @@ export const BROWSER_ARGUMENTS = [
 export const DESKTOP = { width: 1280, height: 900 };
 export const PHONE = { width: 360, height: 740 };
 
-/** How long one step of a page may take on a machine that does a lot else. */
+/** Timeout of one step of a page, generous for a busy machine. */
 const STEP_MS = 180_000;
 
 export type Person = 'Demo caller 1' | 'Demo caller 2' | 'Demo creator A' | 'Demo creator B' | 'Demo admin';
@@ -32,24 +32,24 @@ export type Person = 'Demo caller 1' | 'Demo caller 2' | 'Demo creator A' | 'Dem
 export interface PageOptions {
   phone?: boolean;
   dark?: boolean;
-  /** False: the browser runs none. */
+  /** False turns scripts off. */
   scripts?: boolean;
-  /** Signed in before the test begins. */
+  /** The person who is signed in before the test begins. */
   as?: Person;
 }
 
-/** The cookies and the storage of everybody who has signed in at a marketplace. */
+/** The cookies and storage of each person who has signed in at a marketplace. */
 export type SignedIn = Map<Person, Awaited<ReturnType<BrowserContext['storageState']>>>;
 
 export interface OpenedPage {
   page: Page;
   context: BrowserContext;
-  /** What went wrong in it so far. */
+  /** Faults recorded so far. */
   faults: string[];
   close(): Promise<void>;
 }
 
-/** Whether there is one. Continuous integration has to have it; elsewhere its tests are skipped without. */
+/** Returns false if there is no Chromium, so that its tests are skipped. Throws in continuous integration. */
 export function requireChromium(): boolean {
   if (existsSync(CHROMIUM)) return true;
   const message = `there is no Chromium at ${CHROMIUM}: apt-get install chromium-headless-shell, or set CHROMIUM`;
@@ -58,20 +58,20 @@ export function requireChromium(): boolean {
   return false;
 }
 
-/** `scrollbars`: takes the width that they have on a desktop. */
+/** `scrollbars` shows scrollbars with their desktop width. */
 export function launchBrowser({ scrollbars = false } = {}): Promise<Browser> {
   const ignoreDefaultArgs = scrollbars ? ['--hide-scrollbars'] : [];
   return chromium.launch({ executablePath: CHROMIUM, args: BROWSER_ARGUMENTS, ignoreDefaultArgs });
 }
 
-/** Runs in the page, whose globals are not ours; so does all text that `evaluate` is given. */
+/** Runs in the page, not in Node, like all text given to `evaluate`. */
 const NOTE_REFUSALS = `document.addEventListener('securitypolicyviolation', (refused) =>
   noteRefusal(refused.blockedURI + ' by ' + refused.effectiveDirective + ' in ' + refused.sourceFile));`;
 
-/** An answer that says no is what it is, and the page shows it; the console names each. */
+/** The console reports every 4xx response. They are no faults: the page shows them. */
 const REFUSED_ANSWER = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** A page of a person's own: nobody else's cookies and storage. Who is in `signedIn` need not sign in again. */
+/** A page with separate cookies and storage. A person in `signedIn` need not sign in again. */
 export async function openPage(
   browser: Browser,
   baseUrl: string,
@@ -93,7 +93,7 @@ export async function openPage(
   await context.exposeFunction('noteRefusal', (text: string) => void faults.push(`the policy refused ${text}`));
   await context.addInitScript({ content: NOTE_REFUSALS });
   const page = await context.newPage();
-  // What the document brings is a drawing, in which nothing works yet.
+  // The document first contains a server-rendered drawing, in which nothing works yet.
   const isThere = async () => {
     if (options.scripts !== false) await page.locator('#root[data-drawing]').waitFor({ state: 'detached' });
   };
@@ -121,7 +121,7 @@ export async function openPage(
   return { page, context, faults, close: () => context.close() };
 }
 
-/** By the button in the header and the wallet of that name. */
+/** Signs in with the header's button and the wallet of that name. */
 export async function signInAs(page: Page, name: Person): Promise<void> {
   await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).click();
   const dialog = page.getByRole('dialog');
@@ -129,21 +129,21 @@ export async function signInAs(page: Page, name: Person): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
-/** By the menu under the wallet's address. */
+/** Signs out with the menu under the wallet's address. */
 export async function signOut(page: Page): Promise<void> {
   await page.getByRole('banner').getByRole('button', { name: '…' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
 }
 
-/** Waits until nothing on the page is on its way any more. */
+/** Waits until everything on the page has loaded. */
 export async function untilLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   await page.locator('main div.animate-pulse').first().waitFor({ state: 'detached' });
   await page.locator('main .animate-spin').first().waitFor({ state: 'detached' });
 }
 
-/** Nothing that keeps somebody out, by axe; and nothing that must be scrolled sideways to be seen. */
+/** Asserts that axe finds no serious fault, and that the page needs no sideways scrolling. */
 export async function assertAccessible(page: Page): Promise<void> {
   const axe = new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ['violations'] });
   const { violations } = await axe.analyze();

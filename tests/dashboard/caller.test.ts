@@ -1,4 +1,4 @@
-/** What a caller does beside calling: keys that programs use, executions looked back at, and a dispute. */
+/** Other actions of a caller: creating API keys, reading past executions, and disputing one. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -42,14 +42,14 @@ describe('the caller', function () {
       await dialog(page).getByText('It must be more than 0.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
-      // Proposed from 50 USDC per period and 20,000 lamports per call, and shown before it is signed.
+      // Proposed for 50 USDC per period and 20,000 lamports per call, and shown before signing.
       await dialog(page).getByText('2.51 SOL, from the gas balance').waitFor();
       const before = await visitor.balances();
       await dialog(page).getByRole('button', { name: 'Sign and create' }).click();
       const shown = page.getByRole('dialog', { name: `Your key "${NAME}"` });
       const line = await shown.getByRole('region', { name: 'A first request with curl' }).textContent();
       const apiKey = /Bearer (crtx_test_[^']+)'/.exec(line!)![1]!;
-      // To make a key moves no USDC.
+      // Creating a key moves no USDC.
       expect(await visitor.balances()).to.deep.equal(before);
       await shown.getByRole('button', { name: 'Done' }).click();
       await shown.getByText('without it you cannot use it').waitFor();
@@ -77,7 +77,7 @@ describe('the caller', function () {
           ({ status }) => status,
         );
       expect(await ask('/v1/executions')).to.equal(200);
-      // Without a reload: the list follows what happens elsewhere.
+      // Without a reload: the list follows events elsewhere.
       await card(page).getByText(`${answer.cost_usdc} of 100.00 USDC`).waitFor();
       // A disabled button says why.
       const act = async (action: string) => {
@@ -111,7 +111,7 @@ describe('the caller', function () {
       await card(page).getByText('revoked', { exact: true }).waitFor();
     }));
 
-  it('finds an execution again and disputes it: the hash of the reason is signed, and a bond held', () =>
+  it('finds an execution again and disputes it: signs the hash of the reason, and pays a bond', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const { visitor } = site;
       const wallet = new PublicKey(visitor.demo.callers[0]!.wallet);
@@ -147,10 +147,10 @@ describe('the caller', function () {
       await page.getByText('The creator has not replied.').waitFor();
     }));
 
-  /** The page as it is without its polls. */
+  /** Stops the page's polling. */
   const stopPolls = (page: Page) => page.addInitScript({ content: 'globalThis.setInterval = () => 0' });
 
-  it('follows a program’s call by events alone: in the list, in the head, and on its own page until it can be disputed', () =>
+  it('follows a program’s call by events alone, in list, header and its page, until it can be disputed', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await stopPolls(page);
       await page.goto('/executions');
@@ -164,7 +164,7 @@ describe('the caller', function () {
       await page.getByRole('banner').getByText('running').waitFor({ state: 'detached' });
     }));
 
-  it('keeps no stream of events in a hidden tab or after signing out, and reads what it missed when it is shown', () =>
+  it('keeps no event stream in a hidden tab or after signing out, and catches up when shown again', () =>
     site.visit({}, async (page) => {
       const opened = () => page.waitForResponse((answer) => answer.url().endsWith('/v1/events') && answer.ok());
       const closed = () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/v1/events'));
@@ -194,7 +194,7 @@ describe('the caller', function () {
       let json = opening;
       await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
       await page.goto(`/executions/${id}`);
-      // The record was read, and there is none.
+      // The record was requested, and none exists.
       await page.getByText('Its account is not on the chain').waitFor();
       await page.getByText('Solana has not confirmed it yet.').waitFor();
       expect(await page.getByRole('main').textContent()).not.to.match(/held|in escrow|into escrow|works|USDC/i);
@@ -206,7 +206,7 @@ describe('the caller', function () {
     });
   });
 
-  it('reads what a failed call asked, and how its price came back', async () => {
+  it('reads the request of a failed call, and how its price came back', async () => {
     const task = 'What failed elsewhere';
     const { body } = await site.visitor.execute('sandbox-fails', { task });
     const id = body.error.execution_id;
@@ -254,7 +254,7 @@ describe('the caller', function () {
         findSpender(owner.publicKey).toBase58(),
         7_000_000n,
       ]);
-      // Who may spend it has changed, and whose it is has not.
+      // The delegate has changed, and no balance has.
       expect(await balances()).to.deep.equal(before);
     }));
 

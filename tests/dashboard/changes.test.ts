@@ -1,6 +1,6 @@
 /**
- * Changes that must wait: the admin announces them on the page, everybody sees and applies them, and the guardian stops
- * them.
+ * Delayed changes of settings: the admin announces them on the page, everybody can see and apply them, and the guardian
+ * cancels them.
  */
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
@@ -12,11 +12,11 @@ import { type Site, startSite, visit } from './site.ts';
 
 const DELAY_SECONDS = 86_400;
 const ADMIN = { as: 'Demo admin' } as const;
-/** No other role is theirs. */
+/** Has no other role. */
 const STRANGER = { as: 'Demo caller 1' } as const;
 const GUARDIAN = { as: 'Demo caller 2' } as const;
 
-describe('changes that wait', function () {
+describe('delayed changes of settings', function () {
   this.timeout(600_000);
   let site: Site;
   before(async function () {

@@ -1,6 +1,6 @@
 /**
- * An agent's whole life in the page: described, tested, listed, bought, changed, paused, disputed and delisted. Its texts
- * and its results are those of a stranger who means harm, and stay texts.
+ * The whole life of an agent in the page: described, tested, listed, called, changed, paused, disputed and delisted.
+ * Its texts and results contain attacks, and the page shows them as plain text.
  */
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ import { giveEvidence, useSite } from './site.ts';
 const CREATOR = { as: 'Demo creator B' } as const;
 const IMAGE = '<img src=x onerror=alert(1)>';
 const NAME = `Shouter ${IMAGE}`;
-/** What Chromium's own editing puts on a line of the editor when all of its text is replaced, and the policy refuses. */
+/** Chromium adds an inline style to a line of the editor when all of its text is replaced. The policy refuses it. */
 const EDITED = /Applying inline style violates|refused inline by style-src-attr/;
 const SCHEMA = {
   type: 'object',
@@ -45,10 +45,10 @@ describe('the creator', function () {
   let creator: Server;
   let agentId: string;
   let executionId: string;
-  /** The agent's whole result waits for it. */
+  /** The agent finishes its result only after this. */
   let mayFinish = Promise.resolve();
 
-  /** Whose key the server signs with may change while it runs. */
+  /** Sets the key that the server signs with, also while it runs. */
   const signWith = (signingKey: Uint8Array) => {
     creator = createCreatorServer({
       signingKey,
@@ -84,13 +84,13 @@ describe('the creator', function () {
   const figure = (page: Page, name: string, value: string) =>
     page.locator('section').filter({ hasText: new RegExp(`^${name}${value}$`) });
 
-  /** Nothing of a stranger's text has become a part of the page. */
+  /** Asserts that no text of a stranger has become markup. */
   async function assertInert(page: Page, asked: string[]): Promise<void> {
     expect(await page.locator('main img, main script, [onerror]').count()).to.equal(0);
     expect(await page.locator('a[href^="javascript"]').count()).to.equal(0);
     expect(asked).to.deep.equal([]);
   }
-  /** Scripts' dialogs, and requests to anybody but the service and its node. */
+  /** Records script dialogs, and requests to anybody but the service and its node. */
   function watch(page: Page): string[] {
     const asked: string[] = [];
     page.on('dialog', (shown) => {
@@ -149,7 +149,7 @@ describe('the creator', function () {
       const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
       expect(kept).to.not.include([...loadSigningKey(file).slice(0, 8)].join(','));
 
-      // The server has another key still: the test says so, and nothing is lost.
+      // The server still has another key: the test reports it, and no input is lost.
       await next(page, 'Test');
       await page.getByText('No server yet?').click();
       const starts = page.getByRole('region', { name: 'Command that starts the example' });
@@ -192,7 +192,7 @@ describe('the creator', function () {
         [creatorWallet()]: before[creatorWallet()]! - deposit,
       });
 
-      // In its document too, in which the service itself writes what a stranger wrote.
+      // The same holds for the document that the service renders.
       const answer = await fetch(page.url(), { headers: { accept: 'text/html' } });
       const document = await answer.text();
       expect(document)
@@ -207,7 +207,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('sees a wallet call the agent: its words come as it writes them, the share is paid, and the result is unchanged', () =>
+  it('sees a wallet call the agent: words appear as they are written, the creator is paid, the text is intact', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const { visitor } = site;
       const asked = watch(page);
@@ -259,7 +259,7 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
-  it('shows its creator what the agent received, what its server said, and why a call was refunded', () =>
+  it("shows its creator the request, the server's answer, and why a call was refunded", () =>
     site.visit(CREATOR, async (page) => {
       const asked = watch(page);
       await page.goto(`/creator/${agentId}`);
@@ -282,7 +282,7 @@ describe('the creator', function () {
       });
       await assertInert(page, asked);
       await assertAccessibleInEveryLook(page);
-      // No line of the table is cut, and none must be scrolled to.
+      // No line of the table is cut off, and none needs scrolling.
       await page.goto(`/creator/${agentId}`);
       const reasons = page.getByRole('region', { name: 'Failures by reason' });
       await reasons.getByText(`Nothing to shout ${IMAGE}`).waitFor();
@@ -326,11 +326,11 @@ describe('the creator', function () {
       await dialog(page).getByText('0.05 USDC → 0.055 USDC').waitFor();
       await sign(page, 'Sign the changes');
       await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.055);
-      // A result may have 64 KiB for each cent.
+      // A result can have 64 KiB for each cent.
       const max_result_bytes = 5.5 * 65_536;
       expect(await shownAgent()).to.deep.equal({ ...before, price_per_call_usdc: 0.055, max_result_bytes });
 
-      // What the test sends is on another tab. It holds up the signature, and not the changes.
+      // The test's input is on another tab. A fault there blocks the signature, but not the edits.
       await page.getByRole('tab', { name: 'Test', exact: true }).click();
       await page.getByRole('textbox', { name: /^Text/ }).fill('');
       await page.getByRole('tab', { name: 'Edit' }).click();
@@ -406,7 +406,7 @@ describe('the creator', function () {
       await page.goto(`/creator/${agentId}`);
       const left = Number(held - PRICE) / 1e6;
       await figure(page, 'Collateral', `${left} USDC`).waitFor();
-      // It says why it is paused and what is missing; resuming deposits that.
+      // The page says why the agent is paused and how much is missing. Resuming deposits that amount.
       await page.getByText('Paused: its collateral is too low').waitFor();
       await page.getByText('Upheld disputes took 0.05 USDC of its collateral.').waitFor();
       await page.getByRole('button', { name: 'Top up' }).first().waitFor();

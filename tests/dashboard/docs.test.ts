@@ -1,19 +1,19 @@
-/** /docs as a part of the page: its frame, and a guide that needs no script. */
+/** /docs as a part of the page: its frame, and a guide that works without scripts. */
 import { expect } from 'chai';
 import { assertAccessible, DESKTOP, PHONE } from './browser.ts';
 import { useSite } from './site.ts';
 
-/** Where an element is in the window, from its upper edge. */
+/** Distance of an element from the upper edge of the window. */
 const TOP_OF = (selector: string) => `document.querySelector('${selector}').getBoundingClientRect().top`;
 
-/** The height of the head on a phone: the name with the account, and the links. */
+/** Height of the header on a phone, in two rows: name with account, and links. */
 const TWO_ROWS = 105;
 
 describe('the guide of the page', function () {
   this.timeout(600_000);
   const site = useSite();
 
-  it('has the frame of the page, and a way there and home', () =>
+  it('has the frame of the page, and links there and home', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto('/');
       const head = page.getByRole('banner');
@@ -33,7 +33,7 @@ describe('the guide of the page', function () {
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
     }));
 
-  it('leaves the head room for every link of the admin, and two rows on a phone', () =>
+  it('leaves room in the header for every link of the admin, and uses two rows on a phone', () =>
     site.visit({ as: 'Demo admin' }, async (page) => {
       await page.goto('/docs');
       await page.getByRole('banner').getByRole('link', { name: 'Admin' }).waitFor();
@@ -46,7 +46,7 @@ describe('the guide of the page', function () {
       expect((await page.getByRole('banner').boundingBox())!.height).to.be.at.most(TWO_ROWS);
     }));
 
-  it('keeps out nobody, and is as wide as a phone and a desktop', () =>
+  it('is accessible, and fits a phone and a desktop', () =>
     site.visit({ phone: true, dark: true }, async (page) => {
       for (const route of ['executeAgent', 'getDailyStatement']) await page.goto(`/docs#${route}`);
       await page.locator('#getDailyStatement[open]').waitFor();
@@ -55,7 +55,7 @@ describe('the guide of the page', function () {
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(DESKTOP.width);
     }));
 
-  it('opens the route of a link, below the head, also when the page comes later than the document', () =>
+  it('opens the route of a link, below the header, even when the page loads later than the document', () =>
     site.visit({}, async (page) => {
       for (const id of ['errors', 'executeAgent']) {
         await page.goto(`/docs?${id}#${id}`);
@@ -84,7 +84,7 @@ describe('the guide of the page', function () {
       expect(await page.evaluate('navigator.clipboard.readText()')).to.match(/^import requests[\s\S]*\/v1\/agents/);
     }));
 
-  it('is whole without a script', async () => {
+  it('is complete without scripts', async () => {
     await site.visit({ scripts: false }, async (page) => {
       await page.goto('/docs#listAgents');
       await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();

@@ -1,4 +1,4 @@
-/** What the page says when something beneath it does not answer, and that it goes on when it does again. */
+/** The page reports a part of the marketplace that does not answer, and continues once it answers again. */
 import { randomBytes } from 'node:crypto';
 import { createAssociatedTokenAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
@@ -18,9 +18,9 @@ const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
 const SERVICE_FEE = 5_000n;
 const STREAMS_PER_WALLET = 20;
-/** The console names every request that was cut off. */
+/** The console reports every request that was cut off. */
 const CUT_OFF = /Failed to load resource: net::ERR_(FAILED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
-/** So long may everything take that was started to end. */
+/** Timeout for stopping all processes. */
 const STOP_MS = 60_000;
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -79,7 +79,7 @@ describe('a wallet with as many event streams as it may have', function () {
       const { visitor, baseUrl } = site;
       const headers = { authorization: `Bearer ${visitor.demo.callers[0]!.api_key}` };
       const open = () => fetch(`${baseUrl}/v1/events`, { headers, signal: leaving.signal });
-      // The page that signed in has one of them, until it is left.
+      // The page of the sign-in holds one stream until it is left.
       await page.goto('about:blank');
       for (let count = 0; count < STREAMS_PER_WALLET; ) if ((await open()).ok) count += 1;
       const parameters = { seconds: 6 };
@@ -132,7 +132,7 @@ describe('a marketplace that does not answer', function () {
       await page.getByRole('main').getByText('failed', { exact: true }).first().waitFor();
     }));
 
-  /** A paid deposit of the first demo caller, which it prepares itself, so that no relay opens or returns it. */
+  /** Pays a deposit of the first demo caller. The caller prepares it itself, so no relay opens or returns it. */
   async function payIntoDeposit(): Promise<{ deposit: PublicKey; expiresAt: number }> {
     const { demo } = site.visitor;
     const connection = new Connection(demo.rpc_url, { wsEndpoint: demo.ws_url, commitment: 'confirmed' });
@@ -159,7 +159,7 @@ describe('a marketplace that does not answer', function () {
     return { deposit, expiresAt: time! + constants.depositSeconds };
   }
 
-  it('says that a payment by x402 is being returned, and how much went back once that is known', async () => {
+  it('reports that a payment by x402 is being returned, and the returned amount once it is known', async () => {
     const { visitor } = site;
     const { wallet, keypair_path } = visitor.demo.callers[0]!;
     const { body: called } = await visitor.execute('sandbox-fails', { task: 'Paid by x402' });
@@ -214,7 +214,7 @@ describe('a marketplace that does not answer', function () {
       await page.getByText('The outcome is not known yet').waitFor();
       await page.unroute('**/v1/executions/**');
       const known = progress(page, 'Not known yet').waitFor({ state: 'detached' });
-      // The page asks by itself too, and may be first: then there is nothing left to click.
+      // The page also asks by itself. If it is first, the button is gone.
       await Promise.any([page.getByRole('button', { name: 'Ask now' }).click(), known]);
       await known;
       const again = page.getByRole('button', { name: 'Start it again' });
@@ -243,7 +243,7 @@ describe('a marketplace that does not answer', function () {
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       await page.getByText('The marketplace does not answer').waitFor();
 
-      // The chain of a local network begins anew; wallets, agents and keys are the same.
+      // The chain of a local network starts anew; wallets, agents and keys stay the same.
       site.start = startNetwork(site.dataDir, { port: Number(new URL(site.baseUrl).port) });
       site.visitor = createVisitor(await site.start.ready, site.dataDir);
       const before = await site.visitor.balances();

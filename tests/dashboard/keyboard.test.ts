@@ -1,4 +1,4 @@
-/** With the keyboard alone: an agent is found, run and paid for, and the focus is never lost on the way. */
+/** With the keyboard alone, a person finds, runs and pays an agent, and the focus is never lost. */
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { focused, tabTo, untilFocused } from './keys.ts';
@@ -25,7 +25,7 @@ describe('with the keyboard alone', function () {
       await page.waitForURL(/\/agents\/\w+$/);
     }));
 
-  it('an agent is run and paid for, and the focus stays at what happens', () =>
+  it('an agent is run and paid for, and the focus stays at the progress of the call', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
       await page.getByRole('button', { name: 'Run this agent' }).waitFor();
@@ -42,7 +42,7 @@ describe('with the keyboard alone', function () {
       await page.keyboard.press('Escape');
       await untilFocused(page, 'Pay 0.01 USDC and run');
 
-      // The answer comes once the focus is on what its coming takes away.
+      // The answer arrives only while the focus is on a control that it removes.
       let answer = () => {};
       const isAwaited = new Promise<void>((resolve) => (answer = resolve));
       await page.route('**/v1/executions/**', async (route) => {

@@ -1,9 +1,9 @@
-/** The page by its keyboard: the focus is moved by Tab, and what has it is pressed or typed into. */
+/** The page by keyboard: moves the focus by Tab, then presses or types. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 
-/** More than any view has between two controls that belong together. */
+/** More Tabs than any view has between two related controls. */
 const MOST_TABS = 40;
 const FOCUSED = `(() => {
   const { activeElement: one, body } = document;
@@ -11,7 +11,7 @@ const FOCUSED = `(() => {
   return one.labels?.[0]?.textContent ?? one.getAttribute('aria-label') ?? one.textContent.trim();
 })()`;
 
-/** The name of what has the focus; "nothing" if nothing has it. */
+/** The name of the focused element, or "nothing". */
 export const focused = (page: Page) => page.evaluate<string>(FOCUSED);
 
 export const untilFocused = (page: Page, name: string) =>
@@ -33,9 +33,9 @@ export async function pressOn(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Moves the focus to a field, and replaces what it holds. */
+/** Moves the focus to a field, and replaces its text. */
 export async function typeInto(page: Page, name: string, text: string): Promise<void> {
-  // A heading that has the focus may have the same name.
+  // A focused heading can have the same name.
   if (!(await page.evaluate<boolean>("document.activeElement.matches('input, textarea')"))) {
     await page.keyboard.press('Tab');
   }

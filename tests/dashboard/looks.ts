@@ -1,8 +1,8 @@
-/** One view in its looks: wide and narrow, light and dark. */
+/** One view in several looks: wide and narrow, light and dark. */
 import type { Page } from 'playwright-core';
 import { assertAccessible, DESKTOP, PHONE } from './browser.ts';
 
-/** Two frames, in which what the first begins is under way, and the end of all that ends by itself. */
+/** Waits two frames, in which transitions start, and then for the end of all finite animations. */
 const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))).then(() =>
   Promise.allSettled(
     document.getAnimations()
@@ -10,18 +10,18 @@ const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAni
       .map(({ finished }) => finished),
   )).then(() => undefined)`;
 
-/** Each size and each theme once: colours do not depend on the size. What is open on the page stays open. */
+/** Each size and each theme once, because colours do not depend on the size. Open dialogs stay open. */
 const LOOKS = [
   { size: PHONE, colorScheme: 'dark' },
   { size: DESKTOP, colorScheme: 'light' },
 ] as const;
 
-/** Nothing in any of them keeps somebody out. */
+/** Asserts that the view is accessible in each look. */
 export async function assertAccessibleInEveryLook(page: Page): Promise<void> {
   for (const { size, colorScheme } of LOOKS) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
-    // Colours on their way from one scheme to the other are of neither.
+    // During a theme transition, colours belong to neither theme.
     await page.evaluate(SETTLED);
     await assertAccessible(page);
   }

@@ -1,4 +1,4 @@
-/** Which addresses are the page's, which are not, and what comes with each of its files. */
+/** Which addresses belong to the page, and the headers and encodings of its files. */
 import { request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -17,7 +17,7 @@ interface Plain {
   body: Buffer;
 }
 
-/** A request with any headers at all, which `fetch` does not let one send. */
+/** A request with arbitrary headers, some of which `fetch` would not send. */
 function ask(url: string, headers: Record<string, string> = {}): Promise<Plain> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { headers }, (response) => {
@@ -58,7 +58,7 @@ describe('the addresses of the page', function () {
       expect(policy).to.not.match(/unsafe|\*(?!(;|$| ))[^:]/);
       const nodes = route === '/verify' ? 'https: http://127.0.0.1:* http://localhost:*' : site.visitor.demo.rpc_url;
       expect(policy).to.include(`connect-src 'self' ${nodes};`);
-      // No script and no style stands in the page itself.
+      // The page contains no inline script and no inline style.
       expect(body.toString()).to.not.match(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=/);
     });
 
@@ -95,7 +95,7 @@ describe('the addresses of the page', function () {
     }
   });
 
-  it('request in a document what the page then uses', () =>
+  it('preload the data of a document, so that the page makes each request only once', () =>
     site.visit({}, async (page) => {
       const asked: string[] = [];
       page.on('request', (request) => void asked.push(new URL(request.url()).pathname + new URL(request.url()).search));
@@ -168,7 +168,7 @@ describe('the addresses of the page', function () {
     }
     const agents = await get('/v1/agents');
     expect([agents.status, agents.headers['content-type']]).to.deep.equal([200, 'application/json; charset=utf-8']);
-    // To a browser within the page, so that it is readable before a script has come.
+    // Browsers get the guide within the page, readable before any script has loaded.
     const [guide, page] = [await get('/docs', { accept: '*/*' }), await get('/docs')];
     for (const { status, headers, body } of [guide, page]) {
       expect(status).to.equal(200);

@@ -1,4 +1,4 @@
-/** Creators' patterns never run in the page: they could stop it for minutes. The service checks them. */
+/** Creators' patterns never run in the page, which they could block for minutes. The service checks them. */
 import { expect } from 'chai';
 import { findFlaws } from '../../app/dashboard/parts/form/validator.ts';
 
@@ -6,7 +6,7 @@ const word = { type: 'string', pattern: '^(a+)+$', maxLength: 3 };
 const messagesFor = (schema: object, value: unknown) => findFlaws(schema, value).map(({ path }) => path.join('.'));
 
 describe('patterns of parameters in the page', () => {
-  it('are left to the service, wherever they are; the other rules still hold', () => {
+  it('are left to the service wherever they occur; all other rules are checked', () => {
     const schema = {
       type: 'object',
       properties: { pattern: word, const: word, list: { type: 'array', items: { $ref: '#/$defs/word' } } },
@@ -20,7 +20,7 @@ describe('patterns of parameters in the page', () => {
     expect(schema.properties.pattern.pattern, 'the schema itself is not changed').to.equal(word.pattern);
   });
 
-  it('leave the whole check to the service where the rest would refuse an allowed value', () => {
+  it('leave the whole check to the service if the other rules would refuse an allowed value', () => {
     const property = (rule: object) => ({ type: 'object', properties: { word: rule } });
     expect(messagesFor(property({ not: { pattern: '^b' } }), { word: 'a' })).to.deep.equal([]);
     expect(messagesFor(property({ oneOf: [{ pattern: '^a' }, { pattern: '^b' }] }), { word: 'a' })).to.deep.equal([]);

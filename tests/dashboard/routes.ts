@@ -1,4 +1,4 @@
-/** The page's own table of addresses, read from its source: nothing of the page runs outside a browser. */
+/** The page's table of addresses, read from its source, because the page runs only in a browser. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../local/start.ts';
@@ -8,5 +8,5 @@ export const ROUTES: readonly string[] = [
   ...readFileSync(join(ROOT, 'app', 'dashboard', 'routes.tsx'), 'utf8').matchAll(/\bpath: '([^']+)'/g),
 ].map((match) => match[1]!);
 
-/** An address of the route, with a value in each of its places. */
+/** An address of the route, with `value` for each parameter. */
 export const addressOf = (route: string, value: string): string => route.replace(/\$\w+/g, value);

@@ -1,4 +1,4 @@
-/** Every view as somebody meets it, with something in it: for screenshots, and for whatever looks at all views alike. */
+/** Every view of the page, filled with data, for screenshots and for checks of all views. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -6,15 +6,18 @@ import type { Visitor } from '../journey/visitor.ts';
 import type { Person } from './browser.ts';
 
 export interface Scene {
-  /** Of its files. */
+  /** The base name of its files. */
   name: string;
   path: string;
   as?: Person;
-  /** What is done before it is looked at. */
+  /** Actions on the page before the view is complete. */
   act?(page: Page): Promise<void>;
 }
 
-/** Runs executions that complete and fail, disputes two, and answers one. Returns what scenes are about. */
+/**
+ * Runs executions that complete and fail, disputes two, and resolves one. Returns the ids and the receipt for the
+ * scenes.
+ */
 export async function makeData(visitor: Visitor, dataDir: string) {
   const { demo, command, execute, send, sendUntil } = visitor;
   const csv = 'city,population\nIstanbul,15655000\nLagos,15388000\nMumbai,12479000\n';

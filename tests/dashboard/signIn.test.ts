@@ -1,4 +1,4 @@
-/** Who one is to the page: signing in by a wallet, staying so, signing out, and a sign-in that ends by itself. */
+/** Signing in by a wallet, staying signed in, signing out, and sessions that expire. */
 import { expect } from 'chai';
 import { signInAs, signOut } from './browser.ts';
 import { useSite } from './site.ts';
@@ -21,7 +21,7 @@ describe('signing in', function () {
       const cookies = await context.cookies();
       expect(cookies).to.have.length(1);
       expect(cookies[0]).to.include({ httpOnly: true, sameSite: 'Strict', path: '/' });
-      // No script sees it, and nothing that could stand for it is kept.
+      // No script can read the cookie, and the browser's storage has no copy of it.
       expect(await page.evaluate('document.cookie')).to.equal('');
       const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
       expect(kept).to.include('Demo caller 1').and.not.include(cookies[0]!.value);
@@ -64,7 +64,7 @@ describe('signing in', function () {
     site.visit({ as: 'Demo admin' }, async (page, { context }) => {
       await page.goto('/admin');
       await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
-      // The service forgets a session after 15 minutes; to the page that is the same as having none.
+      // The service forgets a session after 15 minutes. Without cookies, the page sees the same.
       await context.clearCookies();
       await page.getByRole('tab', { name: 'Creators' }).click();
       await page.getByText('Connect a wallet to go on').waitFor();
@@ -73,7 +73,7 @@ describe('signing in', function () {
     }));
 
   it('keeps the page and reports it when the service does not answer', () =>
-    // The console names a request that was cut off, as it is here on purpose.
+    // The console reports a request that was cut off, as here on purpose.
     site.visit({ expected: /net::ERR_FAILED/ }, async (page) => {
       await page.goto('/verify');
       await page.route('**/trpc/auth.signIn*', (route) => route.abort());

@@ -25,20 +25,20 @@ export interface Site {
   dataDir: string;
   /** Without a trailing slash. */
   baseUrl: string;
-  /** Somebody with the demo callers' API keys and the command line. */
+  /** A person with the demo callers' API keys and the command line. */
   visitor: Visitor;
   browser: Browser;
   signedIn: SignedIn;
 }
 
-/** A test of the page, which fails where anything went wrong in it that `expected` does not name. */
+/** A test of the page. It fails for every fault in the page that `expected` does not match. */
 export type VisitTest = (page: Page, opened: OpenedPage) => Promise<void>;
 export interface VisitOptions extends PageOptions {
-  /** Faults that the test brings about on purpose. */
+  /** Faults that the test causes on purpose. */
   expected?: RegExp;
 }
 
-/** Builds the page where its sources have changed, and starts everything. */
+/** Builds the page if its sources have changed, and starts everything. */
 export async function startSite(): Promise<Site> {
   const dataDir = newDirectory();
   const start = startNetwork(dataDir);
@@ -53,7 +53,7 @@ export async function startSite(): Promise<Site> {
   };
 }
 
-/** Where `buildPage` leaves it. */
+/** The output folder of `buildPage`. */
 export const BUILT_PAGE = join(ROOT, 'app', 'dashboard', 'dist');
 
 /** Builds the page alone, for tests of the relay that serves it. */
@@ -67,13 +67,13 @@ export function buildPage(): void {
 
 let shared: Promise<Site> | null = null;
 
-// Of the whole suite, because it is not inside a block.
+// Outside of any block, so it runs after the whole suite.
 after(async () => {
   await (await shared?.catch(() => null))?.browser.close();
   cleanUp();
 });
 
-/** For a block: the shared site, started by whichever block is the first. */
+/** The shared site, for a block. The first block starts it. */
 export function useSite() {
   let site: Site;
   before(async function () {
@@ -96,7 +96,7 @@ export function useSite() {
   };
 }
 
-/** What a dispute is about, as its caller's page gives it: by the session's cookie. */
+/** Stores the evidence of a dispute as the caller's page does, with the session's cookie. */
 export const giveEvidence = (site: Pick<ReturnType<typeof useSite>, 'visit'>, executionId: string, text: string) =>
   site.visit({ as: 'Demo caller 1' }, async (page) => {
     const content = Buffer.from(text).toString('base64');
@@ -109,14 +109,14 @@ export const giveEvidence = (site: Pick<ReturnType<typeof useSite>, 'visit'>, ex
     expect(status).to.equal(200);
   });
 
-/** Opens a page, runs the test in it, and closes it again. */
+/** Opens a page, runs the test in it, and closes it. */
 export async function visit(site: Site, { expected, ...options }: VisitOptions, test: VisitTest): Promise<void> {
   const opened = await openPage(site.browser, site.baseUrl, options, site.signedIn);
   try {
     await test(opened.page, opened);
     expect(opened.faults.filter((fault) => !expected?.test(fault))).to.deep.equal([]);
   } catch (error) {
-    // What went wrong in the page is most often why.
+    // A fault in the page is the most frequent reason for a failure.
     if (opened.faults.length > 0 && error instanceof Error)
       error.message += `\nIn the page:\n${opened.faults.join('\n')}`;
     throw error;

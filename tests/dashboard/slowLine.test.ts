@@ -1,7 +1,7 @@
 /**
- * The main path of each role on a line with 400 ms of latency, with the keyboard alone: a creator lists an agent, a caller
- * buys from it and disputes, the creator replies, the admin decides, and anybody verifies. The page never shows an amount
- * that is not true, moves nothing from under the focus, and loses no action.
+ * The main path of each role on a line with 400 ms of latency, by keyboard alone. A creator lists an agent, a caller
+ * buys from it and disputes, the creator replies, the admin decides, and anybody verifies. The page never shows a wrong
+ * amount, never moves the focused element, and loses no action.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -25,11 +25,11 @@ const FEE = PRICE / 100n;
 const COMPLAINT = 'I asked for more than this.';
 const REPLY = 'It is what was asked for.';
 const REASON = 'It is what was asked for.';
-/** The price, the collateral, what is taken from it, and the bond. */
+/** The price, the collateral, the amount taken from it, and the bond. */
 const DECIDED = /^(0\.05|1\.00|0\.00) USDC$|^0\.01 SOL$/;
 /**
- * Notes every amount that is ever shown, and whatever moves while it has the focus. Chromium marks a shift that a key press
- * brought about.
+ * Records every amount shown, and every focused element that moves. Chromium marks layout shifts that a key press
+ * caused.
  */
 const OBSERVE = `(() => {
   const shown = (window.shownAmounts = new Set());
@@ -52,7 +52,7 @@ const OBSERVE = `(() => {
 
 describe('on a slow line, with the keyboard alone', function () {
   this.timeout(600_000);
-  // Each role goes on where the one before ended.
+  // Each role continues where the one before ended.
   this.bail(true);
   const site = useSite();
   let creator: Server;
@@ -75,7 +75,7 @@ describe('on a slow line, with the keyboard alone', function () {
     server?.closeAllConnections();
   });
 
-  /** `amounts`: all that may be shown. */
+  /** `amounts` matches every amount that the page is allowed to show. */
   const visitSlowly = (as: Person | undefined, path: string, amounts: RegExp, walk: (page: Page) => Promise<void>) =>
     site.visit({ as }, async (page, { context }) => {
       await page.addInitScript({ content: OBSERVE });
@@ -92,7 +92,7 @@ describe('on a slow line, with the keyboard alone', function () {
     });
 
   const dialog = (page: Page) => page.getByRole('dialog');
-  /** Presses what signs in a dialog, and waits until it is done. */
+  /** Presses the signing button of a dialog, and waits until the dialog closes. */
   async function sign(page: Page, name: string): Promise<void> {
     await pressOn(page, name);
     await dialog(page).waitFor({ state: 'detached' });
@@ -156,7 +156,7 @@ describe('on a slow line, with the keyboard alone', function () {
       },
     ));
 
-  it('a caller buys from it, and disputes what came', () =>
+  it('a caller buys from the agent, and disputes the result', () =>
     visitSlowly(
       CALLER,
       `/agents/${agentId}?tab=run`,
@@ -201,17 +201,17 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('main').getByText(REPLY).first().waitFor();
     }));
 
-  it('the admin decides', () =>
+  it('the admin decides the dispute', () =>
     visitSlowly('Demo admin', `/admin/disputes/${executionId}`, DECIDED, async (page) => {
       const { visitor } = site;
       const [before, held] = [await visitor.balances(), await collateral()];
       await page.getByText(REPLY).waitFor();
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
-      // Past the case itself, which has many values to copy.
+      // Skips the case itself, which has many values to copy.
       await tabTo(page, 'Check again');
       await tabTo(page, 'UpholdThe caller is right. The creator’s collateral pays.');
-      // The arrow chooses as well, if it is held for a moment.
+      // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');
       await untilFocused(page, 'RejectThe creator is right, and gets the caller’s bond.');
       await page.keyboard.press('Space');
@@ -236,7 +236,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.keyboard.press('Enter');
       const verdict = page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
       await verdict.filter({ hasText: 'The record on the chain is consistent' }).waitFor();
-      // Asked for before the key is pressed: the browser begins to report file choosers only then.
+      // Wait for it before pressing the key: only then does the browser report file choosers.
       const choosing = page.waitForEvent('filechooser');
       await tabTo(page, 'Choose a receipt');
       await page.keyboard.press('Enter');

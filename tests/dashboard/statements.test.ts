@@ -1,4 +1,4 @@
-/** What a wallet paid and earned, and what it sent and received: statements, and from when on content can be deleted. */
+/** A wallet's payments, earnings and content: statements, and the time from which content can be deleted. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -49,7 +49,7 @@ describe('the statements of a wallet', function () {
     return (await fetch(site.baseUrl + path, { headers: { authorization: `Bearer ${api_key}` } })).text();
   };
 
-  it('are saved for a range of days, exactly as the service has them', () =>
+  it("are saved for a range of days, identical to the service's", () =>
     site.visit(CALLER, async (page) => {
       await page.goto('/executions');
       await page.getByRole('button', { name: 'Statement …' }).click();
@@ -70,7 +70,7 @@ describe('the statements of a wallet', function () {
       }
     }));
 
-  it('show what was paid by agent and by key, with a chart, a table and the CSV of the service', () =>
+  it('show the payments by agent and by key, with a chart, a table and the CSV of the service', () =>
     site.visit(CALLER, async (page) => {
       const { rows } = JSON.parse(await textOf('/v1/statements/spend')) as SpendStatement;
       const paidIn = (some: SpendRow[]) => usdcOf(some.reduce((sum, row) => sum + parseUsdc(row.paid_usdc), 0n));
@@ -97,7 +97,7 @@ describe('the statements of a wallet', function () {
       await page.getByText('No execution of this wallet ended on these days').waitFor();
     }));
 
-  it("are the creator's on the page of its agents", () =>
+  it('appear for the creator on the page of its agents', () =>
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator');
       await page.getByRole('button', { name: 'Statement …' }).click();
@@ -108,7 +108,7 @@ describe('the statements of a wallet', function () {
       expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);
     }));
 
-  it('come with the content of an execution, and the page says from when on it can be deleted, and why', () =>
+  it('come with the content of an execution, and the page explains from when on it can be deleted', () =>
     site.visit(CALLER, async (page) => {
       await page.goto(`/executions/${executionId}`);
       const card = page.locator('section').filter({ hasText: 'What you sent and received' }).last();

@@ -1,9 +1,9 @@
-/** The lines of a chart: even, whole for counts, and never below the highest figure. */
+/** The grid lines of a chart: evenly spaced, whole numbers for counts, and up to at least the highest figure. */
 import { expect } from 'chai';
 import { splitsOf } from '../../app/dashboard/parts/ticks.ts';
 
-describe('the lines of a chart', () => {
-  it('are even from zero to the highest figure or beyond, and whole for counts', () => {
+describe('the grid lines of a chart', () => {
+  it('are even from zero to at least the highest figure, and whole for counts', () => {
     expect(splitsOf(4, true)).to.deep.equal([0, 1, 2, 3, 4]);
     for (const most of [1, 2, 3, 4, 5, 7, 10, 11, 99, 1_000, 12_345]) {
       const lines = splitsOf(most, true);

@@ -1,4 +1,4 @@
-/** Verify: a receipt that holds, one that was altered, and everything that can be missing. */
+/** The page's receipt verification: a valid receipt, altered receipts, and missing data. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -14,7 +14,7 @@ const TITLES = {
   settlement: 'The shares were paid',
 } as const;
 
-describe('verify', function () {
+describe('verification of a receipt on the page', function () {
   this.timeout(600_000);
   const site = useSite();
   let receipt: Receipt;
@@ -33,7 +33,7 @@ describe('verify', function () {
   const choose = (page: Page, content: unknown) => page.getByLabel('Choose a receipt').setInputFiles(fileOf(content));
   const verdict = (page: Page) => page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
   const untilVerdict = (page: Page, text: string) => verdict(page).filter({ hasText: text }).waitFor();
-  /** What each check came to, by its place. */
+  /** The state of each check, by its position. */
   async function statesOf(page: Page): Promise<Record<string, string>> {
     const rows = await page.getByRole('region', { name: 'Result' }).locator('summary').allTextContents();
     expect(rows).to.have.length(CHECKS.length);
@@ -51,7 +51,7 @@ describe('verify', function () {
       const { execution_signature, ...others } = await statesOf(page);
       expect(Object.values(others)).to.deep.equal(Object.values(others).map(() => 'Passed'));
       expect(execution_signature).to.equal(receipt.execution_signature ? 'Passed' : 'Not checked');
-      // Only the node is asked, for addresses and transactions; what was said stays here.
+      // Only the node receives requests, for addresses and transactions. Task and result never leave the browser.
       expect(asked.filter((line) => line.includes('POST'))).to.not.be.empty;
       for (const line of asked) expect(line).to.not.include('exactly').and.not.include(receipt.signature);
       expect(asked.filter((line) => line.startsWith('POST') && !line.includes(site.visitor.demo.rpc_url))).to.be.empty;
@@ -101,7 +101,7 @@ describe('verify', function () {
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
       await page.getByLabel('Use no node').check();
-      // What has been loaded once is enough.
+      // Everything needed is loaded already.
       await choose(page, { ...receipt, result: 'something else' });
       await untilVerdict(page, 'This is not valid');
       await context.setOffline(true);
@@ -114,7 +114,7 @@ describe('verify', function () {
       expect(await statesOf(page)).to.include({ result_hash: 'Failed', signature: 'Passed', record: 'Not checked' });
     }));
 
-  it('takes a receipt whose result its caller has deleted, and leaves the result open', () =>
+  it('accepts a receipt whose result its caller has deleted, and leaves the result unchecked', () =>
     site.visit({}, async (page) => {
       const { task, parameters, result, ...rest } = receipt;
       await page.goto('/verify');
@@ -170,7 +170,7 @@ describe('verify', function () {
       for (const text of ['sandbox-echo', receipt.task!, receipt.result!, '0.01 USDC', 'Paid out on']) {
         await bought.getByText(text).first().waitFor();
       }
-      // Nothing of the earlier verdict stays beside a file that is no receipt.
+      // Nothing of the earlier verdict stays after a file that is no receipt.
       await drop('no JSON at all');
       await page.getByText('dropped.json is not JSON').waitFor();
       await page.getByRole('region', { name: 'Result' }).waitFor({ state: 'detached' });

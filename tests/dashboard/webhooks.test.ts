@@ -1,4 +1,6 @@
-/** Webhooks on the page: an endpoint with its secret, a test, the log, once more, switched off, and deleted. */
+/**
+ * Webhooks on the page: an endpoint with its secret, a test event, the log, redelivery, switching off, and deletion.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +14,7 @@ describe('the webhooks of a wallet', function () {
   this.timeout(600_000);
   const site = useSite();
 
-  it('are added, tested, looked at, sent again, switched off and deleted', () =>
+  it('are added, tested, inspected, sent again, switched off and deleted', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const received: { body: string; headers: Record<string, string> }[] = [];
       const server = createServer(async (request, response) => {

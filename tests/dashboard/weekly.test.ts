@@ -1,4 +1,4 @@
-/** What callers and creators look at every week: examples, last inputs, money, figures by day, requests, receipts. */
+/** The weekly routine of callers and creators: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
 import { useSite } from './site.ts';
 
@@ -12,11 +12,11 @@ describe('the week of a caller and a creator', function () {
   const agentPath = (name: string) => `/v1${pathOf(name)}`;
   const totalOf = async (name: string): Promise<number> =>
     (await site.visitor.send(agentPath(name), null)).body.total_executions;
-  /** The index has the newest call. */
+  /** Waits until the index has the newest call. */
   const untilIndexed = (name: string, total: number) =>
     site.visitor.sendUntil(agentPath(name), null, ({ body }) => body.total_executions >= total);
 
-  it("shows an agent's example to everybody, and own last inputs one click away", () =>
+  it("shows an agent's example to everybody, and the wallet's last inputs one click away", () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const task = 'Report on my private text';
       const parameters = { text: 'Rain fell all day. Nobody went out.' };
@@ -38,7 +38,7 @@ describe('the week of a caller and a creator', function () {
       expect(body.status).to.equal('completed');
     }));
 
-  it('shows what the wallet can spend in the head, once it is known, and follows each call', () =>
+  it('shows in the header the amount that the wallet can spend, and follows each call', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const { visitor } = site;
       const wallet = visitor.demo.callers[1]!.wallet;
@@ -64,7 +64,7 @@ describe('the week of a caller and a creator', function () {
       await button.getByText(await shown(), { exact: true }).waitFor();
     }));
 
-  it('shows a running call after a reload and after Back, and in the head of every page', () =>
+  it('shows a running call after a reload and after Back, and in the header of every page', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const task = 'Answer me later';
       await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
@@ -87,7 +87,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByText(task, { exact: true }).waitFor();
     }));
 
-  it('says after a reload without a wallet that it cannot read the call of a key any more', () =>
+  it('reports after a reload without a wallet that it can no longer read the call of a key', () =>
     site.visit({}, async (page) => {
       await page.goto(`${pathOf('sandbox-slow')}?tab=run`);
       await page.getByLabel('Task').fill('Answer me later');
@@ -150,7 +150,7 @@ describe('the week of a caller and a creator', function () {
         expect(await page.getByRole(role).count(), role).to.equal(0);
       const paper = 'getComputedStyle(document.body).backgroundColor';
       expect(await page.evaluate(paper)).to.equal('rgb(251, 251, 253)');
-      // Nothing is cut: no box of the paper scrolls.
+      // Nothing is cut off: no box on the printed page scrolls.
       const cut = `[...document.querySelectorAll('main *')].filter((one) => one.scrollHeight > one.clientHeight + 1
         && getComputedStyle(one).overflowY === 'auto').length`;
       expect(await page.evaluate(cut)).to.equal(0);

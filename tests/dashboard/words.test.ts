@@ -1,4 +1,4 @@
-/** What the page and the command line say: the words of the guide, without riddles. */
+/** The page and the command line use the terms of the guide. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -6,7 +6,10 @@ import ts from 'typescript';
 import { ROOT } from '../local/start.ts';
 
 const FOLDERS = ['app/dashboard', 'app/cli', 'app/sdk/wallet'];
-/** The gas balance, a refundable deposit, refunded after a dispute, most expensive, edit, 1 parameter, median. */
+/**
+ * Terms that must not be used; the standard ones are: gas balance, refundable deposit, refunded after a dispute, most
+ * expensive, edit, 1 parameter, median.
+ */
 const RIDDLES =
   /\btanks?\b|\brents?\b(?!-)|\bdear(er|est)?\b|\bmend\b|with success|as it has to be|nothing but a shell|in the middle|\bwhat(so)?ever\b|\bwho(so)?ever\b|\bfor ever\b|\b1 (parameters|calls|keys)\b/i;
 

@@ -1,4 +1,4 @@
-/** Counters of what clients may have, of several relays on one PostgreSQL. */
+/** Rate limit counters shared by several relays on one PostgreSQL. */
 import { expect } from 'chai';
 import pino from 'pino';
 import { createTrialLimits } from '../../app/relay/agents/trial.ts';
@@ -7,21 +7,21 @@ import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { until } from '../harness/edge/until.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 
-/** Tests of one endpoint in ten minutes. */
+/** Trials of one endpoint in ten minutes. */
 const LIMIT = 10;
 const ENDPOINT = `https://creator.example/${'long/'.repeat(40)}execute`;
 
 describe('limits of two relays on one PostgreSQL', function () {
   this.timeout(600_000);
   let url: string;
-  /** Before the second relay's database. */
+  /** In front of the second relay's database. */
   let proxy: TcpProxy;
   let relays: Limits[];
   let counters: ReturnType<typeof createTrialLimits>['endpoint'][];
 
   before(async () => {
     url = await freshPostgres();
-    // Nothing but the connection's own schema is needed: what is told is in no table.
+    // An empty database is enough: the counters are exchanged without tables.
     proxy = await startProxy(url);
     const byProxy = new URL(url);
     byProxy.host = new URL(proxy.url).host;
@@ -42,7 +42,7 @@ describe('limits of two relays on one PostgreSQL', function () {
       () => 'refused',
     );
 
-  /** One has heard of something that the other has let in just now. */
+  /** Waits until `to` has heard of something that `from` has just admitted. */
   async function untilHeard(from: 0 | 1, to: 0 | 1, what: string): Promise<void> {
     let asked = 0;
     await until(`${to} hears of ${from}`, async () => {
@@ -88,7 +88,7 @@ describe('limits of two relays on one PostgreSQL', function () {
   });
 });
 
-/** What is counted and told in place of it. */
+/** Limits use this hash instead of the long name. */
 async function nameOfLong(): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(ENDPOINT));
   return Buffer.from(digest).toString('base64url');

@@ -1,4 +1,4 @@
-/** `npm run relay -- migrate-to-postgres`: all rows of a stopped deployment, the same in both, and all or nothing. */
+/** `npm run relay -- migrate-to-postgres`: copies all rows of a stopped deployment unchanged, or nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -38,7 +38,7 @@ const STATES = [
   'void',
   'parked',
 ] as const;
-/** More than are written, and read again, at once. */
+/** More rows than one statement writes or reads. */
 const EXECUTIONS = 150;
 
 describe('migrate-to-postgres', function () {
@@ -65,7 +65,7 @@ describe('migrate-to-postgres', function () {
       const id = await rows.addJournal({ wallet, listing, state, ...lent, ...odd });
       if (state === 'settled') await rows.addResult(id, `\0 and ünïcode ${n}`);
     }
-    // It has no key, and the same row may be there twice.
+    // `revocations` has no key, and can hold the same row twice.
     for (let n = 0; n < EXECUTIONS; n += 1)
       ledger.sqlite.prepare('INSERT INTO revocations VALUES (?, ?, 5000)').run(wallet, Math.floor(n / 100));
     ledger.sqlite.prepare('INSERT INTO probes VALUES (?, ?, NULL)').run(listing, 2n ** 53n + 1n);
@@ -88,7 +88,7 @@ describe('migrate-to-postgres', function () {
       await opened.close();
     }
   }
-  /** Takes the marks of an earlier move away. */
+  /** Removes the marks of an earlier move. */
   const forget = () => {
     for (const path of [ledgerPath(folder), indexPath(folder)]) rmSync(`${path}.moved`, { force: true });
   };
@@ -104,7 +104,7 @@ describe('migrate-to-postgres', function () {
     const moved = await moveToPostgres(folder, url);
     const executions = rowsOf(moved, 'ledger.executions');
     expect([executions.rows, executions.added]).to.deep.equal([EXECUTIONS, EXECUTIONS]);
-    // The migrations begin these with a row.
+    // The migrations insert a row into these.
     const begun = ['chain.catalogue_revision', 'ledger.event_feed', 'ledger.sweeper'];
     for (const { table, rows, added, hash } of moved) {
       expect([table, added]).to.deep.equal([table, begun.includes(table) ? 0 : rows]);
@@ -190,7 +190,7 @@ describe('migrate-to-postgres', function () {
     await moveToPostgres(folder, url);
   });
 
-  it('lets no process start on either side during the copy, and none on the files afterwards', async () => {
+  it('lets no process start on either side during the copy, and none on the old files afterwards', async () => {
     const place = { dataDir: folder, databaseUrl: null };
     const keeping = { stop: new AbortController().signal, onStandby: () => {}, onLost: () => {} };
     const beginnings = { relay: () => openLedger(place), indexer: () => openAlone(indexPath(folder), keeping) };
@@ -209,7 +209,7 @@ describe('migrate-to-postgres', function () {
     const relay = await openLedger(place);
     expect(await refusal()).to.match(/A relay runs on .*ledger\.db: stop it first/);
     await relay.close();
-    // As a relay writes first.
+    // The first write of a starting relay.
     const list = "INSERT INTO call_keys (kid, x, listed_until_ms) VALUES ('theirs', 'x', 0)";
     const there = open();
     await there.pool.query("SET lock_timeout TO '100ms'");
@@ -249,7 +249,7 @@ describe('migrate-to-postgres', function () {
     await begun.close();
   });
 
-  it('fills a database without schemas as a command, prints counts with --json, and requires DATABASE_URL', async () => {
+  it('as a command, fills a database without schemas, prints counts with --json, requires DATABASE_URL', async () => {
     const server = await sharedPostgres();
     await administer(server, 'CREATE DATABASE moved_by_command');
     const run = async (args: string[], environment: NodeJS.ProcessEnv) => {

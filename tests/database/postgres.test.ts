@@ -122,13 +122,13 @@ describe('PostgreSQL', () => {
       expect(await stored()).to.deep.equal(['a', 'b']);
     });
 
-    it('are all or nothing under a lock, and no other write under the same lock runs beside them', async () => {
+    it('are all or nothing under a lock, and no other write under the same lock runs at the same time', async () => {
       const alone = writes();
       const failed = await thrown(alone.alone(['x'], [insert('a'), insert('a')]));
       expect(failed.code).to.equal('23505');
       expect(await stored()).to.deep.equal([]);
       await alone.intend(insert('sum'));
-      // Each reads and writes in two statements, which would lose counts where another ran between them.
+      // Each task reads and writes in two statements. Another task between the two would lose counts.
       const read = CompiledQuery.raw('UPDATE moves SET name = name WHERE name = $1 RETURNING count', ['sum']);
       const tries = Array.from({ length: 30 }, () =>
         alone.alone(
@@ -167,7 +167,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  describe('a process that stands still with a lock', function () {
+  describe('a process that stops while it holds a lock', function () {
     this.timeout(600_000);
 
     it('loses the lock and its uncommitted writes to the waiting processes', async () => {
@@ -216,7 +216,7 @@ describe('PostgreSQL', () => {
       await pool.close();
     });
 
-    it('are temporary when they end alone, and permanent when something is wrong', async () => {
+    it('are temporary when they pass without help, and permanent when something must be fixed', async () => {
       const refused = openPostgres('postgres://postgres@127.0.0.1:1/none', { schema: SCHEMAS.ledger });
       expect(isTemporary(await thrown(refused.run(insert('a'))))).to.equal(true);
       await refused.close();
@@ -298,7 +298,7 @@ describe('PostgreSQL', () => {
       expect(await applied()).to.deep.equal(['0001_base.pg.sql', '0002_more.pg.sql']);
     });
 
-    it('need no rights when nothing is to be done, and fail without them when something is', async () => {
+    it('need no rights when there is nothing to do, and fail without rights when there is', async () => {
       const client = new pg.Client({ connectionString: place });
       await client.connect();
       await client.query(`CREATE ROLE onlooker LOGIN; GRANT USAGE ON SCHEMA chain TO onlooker;
@@ -312,7 +312,7 @@ describe('PostgreSQL', () => {
       expect(await applied()).to.have.length(2);
     });
 
-    it('leave nothing of a file that fails in the middle', async () => {
+    it('leave nothing of a file that fails halfway', async () => {
       put('0003_broken.pg.sql', 'UPDATE first SET a = 7; INSERT INTO nowhere VALUES (1);');
       expect((await thrown(run())).message).to.include('nowhere');
       expect(await applied()).to.have.length(2);

@@ -1,4 +1,4 @@
-/** Several processes on one PostgreSQL: which relays live, and which indexer keeps the index. */
+/** Several processes on one PostgreSQL: which relays are alive, and which indexer keeps the index. */
 import { expect } from 'chai';
 import type { Kysely } from 'kysely';
 import pino from 'pino';
@@ -20,7 +20,7 @@ describe('several processes on one PostgreSQL', () => {
     url = await freshPostgres();
   });
 
-  /** Cuts the connections whose last statement is like this. */
+  /** Cuts the connections whose last statement is LIKE this. */
   async function cut(statement: string): Promise<void> {
     const database = new URL(url).pathname.slice(1);
     await administer(
@@ -38,7 +38,7 @@ describe('several processes on one PostgreSQL', () => {
     const leasesOf = (owner: string) => createSharedLeases(url, ledger.pool, owner, LEASE_MS);
     const aliveNow = async () => leasesOf('watcher').alive(0);
 
-    it('are alive for the others while they renew a lease, whatever their clocks say, and dead after their end', async () => {
+    it('are alive for others while they renew a lease, whatever their clocks say, and dead once it ends', async () => {
       const end = await leasesOf('one').keep(log);
       expect(await aliveNow()).to.deep.equal(['one']);
       expect(await leasesOf('one').alive(0)).to.deep.equal([]);
@@ -102,8 +102,8 @@ describe('several processes on one PostgreSQL', () => {
       await ledger.db.deleteFrom('relays').execute();
     });
 
-    it('are dead before their lease has expired after a kill, because nobody holds the lock', async () => {
-      // A lease of a process whose connection is gone, renewed a while ago.
+    it('are dead after a kill even before their lease expires, because nobody holds their lock', async () => {
+      // The lease of a process without a connection, renewed some time ago.
       const aliveUntil = Date.now() + LEASE_MS * 0.55;
       await ledger.db
         .insertInto('relays')
@@ -143,14 +143,14 @@ describe('several processes on one PostgreSQL', () => {
       const first = await openAlone(url, keeping('first'));
       const waiting = openAlone(url, keeping('second'));
       await until('the second stands by', () => events.includes('second stands by'));
-      // Only the first one holds it.
+      // Only the first indexer holds a lock.
       await administer(
         await sharedPostgres(),
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted",
       );
       const second = await waiting;
       await until('the first is told', () => events.includes('first lost it'));
-      // Nor does it write where it goes on all the same, in a transaction or outside of one.
+      // If the first indexer continues anyway, it can write neither in a transaction nor outside of one.
       const insert = (db: Kysely<IndexDatabase>) =>
         db.insertInto('cursor').values({ id: 1n, signature: 'late', slot: 1n }).execute();
       const refused = (writing: Promise<unknown>) => writing.then(() => 'written', String);

@@ -1,7 +1,7 @@
 /**
- * Two indexers, processes of their own, on one PostgreSQL: the standby goes on where the other was killed or has stopped, one
- * of them where PostgreSQL itself was away, and the tables come to be those of a clean backfill. One that comes back writes
- * nothing.
+ * Two indexer processes on one PostgreSQL. The standby takes over when the other is killed or stopped, and one of them
+ * continues after PostgreSQL itself was down. The tables end up equal to those of a clean backfill. A stopped indexer
+ * that resumes writes nothing.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const STANDS_BY = 'this one stands by';
 const IS_AWAY = 'the database is out of reach';
 
-/** Who has written to which table of the index, in order; what was rolled back is not there. */
+/** Logs which indexer wrote to which table of the index, in order. Writes that are rolled back are not logged. */
 const WATCH = `CREATE TABLE public.writes (id BIGINT GENERATED ALWAYS AS IDENTITY, who TEXT NOT NULL, at TEXT NOT NULL);
   CREATE FUNCTION public.watch() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO public.writes (who, at) VALUES (current_setting('application_name'), TG_TABLE_NAME);
@@ -60,7 +60,7 @@ describe('a standby indexer', function () {
   });
   after(() => market?.node.stop());
 
-  /** An indexer that PostgreSQL knows by this name. */
+  /** An indexer with this application name on PostgreSQL. */
   function start(name: string) {
     const child = spawn(process.execPath, ['scripts/run.mjs', 'indexer/main.ts'], {
       cwd: ROOT,
@@ -88,7 +88,7 @@ describe('a standby indexer', function () {
       ({ who }) => who,
     );
   const writersAfter = (id: bigint) => namesIn('SELECT who FROM public.writes WHERE id > $1', [id]);
-  /** Who holds a lock for itself. */
+  /** The indexers that hold an exclusive advisory lock. */
   const keepers = () =>
     namesIn(`SELECT application_name AS who FROM pg_stat_activity JOIN pg_locks USING (pid)
       WHERE datname = current_database() AND locktype = 'advisory' AND mode = 'ExclusiveLock' AND granted`);
@@ -102,7 +102,7 @@ describe('a standby indexer', function () {
     return { one, two };
   }
 
-  /** While the market goes on, when the first one has written some of that. */
+  /** Acts while the market is running, after the first indexer has written a part of it. */
   async function inTheMiddle(act: () => void): Promise<void> {
     const before = await executions();
     const going = market.run(20, keyId);
@@ -179,7 +179,7 @@ describe('a standby indexer', function () {
       async (untilSeen) => {
         await server.stop();
         await untilSeen();
-        // Longer than the two wait between their attempts.
+        // Takes longer than the pause between the indexers' attempts.
         await market.run(10, keyId);
         await server.start();
       },

@@ -7,8 +7,8 @@ import { SCHEMAS } from '../../app/database/postgres.ts';
 import { freshPostgres } from '../harness/postgres.ts';
 
 /**
- * Full-text search is each database's own (a table on SQLite, a column on PostgreSQL), and what many rows add to is kept in
- * parts only where several relays write.
+ * Tables that differ. Full-text search is a table on SQLite and a column on PostgreSQL. Sums that several relays add to
+ * are split into parts only on PostgreSQL.
  */
 const OWN = /^(agent_words|lent_sums$)/;
 const KINDS: Record<string, string> = {
@@ -18,16 +18,16 @@ const KINDS: Record<string, string> = {
   REAL: 'double precision',
 };
 
-/** Tables with their columns (kind, NOT NULL, place in the primary key) and their indexes, in lines that can be compared. */
+/** Tables in comparable lines: their columns (type, NOT NULL, position in the primary key) and their indexes. */
 type Shape = Record<string, string[]>;
 
-/** `(a, b DESC) WHERE c` of an index's text, as both databases write it. */
+/** The `(a, b DESC) WHERE c` of an index's SQL, in one notation for both databases. */
 function termsOf(text: string): string {
   const [, terms = ''] = /\bON (?:\w+\.)?\w+(?: USING btree)? ?(\(.*)$/s.exec(text) ?? [];
   return (
     terms
       .replace(/CAST|::\w+(\[\])?|COLLATE "C"|\bNULLS (FIRST|LAST)\b/g, '')
-      // PostgreSQL quotes names that are its own words too.
+      // PostgreSQL quotes names that are keywords.
       .replaceAll('"', '')
       .replace(/= ANY \(ARRAY\[(.*?)\]\)/g, 'IN ($1)')
       .replace(/<> ALL \(ARRAY\[(.*?)\]\)/g, 'NOT IN ($1)')

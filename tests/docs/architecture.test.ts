@@ -1,4 +1,4 @@
-/** ARCHITECTURE.md says what the code says: the rooms in their order, and each state of the journal. */
+/** ARCHITECTURE.md matches the code: the modules in their order, and each state of the journal. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';

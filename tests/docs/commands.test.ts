@@ -1,4 +1,4 @@
-/** The commands of README.md and docs/, pasted by a reader in the order of a first day, while `npm start` runs. */
+/** The commands of README.md and docs/, pasted as a reader would on a first day, while `npm start` runs. */
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -18,16 +18,16 @@ import { createTerminal } from './terminal.ts';
 
 describe('the commands of README.md and docs/', function () {
   this.timeout(600_000);
-  // Each step stands on the one before it.
+  // Each step depends on the one before it.
   this.bail(true);
   const [dataDir, folder] = [newDirectory(), newDirectory()];
   let demo: DemoFile;
   let terminal: ReturnType<typeof createTerminal>;
   let port: string;
-  /** The words that a page has for what is another's here. */
+  /** The address in the pages, to be replaced by that of this network. */
   let api: { 'http://127.0.0.1:8787': string };
   let [creator, agentId, executionId] = ['', '', ''];
-  /** What stands in the way of Python's packages. */
+  /** The reason why Python's packages cannot be installed. */
   let python: string | null = null;
 
   before(async () => {
@@ -48,7 +48,7 @@ describe('the commands of README.md and docs/', function () {
     const info = await new Connection(demo.rpc_url, 'confirmed').getAccountInfo(account);
     return info ? AccountLayout.decode(info.data).amount : 0n;
   };
-  /** USDC of the first caller and of the creator, base units. */
+  /** USDC of the first caller and of the creator, in base units. */
   const held = async () => [await tokensOf(demo.callers[0]!.wallet), await tokensOf(creator)] as const;
 
   it('docs/callers.md: examples/caller.ts pays for a call', async () => {
@@ -124,12 +124,12 @@ describe('the commands of README.md and docs/', function () {
     const before = await tokensOf(demo.callers[0]!.wallet);
     await terminal.paste('docs/disputes.md', { EXECUTION_ID: executionId });
     await terminal.paste('docs/disputes.md', { EXECUTION_ID: executionId });
-    // 0.1 was asked for; the price is the most.
+    // The command claims 0.1 USDC, but an award is at most the price.
     expect(await tokensOf(demo.callers[0]!.wallet)).to.equal(before + 50_000n);
   });
 
   it('docs/creators.md: examples/creator.py replaces examples/creator.ts', async function () {
-    // Not the folder of tests/cli/examples.test.ts, which may be installing at the same moment.
+    // A folder other than that of tests/cli/examples.test.ts, which can install at the same time.
     const tools = await installPython('examples-docs', join(ROOT, 'examples', 'requirements.txt'));
     python = tools.obstacle;
     if (python !== null && process.env.CI) throw new Error(python);
@@ -137,7 +137,7 @@ describe('the commands of README.md and docs/', function () {
       console.log(`      skipped: ${python}`);
       this.skip();
     }
-    // Where pip has installed it all before, it asks nobody.
+    // If pip finds everything installed, it makes no request.
     symlinkSync(tools.folder, join(dataDir, 'python'));
     const other = String(await freePort());
     await terminal.paste('docs/creators.md', { ...api, 8080: other });
@@ -157,7 +157,7 @@ describe('the commands of README.md and docs/', function () {
     expect(await tokensOf(creator)).to.equal(before + 100_000_000n);
   });
 
-  it('leave no block that is marked as run here', () => {
+  it('leave no block that is marked as run by this test unrun', () => {
     expect(terminal.left(pagePaths())).to.have.length(python === null ? 0 : 1);
   });
 });

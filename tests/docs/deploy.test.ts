@@ -1,6 +1,6 @@
 /**
- * What deploy/ holds, by the programs that read it: Caddy runs its file before two servers, systemd checks the units, and
- * every setting, path and port is one that the relay and the indexer have.
+ * The files of deploy/, checked by the programs that read them. Caddy runs its file in front of two servers, and
+ * systemd checks the units. Every setting, path and port must be one that the relay and the indexer have.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ const read = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8');
 const settingsOf = (help: string): string[] => [...help.matchAll(/^ {2}([A-Z_0-9]+) /gm)].map((match) => match[1]!);
 const SETTINGS = new Set([...settingsOf(describeRelay()), ...settingsOf(describeIndexer())]);
 
-/** Lines `NAME=value` of an environment file, those that are commented out too. */
+/** The `NAME=value` lines of an environment file, also those that are commented out. */
 function variablesOf(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(/^#? ?([A-Z_0-9]+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
 }
@@ -43,13 +43,13 @@ describe('deploy/', () => {
     const relay = readRelay({ ...given, RELAY_KEYPAIR: keypair });
     expect(relay).to.deep.include({ trustProxy: 1, shutdownSeconds: 60, egressIps: ['203.0.113.10'] });
     expect(() => readRelay({ ...given, RELAY_KEYPAIR: keypair, LEAVE_SECONDS: '60' })).to.throw(/less than SHUTDOWN_/);
-    // Before it takes nothing new, the proxy has seen it.
+    // The relay refuses new calls only after the proxy has noticed that it leaves.
     const seconds = (name: string) => Number(new RegExp(`^\\s+${name} (\\d+)s$`, 'm').exec(read('Caddyfile'))?.[1]);
     expect(relay.leaveSeconds).to.be.greaterThan(seconds('health_interval') + seconds('health_timeout'));
     expect(readIndexer(given).rpcUrl).to.equal(relay.rpcUrl);
   });
 
-  it('systemd accepts the units, which stop later than the relay and the proxy do', () => {
+  it('systemd accepts the units, which time out later than the relay and the proxy', () => {
     const files = (readdirSync(join(DEPLOY, 'systemd'), { recursive: true }) as string[]).filter((name) =>
       /\.\w+$/.test(name),
     );
@@ -69,7 +69,7 @@ describe('deploy/', () => {
       writeFileSync(path, text.replace('/usr/bin/node', process.execPath));
       return path;
     });
-    // Debian's own units with what is beside them here.
+    // Debian's own units, with our drop-in files appended.
     for (const [unit, from] of [
       ['caddy.service', '/lib/systemd/system/caddy.service'],
       ['postgresql@15-main.service', '/lib/systemd/system/postgresql@.service'],
@@ -80,7 +80,7 @@ describe('deploy/', () => {
       writeFileSync(path, `${readFileSync(from, 'utf8')}\n${ours}`);
       units.push(path);
     }
-    // Its exit code is 0 for a warning too, which names the unit.
+    // The exit code is 0 for a warning too, but the warning names the unit.
     const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], { encoding: 'utf8' });
     expect(stderr.split('\n').filter((line) => line.includes(folder) || line.includes('marketplace'))).to.deep.equal(
       [],
@@ -115,9 +115,9 @@ describe('deploy/', () => {
       for (const volume of service.volumes) expect(volumes).to.have.property(volume.split(':')[0]);
       for (const { source } of service.secrets ?? []) expect(secrets).to.have.property(source);
     }
-    // In place of the address in marketplace.env, which the proxy would not reach in another container.
+    // Overrides the address in marketplace.env, which the proxy in another container could not reach.
     for (const name of ['relay-1', 'relay-2']) expect(services[name].environment.HOST).to.equal('0.0.0.0');
-    // Neither an end before its time, nor keypairs and settings in the image.
+    // No container is killed before its shutdown is over, and the image contains no keypairs or settings.
     const grace = (name: string) => Number(/^(\d+)s$/.exec(services[name].stop_grace_period)?.[1]);
     const { SHUTDOWN_SECONDS } = variablesOf(read('marketplace.env.example'));
     expect(grace('relay-1')).to.be.greaterThan(Number(SHUTDOWN_SECONDS));
@@ -135,9 +135,9 @@ describe('deploy/', () => {
     }
   });
 
-  it('compose.yaml kills a relay that does not answer, and leaves alone one that does not listen', async () => {
+  it('compose.yaml kills a relay that does not answer, but not one that does not listen', async () => {
     const { services } = parse(read('compose.yaml'), { merge: true });
-    // All processes of a container, but here those of this machine: 9 stands for it.
+    // In a container this kills all processes. Here it exits with code 9 instead.
     const script = (services['relay-1'].healthcheck.test[3] as string)
       .replace("process.kill(-1, 'SIGKILL')", 'process.exit(9)')
       .replace('40_000', '2_000');
@@ -221,7 +221,7 @@ describe('deploy/', () => {
     });
 
     it('forwards the client address, but not the metrics', async () => {
-      // An address that the caller has made up is not passed on.
+      // An address that the caller invents is not forwarded.
       const headers = { 'x-forwarded-for': '203.0.113.1' };
       expect(await (await fetch(`${url}/v1/agents`, { headers })).text()).to.equal('answered');
       expect(relays.flatMap(({ forwarded }) => forwarded)).to.deep.equal(['127.0.0.1']);

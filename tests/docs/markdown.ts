@@ -1,19 +1,19 @@
-/** The project's Markdown as tests read it: its pages, their code blocks with what the mark before each says, their links. */
+/** The project's Markdown for tests: its pages, their code blocks, the mark before each block, and their links. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
-/** Folders whose pages are read, beside the root's own. */
+/** Folders whose pages are read. */
 const FOLDERS = ['docs', 'examples', 'app/client', 'app/sdk', 'app/mcp', 'clients/python', '.'];
 
 export interface Block {
   page: string;
-  /** Of its first fence, from 1. */
+  /** Line of its first fence, starting with 1. */
   line: number;
-  /** What stands behind the first fence. */
+  /** The text after the first fence. */
   language: string;
   text: string;
-  /** The comment on the line before, without its brackets; empty where there is none. */
+  /** The comment on the line before, without its brackets; empty if there is none. */
   mark: string;
 }
 
@@ -28,7 +28,7 @@ export function pagePaths(): string[] {
 
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
-/** The page's fenced blocks, also those that a list indents. */
+/** The page's fenced blocks, also those indented in a list. */
 export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | null = null;
@@ -53,12 +53,12 @@ export function proseOf(page: string): string {
   return readPage(page).replaceAll(/^\s*```[\s\S]*?^\s*```$/gm, '');
 }
 
-/** Where the page's links lead, as they are written. */
+/** The targets of the page's links, as written. */
 export function linksOf(page: string): string[] {
   return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!);
 }
 
-/** The names that headings can be reached by, as GitHub makes them. */
+/** The anchors of the page's headings, as GitHub generates them. */
 export function anchorsOf(page: string): string[] {
   const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map((match) => match[1]!);
   return headings.map((heading) =>

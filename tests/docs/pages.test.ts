@@ -1,6 +1,6 @@
 /**
- * What the pages of the project owe their readers: every command and every piece of code in them is run by a test or says
- * why not, every link leads somewhere, every file, script and suite that they name exists.
+ * Rules for the project's pages. Every command and code block is run by a test or gives a reason. Every link has a
+ * target. Every file, script and suite that they name exists.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,19 +8,19 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { expect } from 'chai';
 import { anchorsOf, type Block, blocksOf, linksOf, pagePaths, proseOf, ROOT, readPage } from './markdown.ts';
 
-/** Pages whose blocks are all run by one test, which reads them itself. */
+/** Pages whose blocks are all run by one test, which reads the page itself. */
 const RUN_WHOLE: Record<string, string> = {
   'app/client/README.md': 'tests/clients/typescriptPackage.test.ts',
   'app/sdk/README.md': 'tests/sdk/package.test.ts',
   'clients/python/README.md': 'tests/clients/python.test.ts',
 };
-/** What no machine can run. */
+/** The language of drawings, which cannot be run. */
 const DRAWING = 'text';
-/** Where a short path of a page may begin. */
+/** Folders that a page may leave out of a path. */
 const SHORT_FOR = ['', 'app/relay/', 'app/sdk/', 'programs/marketplace/src/', 'programs/marketplace/'];
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
-/** Lines without their indentation, which an excerpt need not share with its file. */
+/** Text without indentation, which an excerpt need not share with its file. */
 const flat = (text: string): string =>
   text
     .split('\n')
@@ -28,7 +28,7 @@ const flat = (text: string): string =>
     .join('\n')
     .trim();
 
-/** What is wrong with a block; null where nothing is. */
+/** The fault of a block, or null. */
 function faultOf({ page, language, text, mark }: Block): string | null {
   if (language === '') return 'has no language';
   if (language === DRAWING || /^not run: \S/.test(mark)) return null;
@@ -43,7 +43,7 @@ function faultOf({ page, language, text, mark }: Block): string | null {
   return null;
 }
 
-/** What is wrong with a link; null where it leads somewhere. Other sites are not asked. */
+/** The fault of a link, or null. Links to other sites are not checked. */
 function deadEnd(page: string, link: string): string | null {
   if (/^[a-z]+:/.test(link)) return null;
   const [path = '', anchor] = link.split('#');
@@ -87,7 +87,7 @@ describe('the pages', () => {
       expect(linksOf(page).flatMap((link) => deadEnd(page, link) ?? [])).to.deep.equal([]);
     });
 
-    // A changelog tells of what was.
+    // A changelog may name files that no longer exist.
     if (page === 'CHANGELOG.md') continue;
     it(`${page}: every file that it names exists`, () => {
       const named = codeOf(page).filter((word) => PATH.test(word));

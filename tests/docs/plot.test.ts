@@ -1,4 +1,4 @@
-/** The drawing of docs/measured.md, from figures as the bench measures them. */
+/** The plot of docs/measured.md, drawn from sample figures of the benchmark. */
 import { expect } from 'chai';
 import type { ListFigures } from '../../bench/lists.ts';
 import { drawLists } from '../../bench/plot.ts';

@@ -1,6 +1,7 @@
 /**
- * A reader's terminal: the blocks of the pages are pasted into it, one after the other, in a folder that looks like the
- * repository while `npm start` runs. Variables last from block to block, what is put behind with `&` until the end.
+ * A reader's terminal. Blocks of the pages are pasted into it one after another, in a folder that looks like the
+ * repository, while `npm start` runs. Variables survive from block to block. Commands put into the background with `&`
+ * run until the end.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,16 +10,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Block, blocksOf, ROOT } from './markdown.ts';
 
-/** A command that prints nothing for so long hangs. */
+/** A command that prints nothing for this long hangs. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 20;
 
-/** What the reader writes in the place of a word, such as ADDRESS. */
+/** Replacements for words such as ADDRESS. */
 export type Fillings = Record<string, string>;
 
 /**
- * `folder` is empty, or holds a copy of the project, and outlives the terminal, `dataDir` the network's, and `test` the file whose blocks are pasted:
- * those that are marked as run by it.
+ * `folder` is empty or holds a copy of the project; it outlives the terminal. `dataDir` is the network's. `test` is the
+ * test file: only blocks marked as run by it are pasted.
  */
 export function createTerminal(folder: string, dataDir: string, test: string) {
   const pasted = new Set<string>();
@@ -35,15 +36,15 @@ export function createTerminal(folder: string, dataDir: string, test: string) {
   const ours = (page: string): Block[] =>
     blocksOf(page).filter(({ mark, language }) => mark === `run by ${test}` && language === 'sh');
 
-  /** Runs a command as a person's shell does, and returns what it printed. Throws with all of it where it fails. */
+  /** Runs a command as a shell does and returns its output. Throws with the output if it fails. */
   async function type(text: string): Promise<string> {
-    // Files of its own for each command: what an earlier one left behind goes on writing.
+    // Each command has its own output files, because background processes of earlier commands go on writing.
     const nth = shells.length;
     const file = (name: string): string => join(folder, 'shell', name);
     const printed = (): string[] => ['stdout', 'stderr'].map((name) => readFileSync(file(`${name}-${nth}`), 'utf8'));
     for (const name of ['stdout', 'stderr']) writeFileSync(file(`${name}-${nth}`), '');
     writeFileSync(file('block'), `set -a\n. shell/variables\nset -e\n${text}\nexport -p > shell/variables\n`);
-    // Into files: what stays behind would keep a pipe open.
+    // Output goes to files: a background process would keep a pipe open.
     const script = `exec > shell/stdout-${nth} 2> shell/stderr-${nth}; . shell/block`;
     const { DATA_DIR, MARKETPLACE_URL, SOLANA_RPC_URL, SOLANA_WS_URL, SOLANA_KEYPAIR, INIT_CWD, ...env } = process.env;
     const shell = spawn('sh', ['-c', script], { cwd: folder, env, detached: true, stdio: 'ignore' });
@@ -65,7 +66,7 @@ export function createTerminal(folder: string, dataDir: string, test: string) {
 
   return {
     type,
-    /** Pastes the next block of the page that this test runs. Every word to be filled in must be there. */
+    /** Pastes the next block of the page that this test runs. Throws if a word to be replaced is missing. */
     paste(page: string, fillings: Fillings = {}): Promise<string> {
       const block = ours(page).find((candidate) => !pasted.has(nameOf(candidate)));
       if (!block) throw new Error(`${page} has no other block that ${test} runs`);
@@ -77,24 +78,24 @@ export function createTerminal(folder: string, dataDir: string, test: string) {
       }
       return type(text);
     },
-    /** Blocks of these pages that say they are run here, and were not. */
+    /** Blocks of these pages that are marked as run by this test, but were not. */
     left: (pages: string[]): string[] =>
       pages
         .flatMap(ours)
         .map(nameOf)
         .filter((name) => !pasted.has(name)),
-    /** What the latest command printed, and what it put behind still prints. */
+    /** The output of the latest command and of its background processes so far. */
     printed: (): string =>
       ['stdout', 'stderr']
         .map((name) => readFileSync(join(folder, 'shell', `${name}-${shells.length - 1}`), 'utf8'))
         .join(''),
-    /** Ends what was put behind. */
+    /** Kills the background processes. */
     close(): void {
       for (const { pid } of shells) {
         try {
           process.kill(-pid!, 'SIGKILL');
         } catch {
-          // Nothing of it runs any more.
+          // None of its processes is left.
         }
       }
     },

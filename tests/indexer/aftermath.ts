@@ -1,18 +1,18 @@
-/** What can follow a settle or a refund, as instructions of a market's people: disputes, grants changed, things closed. */
+/** Instructions for everything that can follow a settle or a refund: disputes, changed grants, closed accounts. */
 import { createTransferInstruction } from '@solana/spl-token';
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
 import type { Execution, Market } from './market.ts';
 
 export const EVIDENCE_URI = 'https://example.com/evidence.json';
-/** What deposits hold beyond the price. */
+/** The service fee that a deposit holds besides the price. */
 export const SERVICE_FEE = 5_000n;
 const bytes = (fill: number) => new Uint8Array(32).fill(fill);
 /** SHA-256 values as index.db shows them. */
 export const EVIDENCE_HASH = Buffer.from(bytes(0xe1)).toString('hex');
 export const REASON_HASH = Buffer.from(bytes(0xe2)).toString('hex');
 
-/** Builders for everything that needs nothing but the market; the caller pays rents and bonds, the admin answers. */
+/** Builders that need only the market. The caller pays rents and bonds; the admin resolves disputes. */
 export function createAftermath(market: Market) {
   const { caller, creator, listing, usdcMint } = market;
   const wallet = caller.publicKey;
@@ -87,7 +87,7 @@ export function createAftermath(market: Market) {
         })),
       }),
 
-    /** A deposit for these terms of an open, which the relay prepares for the caller and pays for. */
+    /** A deposit for these terms of an open. The relay prepares it for the caller and pays its rent. */
     deposit: (terms: program.OpenTerms, price: bigint) => {
       const relay = market.relay.publicKey;
       const quote = { terms: { listing, ...terms }, payer: wallet, price, serviceFee: SERVICE_FEE, usdcMint };
@@ -128,7 +128,7 @@ export function createAftermath(market: Market) {
   };
 }
 
-/** The accounts behind rows, decoded; null where there is none any more. */
+/** The decoded accounts behind rows; null for an account that does not exist. */
 export async function readAccount<Name extends keyof program.Accounts>(
   market: Market,
   name: Name,

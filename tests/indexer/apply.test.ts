@@ -1,6 +1,6 @@
 /**
- * The store side of the index, by random histories: whatever the pages are and whatever was taken back in between, every table
- * is what the chain says, and the figures are what their rows add up to.
+ * How batches are stored in the index, tested with random histories. However a history is split into batches and rolled
+ * back, every table matches the chain, and the statistics match the rows they count.
  */
 import { expect } from 'chai';
 import { sql } from 'kysely';
@@ -16,7 +16,10 @@ import { randomHistory, randomOf } from './histories.ts';
 const HISTORIES = onPostgres ? 3 : 6;
 const LENGTH = 160;
 
-/** Every table that follows from the chain up to a slot, in an order of its own. Revisions go on, whatever is taken back. */
+/**
+ * All tables that follow from the chain, each with its sort order. Revisions are left out: a rollback does not undo
+ * them.
+ */
 const TABLES: Record<string, string> = {
   cursor: 'id',
   configs: 'config',
@@ -35,7 +38,7 @@ const TABLES: Record<string, string> = {
   agent_days: 'listing, day, outcome, reason, time_ms',
 };
 
-/** An index of its own in memory, or on PostgreSQL. */
+/** A fresh index in memory or on PostgreSQL. */
 async function openOwn() {
   const opened = onPostgres
     ? openPostgres<IndexDatabase>(await freshPostgres(), { schema: SCHEMAS.index })
@@ -58,7 +61,7 @@ function openMemory() {
 
 type Opened = Awaited<ReturnType<typeof openOwn>>;
 
-/** In pages of random sizes. */
+/** Applies the history in batches of random sizes. */
 async function apply(
   { db }: Opened,
   history: readonly ChainTransaction[],
@@ -81,7 +84,7 @@ function newestOf({ db }: Opened) {
   return newest.executeTakeFirstOrThrow();
 }
 
-/** The figures as one query over all executions has them, by the view that lists may also read. */
+/** The statistics as one query over all executions computes them, from the view that lists may also read. */
 const STATISTICS = `SELECT listing,
   sum(CASE WHEN outcome <> 'refunded' THEN 1 ELSE 0 END) AS total_executions,
   sum(CASE WHEN outcome IN ('completed', 'disputed') THEN 1 ELSE 0 END) AS successful_executions,
@@ -183,13 +186,13 @@ describe('indexer, pages', () => {
     await opened.close();
   });
 
-  it('give every changed listing a revision of its own time, which only grows', async () => {
+  it('give every changed listing a new revision, and revisions only grow', async () => {
     const history = randomHistory(9, LENGTH);
     const opened = await openOwn();
     const revision = async () => (await opened.rows('SELECT revision FROM catalogue_revision'))[0]!.revision as bigint;
     const changed = (since: bigint) =>
       opened.rows(`SELECT listing FROM changed_agents WHERE revision > ${since} ORDER BY listing`);
-    /** What a list of agents shows. */
+    /** The values that a list of agents shows. */
     const shown = async () => {
       const rows =
         await opened.rows(`SELECT listings.listing AS listing, price, timeout_seconds, listings.status AS status,
@@ -215,7 +218,7 @@ describe('indexer, pages', () => {
     await opened.close();
   });
 
-  it('store whatever a stranger puts into an address', async () => {
+  it("store any text that a stranger puts into a listing's address field", async () => {
     const history = randomHistory(3, 40);
     const at = history.findIndex(
       ({ content }) => content.kind === 'events' && content.events[0]?.name === 'AgentListed',
@@ -243,7 +246,7 @@ describe('indexer, pages', () => {
     const nothing = { configs: [], creators: [], listings: [], grants: [], disputes: [], archives: [], deposits: [] };
     const readings = { refunds: [], gone: [], provisionalAt: new Set<bigint>() };
     const snapshot = { ...nothing, executions: [{ ...row, ...unseen }], ...readings };
-    // Anybody may name the record's address before it is opened.
+    // Anybody can name the record's address before it is opened.
     const content: ChainTransaction['content'] = { kind: 'accounts', snapshot, carried: [] };
     await applyBatch(other.db, [...before, { ...before.at(-1)!, signature: 'naming', content }], 100n);
     await applyBatch(other.db, [opening], 100n);
@@ -282,7 +285,7 @@ describe('indexer, pages', () => {
       const history = randomHistory(11, 20);
       await applyBatch(opened.db, history.slice(0, 10), 0n);
       const { db } = opened;
-      // What PostgreSQL may say while tables are replaced that a statement has just begun to read.
+      // PostgreSQL can fail like this when tables are replaced just after a statement began to read them.
       const execute = async () => {
         Reflect.deleteProperty(db, 'transaction');
         await db.updateTable('cursor').set({ signature: 'of other tables' }).execute();

@@ -1,4 +1,4 @@
-/** Transactions through tests/program/caller, which floods a log until events are cut from it. */
+/** Sends transactions through tests/program/caller, which fills the log until the events are cut from it. */
 import { join } from 'node:path';
 import { ComputeBudgetProgram, type Signer, type TransactionInstruction } from '@solana/web3.js';
 import { deployProgram } from '../../app/local/network.ts';
@@ -11,7 +11,7 @@ import type { Market } from './market.ts';
 
 const TEST_CALLER = join(import.meta.dirname, '../program/caller/artifact/test_caller.so');
 
-/** Puts the test caller on a node. */
+/** Deploys the test caller on a node. */
 export function deployTestCaller({ rpcUrl, payer }: TestNode): Promise<void> {
   return deployProgram(rpcUrl, { programId: TEST_CALLER_ID, upgradeAuthority: payer.publicKey, soPath: TEST_CALLER });
 }
@@ -23,7 +23,7 @@ export async function logsOf({ node }: Market, signature: string): Promise<strin
   return transaction?.meta?.logMessages ?? [];
 }
 
-/** Sends instructions behind so much noise that their events are cut from the log; throws where they are not. */
+/** Sends instructions behind so much log output that their events are cut. Throws if they are not cut. */
 export async function sendUnheard(market: Market, instructions: TransactionInstruction[], ...signers: Signer[]) {
   const signature = await market.send([...flood(), ...instructions], ...signers);
   const logs = await logsOf(market, signature);
@@ -32,7 +32,7 @@ export async function sendUnheard(market: Market, instructions: TransactionInstr
   return signature;
 }
 
-/** Instructions that fill a log beyond the 10,000 bytes that nodes keep. */
+/** Instructions that write more than the 10,000 log bytes that nodes keep. */
 function flood(): TransactionInstruction[] {
   const chatter = printed(Buffer.alloc(120, 0xab), 'x'.repeat(120));
   return [ComputeBudgetProgram.setComputeUnitLimit({ units: 1_400_000 }), relayed(chatter, 30)];

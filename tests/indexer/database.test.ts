@@ -37,7 +37,7 @@ describe('indexer/database', () => {
     close();
   });
 
-  it('leaves nothing of a migration that fails in the middle', () => {
+  it('leaves nothing of a migration that fails halfway', () => {
     const { sqlite, close } = open();
     put('0002_broken.sqlite.sql', 'INSERT INTO first VALUES (1); INSERT INTO nowhere VALUES (1);');
     expect(() => migrate(sqlite, folder)).to.throw('nowhere');
@@ -58,7 +58,7 @@ describe('indexer/database', () => {
     close();
   });
 
-  it('reads integers as bigint, keeps WAL, and refuses what a STRICT table refuses', async () => {
+  it('reads integers as bigint, keeps WAL, and refuses values that a STRICT table refuses', async () => {
     const { db, sqlite, close } = openIndex(join(folder, 'index.db'));
     expect(sqlite.pragma('journal_mode', { simple: true })).to.equal('wal');
     const row = { id: 1n, signature: 's', slot: 2n ** 63n - 1n };
@@ -102,7 +102,7 @@ describe('indexer/database', () => {
          settled_at, dispute_window_seconds, dispute_count, listing_timeout_seconds, creator_amount, slot)
        VALUES (@id, @id, @listing, 'c', 'k', 'r', 1, 1, 1, 'h', @status, @reason, @ms, 10, 40, 50, 20, 4, @disputes, @timeout, @amount, 5)`,
     );
-    // Each was opened with a timeout of 30 s; the last column is that of the listing.
+    // Each execution was opened with a timeout of 30 s; the last column is the timeout of its listing.
     const rows: [string, string, number | null, number | null, number, number?][] = [
       ['A', 'completed', null, 10, 0],
       ['A', 'completed', null, 11, 1],
@@ -149,9 +149,9 @@ describe('indexer/database', () => {
         timed_executions: 5n,
         total_time_ms: 65n,
       },
-      // B has nothing that ended, like a listing that nobody has called: no row, which counts as nothing.
+      // B has no ended execution and so no row, like a listing without calls. A missing row counts as zero.
     ]);
-    // Taken away again, nothing is left of them.
+    // Once the executions are removed again, no row of them is left.
     await writeStatistics(
       db,
       executions.map((before) => ({ before, after: null })),

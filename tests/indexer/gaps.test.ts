@@ -1,6 +1,7 @@
 /**
- * A node that leaves transactions out of its list for a while: the indexer goes on, shows from the accounts what it can,
- * and finds what was left out once the node lists it; then every table is as if nothing had been missing.
+ * A node that leaves transactions out of its list for a while. The indexer continues and shows what it can from the
+ * accounts. It applies the missing transactions once the node lists them. In the end every table is as if nothing had
+ * been missing.
  */
 import { type ConfirmedSignatureInfo, Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -13,7 +14,7 @@ import { createAftermath } from './aftermath.ts';
 import { dump, IndexerBench, type Row } from './harness.ts';
 import { type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
 
-/** Longer than any test. */
+/** Longer than any test takes. */
 const NEVER = 3_600_000;
 
 describe('indexer, gaps', () => {
@@ -46,7 +47,9 @@ describe('indexer, gaps', () => {
   const tables = () => dump(bench.path('gaps.db'));
   const executionOf = async ({ executionId }: Pick<OpenedExecution, 'executionId'>): Promise<Row | undefined> =>
     (await tables()).executions!.find((row) => row.execution_id === formatUuid(executionId));
-  /** Slots are those at which accounts were read; events lie in the order in which they were applied. */
+  /**
+   * Removes what may differ: slots are those at which accounts were read, and events are in the order of application.
+   */
   const comparable = (all: Record<string, Row[]>) =>
     Object.fromEntries(
       Object.entries(all).map(([table, rows]) => [
@@ -63,7 +66,9 @@ describe('indexer, gaps', () => {
     await bench.catchUp(indexer);
   }
 
-  /** The node lists everything from now on: all tables come to be those of an indexer that missed nothing. */
+  /**
+   * Makes the node list everything from now on. Waits until all tables equal those of an indexer that missed nothing.
+   */
   async function heal(clean: string): Promise<void> {
     left.clear();
     const whole = comparable(await bench.backfill(clean));
@@ -113,7 +118,7 @@ describe('indexer, gaps', () => {
     await heal('grant.db');
   });
 
-  it('continues without the transaction that prepared a deposit, and shows what was opened from it', async () => {
+  it('continues without the transaction that prepared a deposit, and shows the execution opened from it', async () => {
     const { execution, terms } = await market.openInstruction(NO_KEY);
     const deposit = createAftermath(market).deposit(terms, PRICE);
     left.add(await market.send([deposit.prepare], market.relay));
@@ -191,7 +196,7 @@ describe('indexer, gaps', () => {
     expect((await tables()).archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([0n, 1n]);
   });
 
-  it('skips accounts that are gone before they could be read', async () => {
+  it('skips accounts that were closed before they could be read', async () => {
     const { node, caller, relay } = market;
     const opened = await market.open();
     left.add(opened.signature);

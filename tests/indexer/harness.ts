@@ -1,4 +1,4 @@
-/** What the indexer's tests share: indexers on files of their own, and whole tables for comparison. */
+/** Shared by the indexer's tests: indexers with their own databases, and whole tables for comparison. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { IndexDatabase } from '../../indexer/tables.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { administer, freshPostgres, onPostgres, sharedPostgres } from '../harness/postgres.ts';
 
-/** All tables that follow from the chain; `progress` also depends on when somebody looked. */
+/** All tables that follow from the chain. `progress` is left out: it also depends on when the indexer looked. */
 const TABLES = [
   'events',
   'configs',
@@ -32,7 +32,7 @@ const TABLES = [
 
 export type Row = Record<string, unknown>;
 
-/** Every row of every table that follows from the chain; on SQLite, events in the order in which they were applied. */
+/** Every row of every table that follows from the chain. On SQLite, events are in the order of application. */
 export async function dump(place: string): Promise<Record<string, Row[]>> {
   const tables: Record<string, Row[]> = {};
   for (const table of TABLES) {
@@ -44,14 +44,14 @@ export async function dump(place: string): Promise<Record<string, Row[]>> {
 
 const opened = new Map<string, ReturnType<typeof openPostgres<IndexDatabase>>>();
 
-/** What the last of the test's own statements gives. */
+/** The rows that the last statement of `text` returns. */
 export async function query(place: string, text: string): Promise<Row[]> {
   return run(onPostgres ? connected(place) : openIndex(place), text);
 }
 
 /**
- * The same while the indexer of this very process builds the index again: on SQLite a writer would wait for the end of
- * that, and keep it from going on.
+ * Like `query`, while an indexer in this process rebuilds the index. On SQLite a writer would wait for the rebuild to
+ * end, and keep it from continuing.
  */
 export async function queryDuringRebuild(place: string, text: string): Promise<Row[]> {
   return run(onPostgres ? connected(place) : openDatabase<IndexDatabase>(place, { readonly: true }), text);
@@ -67,7 +67,7 @@ async function run({ db, close }: Pick<OpenDatabase<IndexDatabase>, 'db' | 'clos
   }
 }
 
-/** One connection, which stays until its bench is closed. */
+/** One connection, which stays open until its bench is closed. */
 function connected(place: string) {
   const known = opened.get(place) ?? openPostgres<IndexDatabase>(place, { schema: SCHEMAS.index, max: 1 });
   opened.set(place, known);
@@ -79,7 +79,7 @@ async function disconnect(place: string): Promise<void> {
   opened.delete(place);
 }
 
-/** How many rows the statement changed. */
+/** Returns the number of rows that the statement changed. */
 export async function change(place: string, text: string): Promise<number> {
   const { db, close } = await openPlace(place);
   try {
@@ -89,12 +89,12 @@ export async function change(place: string, text: string): Promise<number> {
   }
 }
 
-/** The settings of an indexer that is run as a process. */
+/** The settings of an indexer that runs as a separate process. */
 export function placeSettings(place: string): Record<string, string> {
   return onPostgres ? { DATABASE_URL: place } : { INDEX_DB: place };
 }
 
-/** Without what depends on when accounts were read. */
+/** Removes the columns that depend on when accounts were read. */
 export const withoutSlots = (rows: Row[]): Row[] => rows.map(({ slot, listing_timeout_seconds, ...row }) => row);
 
 export class IndexerBench {
@@ -104,7 +104,7 @@ export class IndexerBench {
 
   constructor(readonly node: TestNode) {}
 
-  /** The index of this name, which `place` made on PostgreSQL. */
+  /** The index of this name that `place` created on PostgreSQL. */
   path(name: string): string {
     if (!onPostgres) return join(this.folder, name);
     const known = this.places.get(name);
@@ -112,13 +112,13 @@ export class IndexerBench {
     return known;
   }
 
-  /** The index of this name, empty at first. */
+  /** A new, empty index of this name. */
   async place(name: string): Promise<string> {
     if (onPostgres && !this.places.has(name)) this.places.set(name, await freshPostgres());
     return this.path(name);
   }
 
-  /** Another index with the rows of this one, which nobody has open; it takes the place of an earlier copy. */
+  /** Copies an index that no process has open. Replaces an earlier copy. */
   async copy(from: string, to: string): Promise<string> {
     const place = this.path(from);
     if (!onPostgres) {
@@ -149,7 +149,7 @@ export class IndexerBench {
     return indexer;
   }
 
-  /** Until everything that is confirmed now has been applied. */
+  /** Waits until everything that is confirmed now has been applied. */
   async catchUp(indexer: Indexer): Promise<void> {
     await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), 20_000);
   }
@@ -159,7 +159,7 @@ export class IndexerBench {
     await indexer.stop();
   }
 
-  /** The tables that a fresh indexer makes of the whole chain. */
+  /** The tables that a new indexer builds from the whole chain. */
   async backfill(name: string, options: Partial<IndexerOptions> = {}): Promise<Record<string, Row[]>> {
     const indexer = await this.start(name, options);
     await this.catchUp(indexer);

@@ -1,4 +1,4 @@
-/** An empty index filled from Helius' history is the index that a plain node gives, row for row. */
+/** An index filled from Helius' history equals, row for row, an index filled from a plain node. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ describe('the history of Helius', function () {
   let market: TestMarketplace;
   let folder: string;
   let front: Awaited<ReturnType<typeof startHeliusFront>>;
-  /** As `getTransactionsForAddress` answers: the node's own transactions, oldest first. */
+  /** The node's own transactions, oldest first, in the format of `getTransactionsForAddress`. */
   const recorded: unknown[] = [];
   let plain: Record<string, unknown[]>;
 
@@ -56,7 +56,7 @@ describe('the history of Helius', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Three at a time, and a token for the rest. */
+  /** Returns three transactions a page, and a token for the next page. */
   function answer({ params }: RpcCall): unknown {
     const { paginationToken } = params[1] as { paginationToken?: string };
     const from = Number(paginationToken ?? 0);
@@ -71,7 +71,7 @@ describe('the history of Helius', function () {
     return known;
   }
 
-  /** All rows of an index that has been filled, by table. */
+  /** Fills a new index and returns all its rows by table. */
   async function fill(name: string, history?: History): Promise<Record<string, unknown[]>> {
     const path = onPostgres ? await databaseOf(name) : join(folder, name);
     const { rpcUrl, wsUrl } = market.node;
@@ -123,7 +123,7 @@ describe('the history of Helius', function () {
     expect(front.calls.filter(({ method }) => method === 'getTransactionsForAddress')).to.deep.equal([]);
   });
 
-  it('resumes where it broke off', async () => {
+  it('resumes where it was interrupted', async () => {
     const whole = heliusHistory({ apiKey: API_KEY, baseUrl: front.baseUrl });
     const starts: (string | null)[] = [];
     const broken: History = async function* read(address, from) {

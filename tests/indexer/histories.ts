@@ -1,4 +1,7 @@
-/** Random histories of the program, as transactions to apply: every kind of row comes and changes, several times in a slot. */
+/**
+ * Random histories of the program, as transactions to apply. Every kind of row is created and changed, several times in
+ * one slot.
+ */
 import { PublicKey } from '@solana/web3.js';
 import {
   EVENT_FIELDS,
@@ -10,7 +13,7 @@ import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
 import { findGrant } from '../../app/sdk/program/program.ts';
 import type { ChainTransaction } from '../../indexer/apply.ts';
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -19,7 +22,7 @@ export function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** A value of each type, all zero. */
+/** A zero value of the given type. */
 function zero(type: IdlType): unknown {
   if (type === 'pubkey') return PublicKey.default;
   if (type === 'u64' || type === 'i64') return 0n;
@@ -31,7 +34,7 @@ function zero(type: IdlType): unknown {
   return { feeBps: 100, opensPaused: false };
 }
 
-/** An event of which only some fields matter. */
+/** An event with the given fields; all others are zero. */
 function event<Name extends EventName>(name: Name, data: Partial<EventData<Name>>): MarketplaceEvent {
   const fields = Object.entries(EVENT_FIELDS[name] as Record<string, IdlType>);
   const blank = Object.fromEntries(fields.map(([key, type]) => [key, zero(type)]));
@@ -60,7 +63,7 @@ export function randomHistory(seed: number, transactions: number): ChainTransact
   const listings: { address: PublicKey; version: number }[] = [];
   const callers = Array.from({ length: 3 }, () => ({ wallet: key(), keyId: bytes(16) }));
   const executions: Execution[] = [];
-  /** Prepared, and not ended. */
+  /** Deposits that are prepared and not yet used or refunded. */
   const deposits: PublicKey[] = [];
   const of = (state: Execution['state']) => pick(executions.filter((execution) => execution.state === state));
   let now = START;

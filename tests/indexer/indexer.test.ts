@@ -1,5 +1,6 @@
 /**
- * The indexer on a real node: whatever it misses while stopped or cut off, its tables end up equal to a clean backfill's.
+ * The indexer on a real node. Whatever it misses while it is stopped or disconnected, its tables end up equal to those
+ * of a clean backfill.
  */
 import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
@@ -10,7 +11,7 @@ import { until } from '../harness/edge/until.ts';
 import { dump, IndexerBench, query } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
-/** So rare that only the subscription and its reconnect can be what caught up. */
+/** Disables polling, so that only the subscription and its reconnect can catch up. */
 const NEVER = 3_600_000;
 
 describe('indexer', () => {
@@ -88,7 +89,7 @@ describe('indexer', () => {
     opened.push(
       ...(await Promise.all(Array.from({ length: 8 }, () => market.open()))).map(({ signature }) => signature),
     );
-    // Nodes give the newest first.
+    // Nodes list the newest first.
     const listed = await market.node.connection.getSignaturesForAddress(PROGRAM_ID, {}, 'confirmed');
     const byChain = listed.map(({ signature }) => signature).reverse();
     const { executions } = await bench.backfill('places.db');
@@ -118,7 +119,7 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('finds by polling what no WebSocket reports', async () => {
+  it('finds by polling transactions that no WebSocket reports', async () => {
     const ws = await proxy(market.node.wsUrl);
     ws.cut();
     const indexer = await bench.start('polled.db', { wsUrl: ws.url, pollMs: 50 });
@@ -130,7 +131,7 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('continues after the node was unreachable, and reports the problem meanwhile', async () => {
+  it('continues after the node was unreachable, and reports the problem in the meantime', async () => {
     const rpc = await proxy(market.node.rpcUrl);
     rpc.cut();
     const { wsUrl } = market.node;
@@ -224,11 +225,11 @@ describe('indexer', () => {
     await bench.stop(indexer);
   });
 
-  it('counts executions of an agent, and only its own faults against it, not short caller timeouts', async () => {
+  it('counts executions of an agent, and holds only its own faults against it, not short timeouts', async () => {
     const path = bench.path('kinds.db');
     const rows = (await dump(path)).executions!;
     const settled = rows.filter(({ status }) => status === 'completed');
-    // All of them were opened with 30 s, which is less than the 60 s of the listing.
+    // All were opened with 30 s, which is less than the 60 s of the listing.
     expect(rows.every((row) => row.listing_timeout_seconds === 60n)).to.equal(true);
     expect(rows.some(({ reason }) => reason === 1n)).to.equal(true);
     const faults = rows.filter(
@@ -253,7 +254,7 @@ describe('indexer', () => {
     await close();
   });
 
-  it('applies nothing twice after it has lost its cursor', async () => {
+  it('applies nothing twice after its cursor was lost', async () => {
     const path = bench.path('kinds.db');
     const before = await dump(path);
     await query(path, 'DELETE FROM cursor');

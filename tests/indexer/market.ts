@@ -1,6 +1,6 @@
 /**
- * A marketplace on a real node without a relay: the test signs for everybody, so that every transaction the indexer can
- * meet is one call.
+ * A marketplace on a real node without a relay. The test signs for everybody, so every transaction that the indexer can
+ * meet is one function call.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -29,13 +29,13 @@ import { startNode, type TestNode } from '../harness/node/node.ts';
 
 const USDC = 1_000_000n;
 export const PRICE = 250_000n;
-/** Lamports that each open parks, and that the caller's tank begins with. */
+/** Lamports: the gas that each open reserves, and the initial gas balance of the caller. */
 export const GAS = 12_345;
 const TANK = 1_000_000_000n;
-/** Stands for no key: the wallet opens the execution itself. */
+/** No key: the wallet opens the execution itself. */
 export const NO_KEY = new Uint8Array(16);
 
-/** An execution as the instructions about it name it. */
+/** The fields of an execution that its instructions need. */
 export interface Execution {
   executionId: Uint8Array;
   keyId: Uint8Array;
@@ -43,13 +43,13 @@ export interface Execution {
 }
 
 export interface OpenedExecution extends Execution {
-  /** Of the transaction that opened it. */
+  /** Signature of the transaction that opened it. */
   signature: string;
 }
 
 export type Market = Awaited<ReturnType<typeof startMarket>>;
 
-/** On a node of its own, or on this one, whose payer may initialize the program. */
+/** Starts on a new node, or on `existing`, whose payer may initialize the program. */
 export async function startMarket(existing?: TestNode) {
   const node: TestNode = existing ?? (await startNode());
   const { connection, payer } = node;
@@ -73,7 +73,7 @@ export async function startMarket(existing?: TestNode) {
   const send = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
     sendAndConfirm(connection, instructions, signers);
 
-  /** The open and what to know of it; unless the caller's tank lends the rent, who signs does. */
+  /** The open instruction and its terms. The signer lends the rent unless the caller's gas balance does. */
   const openInstruction = async (keyId: Uint8Array, lender?: 'tank') => {
     const nonce = createNonce(nonceDay(BigInt(await node.now())));
     const executionId = deriveExecutionId(caller.publicKey.toBytes(), nonce);
@@ -106,7 +106,7 @@ export async function startMarket(existing?: TestNode) {
     return { execution, instruction, signer, terms: common };
   };
 
-  /** The signature by which a creator shows that it holds the present signing key. */
+  /** The creator's proof that it holds the current signing key. */
   const proveKey = () => nacl.sign.detached(program.registerMessage(listing), signingKey.secretKey);
 
   const limits = async (): Promise<program.GrantLimits> => ({
@@ -130,7 +130,7 @@ export async function startMarket(existing?: TestNode) {
     usdcMint,
     listing,
     payout,
-    /** The caller's USDC. */
+    /** The caller's USDC account. */
     source,
     send,
     openInstruction,
@@ -152,7 +152,7 @@ export async function startMarket(existing?: TestNode) {
 
     list: () => send([market.listInstruction()], creator),
 
-    /** A new signing key, with which everything is settled from now on. */
+    /** Replaces the signing key. All later settles use the new key. */
     rotateInstruction() {
       signingKey = nacl.sign.keyPair();
       const next = new PublicKey(signingKey.publicKey);
@@ -195,7 +195,7 @@ export async function startMarket(existing?: TestNode) {
     revoke: (keyId: Uint8Array) =>
       send([program.revokeGrant({ authority: caller.publicKey, wallet: caller.publicKey, keyId })], caller),
 
-    /** Opens by the wallet itself, or with a key's grant. */
+    /** Opens by the wallet itself, or through the grant of a key. */
     async open(keyId: Uint8Array = NO_KEY): Promise<OpenedExecution> {
       const { execution, instruction, signer } = await openInstruction(keyId);
       return { ...execution, signature: await send([instruction], signer) };
@@ -241,7 +241,7 @@ export async function startMarket(existing?: TestNode) {
     /** Sends a transaction that fails on chain, after its fee was paid; returns its signature. */
     fail: () => sendFailing(connection, [market.statusInstruction('delisted')], creator),
 
-    /** Executions side by side: every third is refunded, the rest settle, half with a grant. */
+    /** Runs executions in parallel: every third is refunded, the others settle, half of them with a grant. */
     async run(count: number, keyId: Uint8Array): Promise<void> {
       await Promise.all(
         Array.from({ length: count }, async (_, index) => {

@@ -1,4 +1,4 @@
-/** `npm run indexer` as a process of its own: settings, signals, exit codes, and a kill in the middle of a backfill. */
+/** `npm run indexer` as a separate process: settings, signals, exit codes, and kills during a backfill. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { change, dump, IndexerBench, placeSettings } from './harness.ts';
 import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Less than it waits for before it looks at the chain again. */
+/** Less than the time that the indexer waits before it checks the chain again. */
 const AT_ONCE_MS = 2_000;
 const ATTEMPTS = 5;
 
@@ -64,7 +64,7 @@ describe('indexer, process', () => {
     });
   });
 
-  it('refuses a second indexer on the same file only while the first lives', async () => {
+  it('refuses a second indexer on the same database only while the first one runs', async () => {
     const path = await bench.place('shared.db');
     const first = run(await settings('shared.db'));
     await until(
@@ -89,14 +89,14 @@ describe('indexer, process', () => {
     expect(await third.exited).to.deep.include({ code: 0 });
   });
 
-  it('prints the position of the index and whether it is current for status', async function () {
+  it('prints for `status` the position of the index and whether it is current', async function () {
     this.timeout(600_000);
     const environment = await settings('status.db');
     const status = (...args: string[]) => run(environment, 'status', ...args).exited;
     if (!onPostgres) expect((await status()).code).to.equal(2);
     const { child, exited } = run(environment);
     await until('first read', async () => (await dump(bench.path('status.db'))).executions!.length >= 30);
-    // It is complete a moment after that.
+    // The index is complete a moment later.
     let read = await status('--json');
     while (read.code !== 0) read = await status('--json');
     const { current, slot, lag_ms } = JSON.parse(read.output);
@@ -117,7 +117,7 @@ describe('indexer, process', () => {
   it('follows the chain, and exits immediately and cleanly on a signal', async function () {
     this.timeout(600_000);
     let fastestMs = Number.POSITIVE_INFINITY;
-    // Whoever else uses the computer makes an attempt slower, never faster.
+    // Other load on the computer only makes an attempt slower, so the fastest attempt counts.
     for (let attempt = 0; attempt < ATTEMPTS && fastestMs >= AT_ONCE_MS; attempt += 1) {
       const { child, exited } = run(await settings('followed.db'));
       await until('first read', async () => (await dump(bench.path('followed.db'))).executions!.length >= 30);

@@ -1,6 +1,6 @@
 /**
- * A node that forgets its history while the index is kept, as Agave's validator does after a minute: nothing that was applied
- * is taken back, and where the index has missed something it goes on from the accounts, and says what it lacks.
+ * A node that forgets its history while the index is kept, as Agave's validator does after a minute. Nothing that was
+ * applied is rolled back. If the index missed something, it continues from the accounts and reports the missing slots.
  */
 import { expect } from 'chai';
 import pino from 'pino';
@@ -20,9 +20,9 @@ import { createAftermath } from './aftermath.ts';
 import { IndexerBench, query, queryDuringRebuild } from './harness.ts';
 import { type Market, type OpenedExecution, startMarket } from './market.ts';
 
-/** More than any node forgets of what is newest. */
+/** More slots than any node forgets of its newest history. */
 const AWAY_SLOTS = 40;
-/** Of one step, however busy the machine is. */
+/** Timeout of one step, generous for a busy machine. */
 const PATIENCE_MS = 120_000;
 
 for (const saysUnknown of [true, false]) {
@@ -52,7 +52,7 @@ for (const saysUnknown of [true, false]) {
       const { rpcUrl, wsUrl } = rpc;
       return bench.start(name, { rpcUrl, wsUrl, pollMs: 20, rescanMs: 50, compareMs: 20 });
     };
-    /** Returns the slot up to which it has everything. */
+    /** Returns the slot up to which the index is complete. */
     const catchUp = async (indexer: Indexer) => {
       const slot = await slotNow();
       await indexer.caughtUpTo(slot, PATIENCE_MS);
@@ -68,7 +68,7 @@ for (const saysUnknown of [true, false]) {
     const rowOf = async (name: string, { executionId }: Pick<OpenedExecution, 'executionId'>) =>
       (await query(bench.path(name), `SELECT * FROM executions WHERE execution_id = '${formatUuid(executionId)}'`))[0];
 
-    /** Everything so far lies before the node's history; returns its first slot. */
+    /** Makes the node forget everything so far. Returns the first slot that it still has. */
     async function forgetAll(): Promise<number> {
       const now = await slotNow();
       await until('slots go by', async () => (await slotNow()) > now + AWAY_SLOTS);
@@ -76,7 +76,7 @@ for (const saysUnknown of [true, false]) {
       return now + 1;
     }
 
-    /** Rows and accounts say the same. */
+    /** Checks that rows and accounts are equal. */
     async function expectVerified(name: string): Promise<void> {
       const { db, close } = await openPlace(bench.path(name));
       const { rows, differences } = await verify({ db, connection: market.node.connection, programId: PROGRAM_ID });
@@ -85,7 +85,7 @@ for (const saysUnknown of [true, false]) {
       expect(rows).to.be.greaterThan(5);
     }
 
-    /** As often as it takes for every kind of look at the last slots. */
+    /** Waits until the indexer has made every kind of check of the last slots. */
     const lookOn = (indexer: Indexer) =>
       until('it looks on', async () => {
         expect(await indexer.status()).to.deep.include({ state: 'running' });
@@ -117,7 +117,7 @@ for (const saysUnknown of [true, false]) {
       await market.run(3, await market.grant());
       const reached = await catchUp(first);
       const before = await hash('started.db');
-      // On a busy machine the node is slots ahead by now.
+      // On a busy machine the node is many slots further by now.
       view.forgetBelow(reached);
       await bench.stop(first);
       const second = await start('started.db');

@@ -1,4 +1,6 @@
-/** The index built again while everything runs, its hash on the command line, and a node that says when to ask again. */
+/**
+ * Rebuilding the index while everything runs, its hash on the command line, and a node that answers with Retry-After.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -21,10 +23,10 @@ import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const EXECUTIONS = 30;
-/** Must not be printed. */
+/** Must never be printed. */
 const PASSWORD = 'hidden-password';
 
-/** The server asks for none, and takes any. */
+/** The server needs no password and accepts any. */
 function withPassword(place: string): string {
   if (!onPostgres) return place;
   const url = new URL(place);
@@ -32,7 +34,7 @@ function withPassword(place: string): string {
   return url.href;
 }
 
-/** What says where the index is. */
+/** The printed form of the index's location. */
 function printedPlace(place: string): string {
   if (!onPostgres) return place;
   const { hostname, port, pathname } = new URL(place);
@@ -98,7 +100,7 @@ describe('indexer, rebuild and hash', function () {
     await other.close();
   });
 
-  /** As a relay reads: over a connection that stays, by statements that stay prepared, several of them of one moment. */
+  /** Reads like a relay: over a long-lived connection, with prepared statements, several in one snapshot. */
   function openReader() {
     const ledger = onPostgres ? openPostgres<AttachedIndex>(path(), { schema: SCHEMAS.ledger, max: 2 }) : attach();
     const value = async (db: Kysely<AttachedIndex>, what: string) =>
@@ -121,7 +123,7 @@ describe('indexer, rebuild and hash', function () {
     return openDatabase<AttachedIndex>(':memory:', { attach: { chain: path() } });
   }
 
-  it('replaces the tables while indexer and reader run; the reader sees all old or all new rows', async () => {
+  it('replaces the tables while indexer and reader run; the reader sees only old rows or only new rows', async () => {
     const right = await hash();
     await change(path(), 'UPDATE executions SET price = price + 1');
     expect(await hash()).to.not.equal(right);
@@ -177,7 +179,7 @@ describe('indexer, rebuild and hash', function () {
   });
 
   it('retries a node that answers 429 after its Retry-After, and not before', async () => {
-    /** By the bytes of a call: when it was refused, and how long after that it came again. */
+    /** By the bytes of a request: the time of its refusal. `waits` holds the milliseconds until it was repeated. */
     const refused = new Map<string, number>();
     const waits: number[] = [];
     const server = createServer(async (request, response) => {
@@ -205,7 +207,7 @@ describe('indexer, rebuild and hash', function () {
       const patient = await bench.backfill('patient.db', { rpcUrl });
       expect(patient.events).to.deep.equal((await dump(path())).events);
       expect(waits).to.have.length(5);
-      // Timers may be a little early.
+      // Timers can fire slightly early.
       for (const wait of waits) expect(wait).to.be.greaterThan(950);
     } finally {
       server.closeAllConnections();

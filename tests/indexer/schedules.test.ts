@@ -1,10 +1,10 @@
-/** However the chain forks, the node lies and the process ends, the tables come to be what the chain says. */
+/** However the chain forks, the node lies and the process crashes, the tables end up equal to the chain. */
 import { expect } from 'chai';
 import { onPostgres } from '../harness/postgres.ts';
 import { type Recorded, recordHistory } from './schedule/record.ts';
 import { runSchedules } from './schedule/run.ts';
 
-/** SCHEDULES=n plays more, as the suite `indexer-postgres` does, and `npm run chaos -- index` as many as wanted. */
+/** Number of schedules. `indexer-postgres` sets more by SCHEDULES, and `npm run chaos -- index` plays any number. */
 const COUNT = Number(process.env.SCHEDULES ?? 10);
 
 describe('indexer, schedules of faults', function () {

@@ -1,6 +1,6 @@
 /**
- * tests/schema.sql is what the migrations make of both databases, for whoever wants to read one table in one place. After
- * a new migration it is renewed by `RENEW_SCHEMA=1 npx mocha tests/indexer/schema.test.ts`.
+ * tests/schema.sql shows the tables that the migrations create in both databases, for people who want to read a table
+ * in one place. After a new migration renew it with `RENEW_SCHEMA=1 npx mocha tests/indexer/schema.test.ts`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const HEAD = `-- Both databases after all migrations. Made by: ${RENEWAL}
 -- What tables and columns mean is said in the migrations.
 `;
 
-/** Every table with its indexes in the order in which they were made, then the views. */
+/** Every table with its indexes in the order of creation, then the views. */
 function dump(folder: string): string {
   const { sqlite, close } = openDatabase(':memory:');
   migrate(sqlite, folder);
@@ -27,7 +27,7 @@ function dump(folder: string): string {
   return rows.map((sql) => `${sql.startsWith('CREATE INDEX') ? '' : '\n'}${inLines(sql)};\n`).join('');
 }
 
-/** SQLite puts columns that came later behind the others on one line. */
+/** Splits columns that SQLite appended on one line. */
 function inLines(sql: string): string {
   return sql.replace(/\n, (.*)\n?\) STRICT$/, (_, columns: string) => {
     const lines = columns.split(/, (?=\w+ (?:INTEGER|REAL|TEXT|BLOB))/);

@@ -1,4 +1,4 @@
-/** Settings of indexer and relay: what `--help` says of each, and how a missing or wrong one is named. */
+/** Settings of indexer and relay: their descriptions in `--help`, and the errors for a missing or wrong one. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -69,7 +69,7 @@ describe('settings', () => {
     expect(refusal(() => readIndexer({ ENVIRONMENT: 'prod' }))).to.match(/^ENVIRONMENT must be test or live: /);
   });
 
-  it('describe a valid address, and never print the wrong one', () => {
+  it('describe a valid address, and never print the wrong value', () => {
     const addresses = {
       DATABASE_URL: [
         'postgres://user:canary pw@host:port/name',
@@ -126,7 +126,7 @@ describe('settings', () => {
         `the node at http://${host} does not answer: connect ECONNREFUSED ${host}. Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address`,
       );
     }
-    // The platform refuses it, and says the whole of it.
+    // Node refuses this URL and quotes all of it in its error.
     const withUser = connectForReading('http://user:canary@127.0.0.1:1/canary', never).getSlot();
     expect(await messageOf(withUser))
       .to.match(/^the node at http:\/\/127\.0\.0\.1:1 does not answer: .*credentials/)

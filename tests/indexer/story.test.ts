@@ -1,7 +1,7 @@
 /**
- * Everything that can happen to settings, listings, grants, executions and archives, indexed twice on a real node: once from events,
- * once with every log cut, so that only accounts and instructions tell. Both must show the same rows, which are those of
- * the accounts, and both must come out the same from a new start.
+ * Everything that can happen to settings, listings, grants, executions and archives, on a real node. It is indexed
+ * twice: from events, and with every log cut, from accounts and instructions alone. Both must show the same rows, equal
+ * to the accounts, and both must be the same after a fresh start.
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, type Signer, type TransactionInstruction } from '@solana/web3.js';
@@ -23,8 +23,8 @@ const TABLES = [
 ];
 
 /**
- * Without what depends on when accounts were read: slots, and of what is gone the last figures of a grant, the exact
- * second of an ending, of a dispute or of its outcome.
+ * Removes what depends on when accounts were read: slots, and some values of closed accounts. Those are the last
+ * figures of a grant and the exact second of an end, a dispute or its outcome.
  */
 const comparable = (rows: Row[]): Row[] =>
   withoutSlots(rows).map((row) => {
@@ -80,18 +80,18 @@ for (const how of ['heard', 'cut'] as const) {
     const travel = async (seconds: number) => {
       const { connection } = market.node;
       const slot = await connection.getSlot('confirmed');
-      // The node moves the time of blocks that are not final along.
+      // Time travel also moves the time of blocks that are not final, so wait for finality.
       await until('final', async () => (await connection.getSlot('finalized')) > slot);
       await market.node.timeTravel((await market.node.now()) + seconds);
     };
 
-    /** Sends what is always heard, so that its row outlives its account. */
+    /** Sends instructions whose log is never cut, so that the row outlives the account. */
     const sendHeard = async (instructions: TransactionInstruction[], ...signers: Signer[]): Promise<string> => {
       const signature = await market.send(instructions, ...signers);
       await bench.catchUp(indexer);
       return signature;
     };
-    /** Opened, which is heard, and settled. */
+    /** Opens, with an uncut log, and settles. */
     const settled = async (key: Uint8Array = NO_KEY, lender?: 'tank'): Promise<OpenedExecution> => {
       const { execution, instruction, signer } = await market.openInstruction(key, lender);
       const signature = await sendHeard([instruction], signer);
@@ -216,7 +216,7 @@ for (const how of ['heard', 'cut'] as const) {
 
     it('shows an upheld dispute whose slash pauses the listing', async () => {
       const [, second] = disputed as [OpenedExecution, OpenedExecution];
-      // Opened and answered in one transaction.
+      // The dispute is opened and resolved in one transaction.
       const answer = aftermath.resolve(second, admin.publicKey, true, 2_000_000n);
       await send([aftermath.dispute(second), answer], market.caller, admin);
       expect(await disputeOf(second)).to.deep.include({
@@ -243,7 +243,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(third)).to.deep.include({ outcome: 'upheld', amount_to_caller: PRICE, owed: 0n });
     });
 
-    it('shows more collateral, a refund by a stranger, and lamports that leave the tank', async () => {
+    it('shows more collateral, a refund by a stranger, and lamports withdrawn from the gas balance', async () => {
       await send([aftermath.topUp(3_000_000n), market.statusInstruction('active')], market.creator);
       expect(await listing()).to.deep.include({ deposited: 9_000_000n, status: 'active' });
       const { execution, instruction, signer } = await market.openInstruction(usedKey, 'tank');
@@ -301,7 +301,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await executionOf(handed)).to.deep.include({ ...shown, handed_over: 2n, closed: 1n });
     });
 
-    it('shows deposits: one that opens an execution, one that a stranger refunds, one that goes as it comes', async () => {
+    it('shows deposits: one opens an execution, one is refunded after it expired, one at once', async () => {
       const { price } = (await readAccount(market, 'AgentListing', market.listing))!;
       const quoted = async () => {
         const { execution, terms } = await market.openInstruction(NO_KEY);
@@ -380,7 +380,7 @@ for (const how of ['heard', 'cut'] as const) {
       };
       expect((await tables()).archives![0]).to.deep.include({ ...archive, leaf_count: 0n });
       const [first, second] = disputed as [OpenedExecution, OpenedExecution];
-      // In two transactions, as two strangers might; the second is told of one that is gone already.
+      // Two transactions, as of two strangers. The second also names an execution that is archived already.
       for (const batch of [[first], [leaf, first, second]]) {
         const before = await Promise.all(batch.map((one) => executionOf(one)));
         const records = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * What the indexer believes, on a real node: forged lines change nothing, a cut log is made good from the accounts, and
- * what cannot be understood stops it.
+ * The indexer's trust in logs, on a real node. Forged log lines change nothing. After a truncated log it reads the
+ * accounts. It stops at an event that it does not know.
  */
 import { createHash } from 'node:crypto';
 import type { Signer, TransactionInstruction } from '@solana/web3.js';
@@ -65,8 +65,8 @@ describe('indexer, trust', () => {
     const indexer = await bench.start('forged.db');
     await bench.catchUp(indexer);
     const before = await dump(bench.path('forged.db'));
-    // The listing's own event with another status, printed at the top level and two levels down, with a line before it
-    // that says the marketplace was called, in a transaction in which it really is called too.
+    // A forged copy of the listing's event, with another status. It is printed at the top level and two levels down,
+    // after a line that claims a call of the marketplace. The same transaction also really calls the marketplace.
     const event = idlJson.events.find(({ name }) => name === 'ListingStatusChanged')!;
     const forged = Buffer.from([...event.discriminator, ...market.listing.toBytes(), 2]);
     expect(decodeEvent(forged)).to.deep.include({ name: 'ListingStatusChanged' });
@@ -84,7 +84,7 @@ describe('indexer, trust', () => {
     const after = await dump(bench.path('forged.db'));
     const [row] = before.listings!;
     expect(after.listings).to.deep.equal([{ ...row, status: 'paused', slot: after.listings![0]!.slot }]);
-    // The one genuine event was taken from its log: nothing had to be read from accounts.
+    // The genuine event came from the log: no account had to be read.
     const added = after.events!.slice(before.events!.length);
     expect(added).to.have.length(1);
     expect(added[0]).to.deep.include({ signature: beside, name: 'ListingStatusChanged', event_index: 0n });
@@ -155,7 +155,7 @@ describe('indexer, trust', () => {
     );
     await bench.stop(live);
 
-    // A backfill reads the same accounts later, when they already show what came after.
+    // A backfill reads the same accounts later, after further changes.
     const late = await bench.backfill('cut-late.db');
     const heard = await dump(bench.path('cut.db'));
     for (const table of ['configs', 'creators', 'listings', 'grants', 'executions']) {
@@ -174,7 +174,7 @@ describe('indexer, trust', () => {
     expect(executionRow(tables, opened.executionId)).to.deep.include({ status: 'refunded', reason: 5n });
   });
 
-  it('shows the remaining bond after a rise of the rent, from the log and from the account', async () => {
+  it('shows the remaining bond after the rent was raised, from the log and from the account', async () => {
     const { node, caller, admin } = market;
     const aftermath = createAftermath(market);
     const opened = await market.open();
@@ -199,7 +199,7 @@ describe('indexer, trust', () => {
     await node.rpc('surfnet_setRent', [{ lamportsPerByte: 6_960 }]);
   });
 
-  it('skips a record that was opened unseen and closed before it is read', async () => {
+  it('skips a record whose open was not in the log and that was closed before it is read', async () => {
     const { caller, node } = market;
     const live = await bench.start('gone.db');
     const { execution, instruction } = await market.openInstruction(NO_KEY);
@@ -213,7 +213,7 @@ describe('indexer, trust', () => {
     const heard = await dump(bench.path('gone.db'));
     expect(executionRow(heard, executionId)).to.deep.include({ status: 'refunded', reason: 0n, closed: 1n });
 
-    // The accounts of a final transaction are read at finality, where the record must be gone too.
+    // A backfill reads the accounts of final transactions at finality. The record must be gone at finality too.
     const slot = await node.connection.getSlot('confirmed');
     await until('final', async () => (await node.connection.getSlot('finalized')) >= slot);
     const late = await bench.backfill('gone-late.db');

@@ -1,4 +1,4 @@
-/** `npm run indexer -- verify`: an index that is what the chain says, and one row of each table that is not. */
+/** `npm run indexer -- verify`: an index that equals the chain, and one wrong value in each table. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Keypair, type TransactionInstruction } from '@solana/web3.js';
@@ -14,7 +14,7 @@ import { type Market, startMarket } from './market.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const DAY = 86_400;
 
-/** A statement that makes one value wrong, and where that must show. The same value twice would not. */
+/** Statements that make one value wrong, and the table and column that must be reported. */
 const TAMPERED: { table: string; column: string | null; sql: string }[] = [
   { table: 'configs', column: 'fee_bps', sql: 'UPDATE configs SET fee_bps = fee_bps + 1' },
   { table: 'creators', column: 'verified', sql: 'UPDATE creators SET verified = 1 - verified' },

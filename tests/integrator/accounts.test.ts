@@ -1,4 +1,4 @@
-/** What Anchor can find by itself and what an integrator has to name, read from the IDL alone. */
+/** Which accounts Anchor finds itself, and which an integrator has to name, read from the IDL alone. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type anchor from '@coral-xyz/anchor';
@@ -15,16 +15,16 @@ type Account = anchor.Idl['instructions'][number]['accounts'][number] & {
 const camelCase = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * The accounts that Anchor's resolver leaves open: it fills fixed addresses, the provider's wallet for signers, PDAs whose
- * seeds are constants, arguments or accounts that it knows, and fields of accounts that it knows. An account that stands
- * in its own seeds can never be found and is counted as one to be named.
+ * The accounts that Anchor's resolver cannot find. It finds fixed addresses, the provider's wallet for signers, fields
+ * of known accounts, and PDAs whose seeds are constants, arguments or known accounts. An account that is part of its
+ * own seeds can never be found.
  */
 function toBeNamed(accounts: Account[]): string[] {
   const known = new Set<string>();
   const named: string[] = [];
   const isKnown = (path: string) => known.has(path.split('.')[0]!);
   const isFindable = (account: Account): boolean => {
-    // Of calls of the program to itself Anchor knows both accounts.
+    // For the program's calls to itself, Anchor knows both accounts.
     if (account.address || account.signer || account.name === 'program') return true;
     const { pda, relations } = account;
     if (pda) return pda.seeds.every((seed) => seed.kind !== 'account' || isKnown(seed.path!));
@@ -52,14 +52,14 @@ function toBeNamed(accounts: Account[]): string[] {
 const accountsOf = (name: string) =>
   idl.instructions.find((candidate) => camelCase(candidate.name) === name)!.accounts as Account[];
 
-describe('an integrator without the service: what the IDL leaves open', () => {
+describe('an integrator without the service: accounts that the IDL leaves open', () => {
   for (const [name, named] of Object.entries(NAMED)) {
     it(`${name}: ${named.join(', ') || 'nothing'} of ${accountsOf(name).length} accounts`, () => {
       expect(toBeNamed(accountsOf(name))).to.deep.equal(named);
     });
   }
 
-  it('covers every instruction that neither relay nor admin signs', () => {
+  it('covers every instruction that is signed neither by the relay nor by the admin', () => {
     const officials = ['admin', 'pending_admin', 'relay_authority'];
     const owners = ['initialize_config', 'apply_change', 'cancel_change', 'pause_opens', 'remove_relay_authority'];
     const open = idl.instructions.filter(({ name, accounts }) => {
@@ -68,7 +68,7 @@ describe('an integrator without the service: what the IDL leaves open', () => {
     expect(open.map(({ name }) => camelCase(name)).sort()).to.deep.equal(Object.keys(NAMED).sort());
   });
 
-  it('nests no account type in another type, because Codama clients cannot load that', () => {
+  it('nests no account type in another type, because Codama clients cannot load nested ones', () => {
     const accounts = idl.accounts!.map(({ name }) => name);
     const nested = [...JSON.stringify(idl.types).matchAll(/"defined":\{"name":"(\w+)"/g)].map(([, name]) => name!);
     expect(nested).to.include('ExecutionRecordFields');

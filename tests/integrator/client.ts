@@ -1,6 +1,6 @@
 /**
- * The program as somebody sees it who has never heard of this repository: Anchor, web3.js, SPL Token and the IDL's JSON,
- * nothing else. Seeds and domains come from the IDL's constants, addresses and errors from Anchor.
+ * The program as an outside integrator uses it, with Anchor, web3.js, SPL Token and the IDL's JSON alone. Seeds and
+ * domains come from the IDL's constants, addresses and errors from Anchor.
  */
 import { createHash, createPrivateKey, randomBytes, sign } from 'node:crypto';
 import anchor from '@coral-xyz/anchor';
@@ -12,8 +12,8 @@ export const idl = idlJson as anchor.Idl;
 export const PROGRAM_ID = new PublicKey(idl.address);
 
 /**
- * The accounts that an integrator has to name, for each instruction that needs no relay; Anchor finds all others. Where
- * somebody else than the provider's wallet signs or pays, that is named too.
+ * The accounts that an integrator has to name, for each instruction that needs no relay. Anchor finds all others. A
+ * signer or payer other than the provider's wallet is named too.
  */
 export const NAMED = {
   listAgent: ['payout', 'source'],
@@ -43,7 +43,7 @@ export const NAMED = {
   closeDispute: ['dispute'],
 } satisfies Record<string, string[]>;
 
-/** What only the relay or the admin may send, named likewise: the story needs their answers. */
+/** The same for instructions of the relay or the admin that the story needs. */
 const OFFICIAL: Record<string, string[]> = {
   settleExecution: ['payout', 'record'],
   resolveDispute: ['listing', 'record'],
@@ -51,17 +51,17 @@ const OFFICIAL: Record<string, string[]> = {
 
 export type Instruction = keyof typeof NAMED | 'settleExecution' | 'resolveDispute';
 
-/** A `bytes` constant of the IDL, which prints it as a list of numbers. */
+/** A `bytes` constant of the IDL, which the IDL writes as a list of numbers. */
 export function constant(name: string): Buffer {
   return Buffer.from(JSON.parse(idl.constants!.find((candidate) => candidate.name === name)!.value));
 }
 
-/** The address that a seed constant and what follows it make. */
+/** The address derived from a seed constant and further seeds. */
 export function find(seed: string, ...parts: Uint8Array[]): PublicKey {
   return PublicKey.findProgramAddressSync([constant(seed), ...parts], PROGRAM_ID)[0];
 }
 
-/** The id that caller and nonce make: a UUID of version 8 from their hash. */
+/** The execution id of caller and nonce: a version 8 UUID from their hash. */
 export function executionId(caller: PublicKey, nonce: Uint8Array): Buffer {
   const hash = createHash('sha256').update(constant('EXECUTION_ID_DOMAIN')).update(caller.toBytes()).update(nonce);
   const id = hash.digest().subarray(0, 16);
@@ -70,7 +70,7 @@ export function executionId(caller: PublicKey, nonce: Uint8Array): Buffer {
   return id;
 }
 
-/** A nonce that opens take today: the UTC day as a little-endian u32, then anything. */
+/** A nonce that is valid today: the UTC day as a little-endian u32, then any bytes. */
 export function nonceOf(unixSeconds: number, tail: Uint8Array = randomBytes(12)): Buffer {
   const nonce = Buffer.concat([Buffer.alloc(4), tail.subarray(0, 12)]);
   nonce.writeUInt32LE(
@@ -79,7 +79,7 @@ export function nonceOf(unixSeconds: number, tail: Uint8Array = randomBytes(12))
   return nonce;
 }
 
-/** The proof that a signing key is possessed by whoever lists it, 64 bytes. */
+/** The proof that the creator holds the signing key, 64 bytes. */
 export function possession(signingKey: Keypair, listing: PublicKey): number[] {
   return signed(signingKey, Buffer.concat([constant('REGISTER_DOMAIN'), listing.toBytes()]));
 }
@@ -89,7 +89,7 @@ export function signedResult(signingKey: Keypair, resultHash: Uint8Array): numbe
   return signed(signingKey, Buffer.from(`sha256:${hex(resultHash)}`));
 }
 
-/** What precedes the seed of an Ed25519 key in PKCS #8 (RFC 8410). */
+/** PKCS #8 prefix of the seed of an Ed25519 key (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function signed({ secretKey }: Keypair, message: Uint8Array): number[] {
@@ -97,13 +97,13 @@ function signed({ secretKey }: Keypair, message: Uint8Array): number[] {
   return [...sign(null, message, createPrivateKey({ key, format: 'der', type: 'pkcs8' }))];
 }
 
-/** The name in the IDL of the error that a transaction ended in; anything else that went wrong is thrown on. */
+/** The IDL's name of the error that a transaction fails with. Rethrows any other failure. */
 export async function refusal(sending: Promise<unknown>): Promise<string> {
   const error = await sending.then(
     () => expect.fail('the transaction went through'),
     (reason: Error & { logs?: string[] }) => reason,
   );
-  // Anchor's own checks say their name; the program's give a code, which the logs end with.
+  // Anchor's own checks report their name; the program's checks report a code in the last line of the log.
   if (error instanceof anchor.AnchorError) return error.error.errorCode.code;
   const lastLine = error.logs?.at(-1);
   if (!lastLine) throw error;
@@ -115,11 +115,11 @@ export async function refusal(sending: Promise<unknown>): Promise<string> {
 }
 
 export interface Sending {
-  /** Instructions before ours and after it, in the same transaction. */
+  /** Instructions before and after ours, in the same transaction. */
   before?: TransactionInstruction[];
   after?: TransactionInstruction[];
   signers?: Signer[];
-  /** Accounts in place of those that Anchor would find. */
+  /** Accounts that replace those that Anchor would find. */
   instead?: Record<string, PublicKey>;
 }
 
@@ -134,10 +134,10 @@ export function createClient(connection: Connection, wallet: Keypair) {
   return {
     wallet: wallet.publicKey,
     program,
-    /** An account's fields, by the name of its type in camelCase. */
+    /** Fetches an account's fields; `type` is its type in camelCase. */
     // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
     fetch: (type: string, address: PublicKey): Promise<any> => accounts[type]!.fetch(address),
-    /** Send one instruction of the program with exactly the accounts that have to be named; returns the signature. */
+    /** Sends one instruction with exactly the accounts that have to be named; returns the signature. */
     send(
       name: Instruction,
       args: object | null,
@@ -152,7 +152,7 @@ export function createClient(connection: Connection, wallet: Keypair) {
         .signers(signers)
         .rpc();
     },
-    /** The one event of a transaction. */
+    /** The only event of a transaction. */
     async eventOf(signature: string): Promise<{ name: string; data: Record<string, unknown> }> {
       const found = await connection.getTransaction(signature, {
         commitment: 'confirmed',
@@ -167,7 +167,7 @@ export function createClient(connection: Connection, wallet: Keypair) {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** Anchor's values as they compare and print well: numbers as bigint, addresses as base58, bytes as hex. */
+/** Anchor's values in comparable form: numbers as bigint, addresses as base58, bytes as hex. */
 export function readable(value: unknown): unknown {
   if (anchor.BN.isBN(value)) return BigInt(String(value));
   if (value instanceof PublicKey) return value.toBase58();

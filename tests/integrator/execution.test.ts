@@ -1,7 +1,7 @@
 /**
- * Money that comes back, is paid, disputed and returned, without server, command line or SDK: every call is Anchor's over
- * the IDL's JSON, on a real node. The relay and the admin appear where the story needs a settled execution or an answer,
- * and use the same plain client. After each step, what every party holds.
+ * Executions that are refunded, paid, disputed and returned, without server, command line or SDK. Every call is made
+ * with Anchor and the IDL's JSON, on a real node. Relay and admin act only where the story needs a settle or an
+ * outcome, with the same client. Each step checks the balances of every party.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,23 +32,23 @@ import { bn, DEPOSIT, listAgent, type Market, SIGNATURE, startMarket } from './m
 
 const PRICE = 500_000n;
 const FEE = 5_000n;
-/** What a deposit holds beyond the price. */
+/** The service fee that a deposit holds besides the price. */
 const SERVICE_FEE = 7_000n;
 const BOND = 10_000_000n;
 const TIMEOUT_SECONDS = 30;
 const GRACE_SECONDS = 600;
-/** What each open parks for whoever ends it, lamports. */
+/** Lamports that each open reserves for the account that ends the execution. */
 const GAS = 12_345n;
-/** How long an ended record stays. */
+/** Seconds that an ended record is kept. */
 const KEPT_SECONDS = 259_200;
 const WINDOW_SECONDS = 259_200;
 const LAPSE_SECONDS = 2_592_000;
-/** The bytes of a hash that is not there yet. */
+/** An empty hash, all zero bytes. */
 const NONE = '00'.repeat(32);
 
 describe('an integrator without the service: executions and disputes by Anchor and the IDL', function () {
   this.timeout(600_000);
-  // Each chapter stands on the one before it.
+  // Each chapter depends on the one before it.
   this.bail(true);
   let market: Market;
   let moved: Market['moved'];
@@ -57,7 +57,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
   const signingKey = Keypair.generate();
   const listingId = Buffer.alloc(16, 7);
 
-  /** By the day on which each was opened. */
+  /** The nonce of each execution, with the day on which it was opened. */
   const nonces = new Map<string, Buffer>();
   const idOf = (name: string) => executionId(caller!.wallet, nonces.get(name)!);
   const recordOf = (name: string) => find('EXECUTION_SEED', idOf(name));
@@ -65,7 +65,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
   const read = async (name: string) =>
     readable(await caller!.fetch('executionRecord', recordOf(name))) as Record<string, unknown>;
 
-  /** Open an execution as the caller; its escrow becomes a party. */
+  /** Opens an execution as the caller; its escrow becomes a party. */
   async function open(name: string, overrides: object = {}): Promise<string> {
     const now = await market.node.now();
     if (!nonces.has(name)) nonces.set(name, nonceOf(now, sha256(name)));
@@ -85,7 +85,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     return caller!.send('openExecution', args, accounts);
   }
 
-  /** Settle as the relay does, with the agent's signature over the result. */
+  /** Settles as the relay does, with the agent's signature over the result. */
   function settle(name: string): Promise<string> {
     const hash = sha256(`result ${name}`);
     const args = { resultHash: [...hash], signature: signedResult(signingKey, hash), executionTimeMs: 12 };
@@ -118,7 +118,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     return deposit;
   }
 
-  /** The caller pays it by a plain transfer. */
+  /** The caller pays the deposit by a plain transfer. */
   async function pay(name: string): Promise<void> {
     const [from, to] = [market.parties.caller!, market.parties[`deposit ${name}`]!];
     const transfer = createTransferCheckedInstruction(
@@ -130,7 +130,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
       6,
     );
     const { connection, keypairs } = market;
-    // Without one, web3.js takes a blockhash of up to 30 seconds ago, which has expired on this node's short slots.
+    // Otherwise web3.js uses a blockhash up to 30 seconds old, which has expired on this node's short slots.
     const latest = await connection.getLatestBlockhash('confirmed');
     const transaction = new Transaction({ feePayer: caller!.wallet, ...latest }).add(transfer);
     transaction.sign(keypairs.caller!);
@@ -207,7 +207,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     const [moves, late] = await moved(example);
     expect(late.status, late.stderr).to.equal(0);
     expect(moves).to.deep.equal({ caller: PRICE, 'escrow one': -PRICE });
-    // No relay ended it, so that the gas goes back to the rent sponsor too.
+    // No relay ended it, so the gas goes back to the rent sponsor too.
     expect(await market.lamportsOf(caller!.wallet)).to.equal(callersPurse! + rent + GAS);
     expect(await market.lamportsOf(stranger!.wallet)).to.equal(strangersPurse! - SIGNATURE);
     const { name, data } = await stranger!.eventOf(late.stdout.trim());
@@ -242,7 +242,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await market.lamportsOf(deposit)).to.equal(0n);
   });
 
-  it('refund_deposit lets its signing payer choose any account of its own, and nobody else', async () => {
+  it('refund_deposit lets its signing payer choose any destination account, and nobody else', async () => {
     const deposit = await prepare('b');
     await pay('b');
     const { expiresAt } = await caller!.fetch('deposit', deposit);
@@ -256,7 +256,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(moves).to.deep.equal({ caller: PRICE + SERVICE_FEE, 'deposit b': -(PRICE + SERVICE_FEE) });
   });
 
-  it('refund_execution lets a signing caller choose any account of its own, and nobody else', async () => {
+  it('refund_execution lets a signing caller choose any destination account, and nobody else', async () => {
     await open('two');
     await market.node.timeTravel(Number((await read('two')).refundAt));
     const { wallet } = caller!;
@@ -374,7 +374,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(close('four'))).to.equal('CloseTooEarly');
   });
 
-  it('delist_agent, lapse_dispute and return_collateral return what was not slashed', async () => {
+  it('delist_agent, lapse_dispute and return_collateral return the collateral that was not slashed', async () => {
     const back = () => stranger!.send('returnCollateral', null, { listing: listing! });
     expect(await refusal(back())).to.equal('CollateralNotReturnable');
     const [nothing, delisted] = await moved(() => creator!.send('delistAgent', null, { listing: listing! }));
@@ -390,7 +390,7 @@ describe('an integrator without the service: executions and disputes by Anchor a
     expect(await refusal(lapse())).to.equal('LapseTooEarly');
     const { openedAt } = await caller!.fetch('dispute', disputeOf('five'));
     expect(returnableAt.toNumber()).to.be.greaterThan(openedAt.toNumber() + WINDOW_SECONDS);
-    // Four was answered after five was opened.
+    // Dispute four was resolved after dispute five was opened.
     const { resolvedAt } = await caller!.fetch('dispute', disputeOf('four'));
     await market.node.timeTravel(resolvedAt.toNumber() + LAPSE_SECONDS);
     const purse = await market.lamportsOf(caller!.wallet);

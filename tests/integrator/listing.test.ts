@@ -1,6 +1,6 @@
 /**
- * A creator and the wallet of an API key without server, command line or SDK: every call is Anchor's over the IDL's JSON,
- * on a real node. After each, what every party holds.
+ * A creator and a wallet with API keys, without server, command line or SDK. Every call is made with Anchor and the
+ * IDL's JSON, on a real node. Each step checks the balances of every party.
  */
 import { AccountLayout, createApproveInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
@@ -15,7 +15,7 @@ const URI = 'https://example.com/agent.json';
 
 describe('an integrator without the service: listings and grants by Anchor and the IDL', function () {
   this.timeout(600_000);
-  // Each chapter stands on the one before it.
+  // Each chapter depends on the one before it.
   this.bail(true);
   let market: Market;
   let moved: Market['moved'];
@@ -147,7 +147,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     });
   });
 
-  it('top_up_collateral', async () => {
+  it('top_up_collateral deposits more collateral', async () => {
     const accounts = { listing: listing!, source: market.parties.creator! };
     const topUp = (amount: bigint) => creator!.send('topUpCollateral', { amount: bn(amount) }, accounts);
     expect(await refusal(topUp(PURSE))).to.equal('InsufficientBalance');
@@ -181,7 +181,7 @@ describe('an integrator without the service: listings and grants by Anchor and t
     expect(await refusal(caller!.send('createGrant', args, {}))).to.equal('AccountExists');
   });
 
-  it('withdraw_gas returns plain transfers to the tank, while nothing or the rent minimum remains', async () => {
+  it('withdraw_gas returns plain transfers, and leaves the gas balance empty or above the rent minimum', async () => {
     const tank = find('SPENDER_SEED', caller!.wallet.toBytes());
     const { wallet } = caller!;
     const deposit = SystemProgram.transfer({ fromPubkey: wallet, toPubkey: tank, lamports: 10_000_000 });

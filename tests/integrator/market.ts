@@ -1,6 +1,6 @@
 /**
- * What is there before an integrator comes: a real node, the marketplace with its mock USDC, and people with money, each
- * with a plain client. `moved` says what a step did to every token account that anybody holds.
+ * The environment of an integrator: a real node, the marketplace with its mock USDC, and funded wallets, each with a
+ * plain client. `moved` reports the changes that a step makes to every token account.
  */
 import anchor from '@coral-xyz/anchor';
 import { AccountLayout, getAssociatedTokenAddressSync } from '@solana/spl-token';
@@ -9,19 +9,19 @@ import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../app/l
 import { startNode } from '../harness/node/node.ts';
 import { type Client, createClient, find, possession, sha256 } from './client.ts';
 
-/** What every wallet starts with: 100 USDC and 100 SOL. */
+/** Initial balance of every wallet: 100 USDC and 100 SOL. */
 export const PURSE = 100_000_000n;
 const LAMPORTS = 100_000_000_000;
-/** What an agent at the test's prices has to deposit. */
+/** Required collateral at the test's prices. */
 export const DEPOSIT = 5_000_000n;
-/** What the network takes for one signature, lamports. */
+/** Network fee of one signature, in lamports. */
 export const SIGNATURE = 5_000n;
 
 const ROLES = ['creator', 'caller', 'stranger', 'relay'] as const;
 
 export type Market = Awaited<ReturnType<typeof startMarket>>;
 
-/** A number as Anchor takes it. */
+/** A number in Anchor's type. */
 export const bn = (value: bigint | number) => new anchor.BN(value.toString());
 
 /** A listing's terms, price in base units. */
@@ -34,7 +34,7 @@ export const terms = (price: bigint, metadataUri = '') => ({
   metadataUri,
 });
 
-/** Start everything with the usual settings; `stop` ends it. */
+/** Starts everything with the usual settings; `stop` ends it. */
 export async function startMarket() {
   const node = await startNode();
   const { connection, payer: admin } = node;
@@ -62,7 +62,7 @@ export async function startMarket() {
     parties[role] = getAssociatedTokenAddressSync(usdcMint, owner);
   }
 
-  /** Base units of every party now; what does not exist holds nothing. */
+  /** Balances of every party, in base units; 0 for an account that does not exist. */
   async function holdings(): Promise<Map<string, bigint>> {
     const read = Object.entries(parties).map(async ([name, address]) => {
       const account = await connection.getAccountInfo(address, 'confirmed');
@@ -83,9 +83,9 @@ export async function startMarket() {
       relay: createClient(connection, keypairs.relay),
       admin: createClient(connection, admin),
     } satisfies Record<string, Client>,
-    /** Token accounts by the name of who holds them; a test adds those that come up. */
+    /** Token accounts by the name of their holder. Tests add new ones. */
     parties,
-    /** What a step moved, base units by party, nothing where nothing changed; and the step's result. */
+    /** Returns the changes of a step, in base units by party without zeros, and the step's result. */
     async moved<T>(step: () => Promise<T>): Promise<[Record<string, bigint>, T]> {
       const before = await holdings();
       const result = await step();
@@ -98,7 +98,7 @@ export async function startMarket() {
   };
 }
 
-/** List an agent as its creator, who signs its results with `signingKey`. */
+/** Lists an agent as its creator, with `signingKey` for its results. */
 export function listAgent({ clients, parties }: Market, listingId: Buffer, signingKey: Keypair, price: bigint) {
   const listing = find('LISTING_SEED', clients.creator.wallet.toBytes(), listingId);
   const { publicKey } = signingKey;

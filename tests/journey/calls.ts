@@ -1,4 +1,4 @@
-/** A chapter of the journey: the first calls, and what each agent of the sandbox does, with exact balances. */
+/** A chapter of the journey: the first calls, and each agent of the sandbox, with exact balances. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,12 +12,12 @@ const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
 /** Much less than the minute that `sandbox-slow` has. */
 const LEAST_PATIENCE_MS = 40_000;
 
-/** Adds the chapter; its second part is of these agents only, where they are named. */
+/** Adds the chapter. `only` limits its second part to these agents. */
 export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): void {
   const isTold = ([name]: readonly [string, ...unknown[]]) => only === undefined || only.includes(name);
 
   describe('the first calls', () => {
-    it('the first call: 200, 99 to 1, and API, result and chain say the same', async () => {
+    it('the first call answers 200, pays 99 to 1, and API, result and chain agree', async () => {
       const before = await visit().balances();
       const query = 'SELECT city, population FROM csv ORDER BY population DESC LIMIT 2';
       const { status, body } = await visit().execute('csv-analyst', {
@@ -45,7 +45,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       });
     });
 
-    it('text-report, for the other caller', async () => {
+    it('text-report answers the other caller and is paid', async () => {
       const before = await visit().balances();
       const { status, body } = await visit().execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
       expect(status).to.equal(200);
@@ -113,7 +113,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
     }
 
     if (!isTold(['sandbox-paused'])) return;
-    it('sandbox-paused: 422, and nothing is opened', async () => {
+    it('sandbox-paused answers 422, and nothing is opened', async () => {
       const before = await visit().balances();
       const total = (await visit().send('/v1/executions?limit=1', 0)).body.total;
       const answer = await visit().execute('sandbox-paused', { task: 'x' });
@@ -126,8 +126,8 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
 }
 
 /**
- * Calls are under way while `interrupt` breaks something and repairs it. All of them end, to the unit: paid, or refunded
- * where the repair took longer than the agent has.
+ * Runs calls while `interrupt` breaks and repairs something. Each must end paid to the base unit, or refunded if the
+ * repair took longer than the agent's timeout.
  */
 export async function callThrough(visit: () => Visitor, count: number, interrupt: () => Promise<void>): Promise<void> {
   const before = await visit().balances();
@@ -135,7 +135,7 @@ export async function callThrough(visit: () => Visitor, count: number, interrupt
   const answers = await Promise.all(Array.from({ length: count }, () => visit().execute('sandbox-slow', body)));
   const ids = answers.map((answer) => answer.body.execution_id as string);
   const open = await Promise.all(ids.map((id) => visit().escrowExists(id)));
-  // On a busy machine the first ones may have ended before the last one begins.
+  // On a busy machine the first calls can end before the last one begins.
   expect(open, 'no call is under way').to.include(true);
   const brokenAt = performance.now();
   await interrupt();

@@ -1,6 +1,7 @@
 /**
- * A chapter of the journey: a newcomer lists an agent of their own beside the demo's, is paid twice and disputed twice,
- * slashed once, and leaves with the rest of the collateral. It moves the chain's clock by three days, so it comes last.
+ * A chapter of the journey: a newcomer lists an agent beside the demo agents. The agent is paid twice, disputed twice
+ * and slashed once, and the rest of the collateral is returned. The chapter moves the chain's clock by three days, so
+ * it is the last one.
  */
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -21,35 +22,35 @@ import type { Answer, Balances, Visitor } from './visitor.ts';
 
 const PRICE = 250_000n;
 const FEE = 2_500n;
-/** What the tier of that price takes. */
+/** Collateral of the tier of that price. */
 const DEPOSIT = 5_000_000n;
-/** What the first caller gets of it. */
+/** The part of it that the first caller is awarded. */
 export const SLASH = 100_000n;
-/** What the second caller gives the newcomer. */
+/** USDC that the second caller gives the newcomer. */
 export const GIFT = DEPOSIT + 1_000_000n;
-/** Longest timeout, grace and dispute window together, as the local network sets them. */
+/** Longest timeout plus grace plus dispute window, with the local network's settings. */
 const LONGEST_SPAN_SECONDS = 3_600 + 600 + 259_200;
 const SIGNATURE_LAMPORTS = 5_000n;
 const BOND_LAMPORTS = 10_000_000n;
-/** 6,960 lamports for each byte, and 128 bytes for each account: of a `Dispute` (259) and of a token account (165). */
+/** 6,960 lamports for each byte, with 128 bytes overhead: of a `Dispute` (259) and of a token account (165). */
 const DISPUTE_RENT = 6_960n * (128n + 259n);
 const VAULT_RENT = 6_960n * (128n + 165n);
 
-/** Adds the chapter. `dataDir` is the network's; `travel` moves the chain's clock at least to this unix time. */
+/** Adds the chapter. `dataDir` is the network's. `travel` moves the chain's clock to at least this unix time. */
 export function tellOfDisputes(
   visit: () => Visitor,
   dataDir: string,
   travel: (unixSeconds: number) => Promise<void>,
 ): void {
-  describe('an agent of one’s own, from listing to leaving', function () {
-    // Each step stands on the one before it.
+  describe('a newcomer’s agent, from listing to delisting', function () {
+    // Each step depends on the one before it.
     this.bail(true);
     const folder = join(dataDir, 'newcomer');
     const [creatorPath, adminPath] = [join(folder, 'creator.json'), join(dataDir, 'demo', 'admin.json')];
     const creator = Keypair.generate();
     let server: Server;
     let [callerPath, callerWallet, agentId] = ['', '', ''];
-    /** The two executions: one whose result is wrong, one whose caller only says so. */
+    /** The two executions: one with a wrong result, and one whose caller only claims that it is wrong. */
     let [wrong, fine] = ['', ''];
 
     const file = (name: string, content: string): string => {
@@ -63,7 +64,7 @@ export function tellOfDisputes(
     const executionWhen = async (id: string, status: string) =>
       (await visit().sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === status)).body;
 
-    /** USDC of everybody and of the collateral, and lamports of those who sign and of what they pay for. */
+    /** USDC of all parties and of the collateral, and lamports of the signers and of the accounts that they pay for. */
     async function held(): Promise<Balances> {
       const { balances, units, usdcOf, exists, lamports } = visit();
       const vault = vaultOf(agentId);
@@ -81,7 +82,7 @@ export function tellOfDisputes(
       };
     }
 
-    /** Takes a step that changes these amounts by exactly so much, and no others. */
+    /** Runs a step that changes exactly these balances by exactly these amounts. */
     async function moving<T>(changes: Balances, step: () => Promise<T>): Promise<T> {
       const expected = await held();
       const result = await step();
@@ -161,7 +162,7 @@ export function tellOfDisputes(
       expect(await units(usdc)).to.equal(1_000_000n + 2n * (PRICE - FEE));
     });
 
-    it('is disputed: the caller puts down a bond, and nobody’s USDC moves', async () => {
+    it('is disputed: the caller pays a bond, and nobody’s USDC moves', async () => {
       const { command, refusal, readRecord } = visit();
       const evidence = file('evidence.txt', 'It says WRONG, and should say RIGHT.');
       const open = (id: string) => ['dispute', 'open', id, '--evidence', evidence];
@@ -181,7 +182,7 @@ export function tellOfDisputes(
       expect(body).to.include({ total_executions: 2, successful_executions: 2, status: 'active' });
     });
 
-    it('upheld in part: the collateral pays, the bond comes back, and the agent is paused', async () => {
+    it('has a dispute upheld in part: the collateral pays, the bond is returned, and the agent is paused', async () => {
       const { command, refusal, send, readRecord } = visit();
       const reason = file('upheld.txt', 'Right in part.');
       const resolve = ['admin', 'resolve-dispute', wrong, '--uphold', '0.1', '--reason-file', reason];
@@ -203,7 +204,7 @@ export function tellOfDisputes(
       expect([call.status, call.body.error.code]).to.deep.equal([422, 'agent_paused']);
     });
 
-    it('rejected: the bond is the creator’s, and the execution stands', async () => {
+    it('has a dispute rejected: the creator gets the bond, and the execution is completed', async () => {
       const { command, readRecord } = visit();
       const reason = file('rejected.txt', 'It is as it was ordered.');
       const changes = {
@@ -218,7 +219,7 @@ export function tellOfDisputes(
       expect(await executionWhen(fine, 'completed')).to.include({ dispute: null, result: 'AND LOUDER' });
     });
 
-    it('is delisted: gone for callers, its records stay, its collateral waits', async () => {
+    it('is delisted: callers no longer find it, its records stay, its collateral waits', async () => {
       const { command, refusal, send } = visit();
       await moving({ creatorLamports: -SIGNATURE_LAMPORTS }, () => command(creatorPath, 'listing', 'delist', agentId));
       const gone = await agentWhen(({ status }) => status !== 200);
@@ -235,7 +236,7 @@ export function tellOfDisputes(
       );
     });
 
-    it('takes what is left of its collateral when every window has closed', async () => {
+    it('gets the rest of its collateral back when every window has closed', async () => {
       const { returnable_at } = await visit().command(null, 'listing', 'show', agentId);
       const returnableAt = Date.parse(returnable_at) / 1000;
       expect(returnableAt - (await visit().readRecord(fine)).settledAt.toNumber()).to.be.within(
@@ -258,7 +259,7 @@ export function tellOfDisputes(
         slashed_usdc: '0.1',
       });
 
-      // The others go on.
+      // The other agents still work.
       const before = await balances();
       expect((await execute('sandbox-echo', { task: 'still here' })).body.result).to.equal('still here');
       assertPaid(before, await balances(), 'sandbox-echo', 10_000n);

@@ -1,6 +1,6 @@
 /**
- * The whole marketplace as a newcomer meets it: `npm start`, with 400 ms slots, and from then on nothing but HTTP, a
- * Solana RPC and the commands of the README. Balances are read from the token accounts themselves.
+ * The whole marketplace as a newcomer uses it: `npm start` with 400 ms slots, then only HTTP, a Solana RPC and the
+ * commands of the README. Balances are read from the token accounts.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
@@ -27,7 +27,7 @@ describe('journey', function () {
     visitor = createVisitor(await start.ready, dataDir);
   });
 
-  // Mocha runs a block's own tests before its inner blocks: hence blocks throughout, in the order of the story.
+  // Mocha runs a block's own tests before its inner blocks. So everything is in blocks, in the order of the story.
   tellOfCalls(() => visitor);
 
   describe('requests that are refused at once', () => {
@@ -42,11 +42,11 @@ describe('journey', function () {
     });
   });
 
-  describe('reading it all back', () => {
+  describe('reading everything back', () => {
     it('updates the statistics of the listing, and counts only faults of the creator against it', async () => {
       for (const [name, total, successful] of [
         ['sandbox-echo', 1, 1],
-        // Its other one was given a second, which is less than the listing asks for.
+        // The other call of this agent had a timeout of 1 s, less than the listing asks for, so it does not count.
         ['sandbox-slow', 1, 1],
         ['sandbox-wrong-id', 1, 0],
       ] as const) {
@@ -103,7 +103,7 @@ describe('journey', function () {
         expect(new Set(seen).size).to.equal(seen.length, filter);
         expect([...ids].every((id) => seen.includes(id))).to.equal(true);
         expect(times).to.deep.equal([...times].sort().reverse());
-        // A filter leaves some out, and changes no order.
+        // A filter removes rows and does not change their order.
         order ??= seen;
         expect(seen).to.deep.equal(order.filter((id) => seen.includes(id)));
       }
@@ -132,7 +132,7 @@ describe('journey', function () {
         );
       expect(await names('tags=data,sql')).to.deep.equal(['csv-analyst']);
       expect(await names('tags=sandbox')).to.have.length(active.length - 2);
-      // The sandbox comes last, also where it was called with success.
+      // Sandbox agents come last, even those with successful calls.
       expect((await names('sort=best')).slice(0, 2)).to.have.members(['csv-analyst', 'text-report']);
       expect(await names('tags=nothing-has-this')).to.deep.equal([]);
       expect(await names('min_executions=45')).to.deep.equal(['sandbox-echo']);
@@ -147,7 +147,7 @@ describe('journey', function () {
       const textOf = (kind: string) => marked.filter(({ language }) => language === kind).map(({ text }) => text);
       const blocks = textOf('sh');
       expect(blocks).to.have.length(2);
-      // A folder that looks like the repository after `npm start`, and has nothing else in it.
+      // A folder that looks like the repository after `npm start`, and contains nothing else.
       const folder = join(newDirectory(), 'clone');
       mkdirSync(folder);
       symlinkSync(dataDir, join(folder, '.local'));

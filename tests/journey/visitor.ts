@@ -1,6 +1,6 @@
 /**
- * A visitor of a running network, who has its demo.json and nothing of ours but the published IDL: HTTP requests, a
- * Solana RPC and the commands of the README. Balances are read from the token accounts themselves.
+ * A visitor of a running network, with its demo.json and the published IDL: HTTP requests, a Solana RPC and the
+ * commands of the README. Balances are read from the token accounts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const PATIENCE_MS = 60_000;
 export function createVisitor(demo: DemoFile, dataDir: string) {
   const connection = new Connection(demo.rpc_url, { commitment: 'confirmed', wsEndpoint: demo.ws_url });
 
-  /** One request with the key of the first or second demo caller, or without any. */
+  /** One request with the key of the first or second demo caller, or without a key. */
   async function send(path: string, caller: number | null, body?: unknown): Promise<Answer> {
     const response = await fetch(`${demo.base_url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -43,7 +43,7 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
     return { status: response.status, body: await response.json() };
   }
 
-  /** Asks again until the answer is as wanted, because the index follows the chain; then returns it. */
+  /** Repeats the request until `isWanted` accepts the answer, because the index follows the chain with a delay. */
   async function sendUntil(
     path: string,
     caller: number | null,
@@ -90,7 +90,7 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
     execute: (name: string, body: unknown, caller = 0) =>
       send(`/v1/agents/${agent(name).agent_id}/execute`, caller, body),
 
-    /** Of both callers, both creators and the treasury. */
+    /** Balances of both callers, both creators and the treasury. */
     async balances(): Promise<Balances> {
       const creators = [...new Set(demo.agents.map(({ creator }) => creator))];
       const wallets = [...demo.callers.map(({ wallet }) => wallet), ...creators];
@@ -101,7 +101,9 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
       };
     },
 
-    /** Nobody's balance but the payer's, the payee's and the treasury's moved, and those exactly. */
+    /**
+     * Asserts that only the balances of payer, payee and treasury changed, by exactly the price, the share and the fee.
+     */
     assertPaid(before: Balances, after: Balances, name: string, price: bigint, caller = 0): void {
       const fee = price / 100n;
       const expected = { ...before };
@@ -115,7 +117,7 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
       return BigInt(await connection.getBalance(address, 'confirmed'));
     },
 
-    /** The record by Anchor and the published IDL. */
+    /** The record, decoded by Anchor with the published IDL. */
     // biome-ignore lint/suspicious/noExplicitAny: an integrator without generated types
     async readRecord(executionId: string): Promise<any> {
       const idl = JSON.parse(readFileSync(join(ROOT, 'app', 'sdk', 'program', 'idl', 'marketplace.json'), 'utf8'));
@@ -126,7 +128,7 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
 
     escrowExists: (executionId: string): Promise<boolean> => exists(seeds('escrow', recordOf(executionId).toBytes())),
 
-    /** One command, as a person types it who has set nothing but DATA_DIR; null: it is one that nobody signs. */
+    /** Runs a command as a person does, with only DATA_DIR set. A null keypair is for commands without a signer. */
     async command(keypairPath: string | null, ...words: string[]) {
       const signed = keypairPath === null ? [] : ['--keypair', keypairPath];
       const { code, stdout, stderr } = await runHere([...words, ...signed, '--json'], { DATA_DIR: dataDir });
@@ -134,7 +136,7 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
       return JSON.parse(stdout);
     },
 
-    /** What a command says that is refused. */
+    /** Runs a command that is refused, and returns its message. */
     async refusal(keypairPath: string, ...words: string[]): Promise<string> {
       const { code, stdout, stderr } = await runHere([...words, '--keypair', keypairPath], { DATA_DIR: dataDir });
       expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });

@@ -1,6 +1,6 @@
 /**
- * The embedded node answers as Agave's validator does: the same questions about the same scene, whose answers by a
- * validator are kept in answers.json. tests/validator/answers.test.ts checks and renews them.
+ * The embedded node answers as Agave's validator does. Both get the same requests in the same scene; the validator's
+ * answers are in answers.json. tests/validator/answers.test.ts checks and renews them.
  */
 import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
@@ -9,12 +9,12 @@ import { readAnswers } from '../harness/answers/record.ts';
 import { playScene } from '../harness/answers/scene.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 
-/** Longer than the default of tests, so that the questions' blockhash lasts. */
+/** Longer than the default of tests, so that the requests' blockhash stays valid. */
 const SLOT_MS = 400;
 /** Slots after which everything before is final. */
 const LEAP = 40;
 
-/** Questions that the embedded node answers in another way, and why. */
+/** Requests that the embedded node answers differently, and why. */
 const DIFFERENCES: Record<string, string> = {
   getVersion: 'The node says that it has cheat codes, as a Surfpool does.',
   getClusterNodes: 'The node has no gossip, and names no ports of it.',
@@ -26,7 +26,7 @@ const DIFFERENCES: Record<string, string> = {
   'getSignatureStatuses after a send of: units run out': 'The newer runtime has another name for units that run out.',
 };
 
-describe('the embedded node beside a validator', function () {
+describe('the embedded node compared with a validator', function () {
   this.timeout(600_000);
   let node: TestNode;
   let answers: Answers;
@@ -59,7 +59,7 @@ describe('the embedded node beside a validator', function () {
     }
   }
 
-  it('documents no difference for a request that nobody makes', () => {
+  it('documents no difference for a request that is never made', () => {
     expect(recorded).to.include.all.keys(...Object.keys(DIFFERENCES));
   });
 });

@@ -1,4 +1,4 @@
-/** Migration, indexer and relay as processes of their own against a cluster, as docs/devnet.md has it. */
+/** Migration, indexer and relay as separate processes on a cluster, as in docs/devnet.md. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { newDirectory, ROOT } from './start.ts';
 
 const PATIENCE_MS = 300_000;
 
-describe('migration, indexer and relay apart', function () {
+describe('migration, indexer and relay as separate processes', function () {
   this.timeout(600_000);
   const directory = newDirectory();
   const relayAuthority = Keypair.generate();

@@ -1,4 +1,4 @@
-/** The blocks of /docs that a reader pastes first, run as the page of a running network has them. */
+/** The blocks of /docs that a reader pastes first, run as served by a running network. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,13 +28,13 @@ describe('the commands of /docs', function () {
     rmSync(folder, { recursive: true });
   });
 
-  /** The first block that the expression matches, as a browser copies it. */
+  /** The first block that matches the expression, as a browser copies it. */
   function textOf(expression: string): string {
     const html = new RegExp(`${expression}[^>]*><code>([\\s\\S]*?)</code></pre>`).exec(page)?.[1];
     if (html === undefined) throw new Error(`the page has no block ${expression}`);
     return html.replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
   }
-  /** A block with the reader's key in the place of the dots. */
+  /** A block with the reader's key instead of the dots. */
   const blockOf = (id: string) => textOf(`<pre[^>]*id="${id}"`).replace('crtx_test_...', demo.callers[0]!.api_key);
   /** The code of a route for an agent of this network. */
   function codeOf(route: string, language: Language): string {
@@ -44,7 +44,7 @@ describe('the commands of /docs', function () {
   }
   const run = (program: string, args: string[]): string =>
     execFileSync(program, args, {
-      // Where a TypeScript file finds the loader.
+      // The folder where a TypeScript file finds the loader.
       cwd: ROOT,
       encoding: 'utf8',
       env: { ...process.env, [KEY_VARIABLE]: demo.callers[0]!.api_key },
@@ -52,7 +52,7 @@ describe('the commands of /docs', function () {
   const paste = (...blocks: string[]): string =>
     execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
 
-  it('pay an agent that answers with the first call, among twelve that mostly do not', () => {
+  it('pay an agent that answers on the first call, among twelve of which most do not', () => {
     const answer = JSON.parse(paste(blockOf('first-call')));
     expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello' });
     expect(answer.cost_usdc).to.be.greaterThan(0);

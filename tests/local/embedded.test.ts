@@ -1,6 +1,6 @@
 /**
- * `npm start` on its embedded node, as a newcomer meets it: what it prints and writes, the pasted commands, a second
- * start, an end by force and one by Ctrl-C.
+ * `npm start` on its embedded node, as a newcomer uses it: its output and files, the pasted commands, a second start, a
+ * kill and Ctrl-C.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,7 +15,7 @@ import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
 
-/** Runs a command as if it were pasted into a shell, in a directory that has nothing to do with ours. */
+/** Runs a command as if pasted into a shell, in an unrelated directory. */
 const paste = (command: string): string => execFileSync('sh', ['-c', command], { cwd: '/', encoding: 'utf8' });
 
 const commandsOf = (start: Start): string[] => start.output().match(/(?<=^ {2})curl .*$/gm) ?? [];

@@ -1,6 +1,6 @@
 /**
- * `npm start` on a node that is not its own: it puts there what is missing, carries on where it stopped, and keeps its
- * hands off what belongs to another directory.
+ * `npm start` on an external node: it deploys what is missing, continues where it stopped, and never touches the
+ * marketplace of another directory.
  */
 import { once } from 'node:events';
 import { readdirSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
 
-/** A Surfpool that looks and behaves like any other node. */
+/** Makes a Surfpool look and behave like any other node. */
 async function hideCheatCodes(rpcUrl: string) {
   let refused = 0;
   let hasFaucet = true;
@@ -215,7 +215,7 @@ describe('npm start on another node', function () {
       const call = () => client.execute(echo, { task: 'x' });
       expect(await balance()).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
 
-      // No call is under way, so that nothing else changes what it has.
+      // No call is in progress, so nothing else changes the balance.
       await bare.fundSol(relay, 0.4 * LAMPORTS_PER_SOL);
       await until('the faucet has given', async () => (await balance()) === 500.4 * LAMPORTS_PER_SOL);
       await until('it is ready', async () => (await readiness()).problems.length === 0);
@@ -238,7 +238,7 @@ describe('npm start on another node', function () {
       expect(refusal.message).to.include('The service has too little SOL for network fees. The operator must fund it.');
       expect(opened).to.be.greaterThan(0);
       expect(await balance()).to.be.lessThan(0.5 * LAMPORTS_PER_SOL);
-      // What the calls under way cost is seen at the next look.
+      // The next check sees the cost of the calls in progress.
       await until('/ready says how much is missing, and to whom to send it', async () => {
         const { problems, advice } = await readiness();
         expect(problems).to.deep.equal(['fees_low']);

@@ -1,6 +1,6 @@
 /**
- * `npm start` whose whole folder, with its databases and its log, is on a disk that fills up: nothing ends, log lines are
- * dropped and counted, calls are refused or paid for exactly, and all goes on once there is room.
+ * `npm start` with its folder, databases and log on a disk that fills up. No process ends. Log lines are dropped and
+ * counted. Calls are refused or paid exactly. Everything continues once there is room.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -13,13 +13,13 @@ import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './s
 const DISK = '96m';
 const PRICE = 10_000n;
 const SLOW_PRICE = 20_000n;
-/** Calls at the creator when the disk fills up. */
+/** Calls in progress at the creator when the disk fills up. */
 const UNDER_WAY = 4;
 const SLOW_SECONDS = 5;
-/** Each leaves a line in the log. More than may wait in memory. */
+/** Each writes one line to the log; more lines than the memory buffer holds. */
 const REQUESTS = 3_000;
 const AT_ONCE = 50;
-/** SQLite uses room again that its files have already: so many calls fit into it at most. */
+/** SQLite reuses free room in its files. At most this many calls fit into it. */
 const MOST_CALLS = 2_000;
 const STOP_MS = 60_000;
 
@@ -45,14 +45,14 @@ describe('npm start on a disk that fills up', function () {
       start.signalGroup('SIGINT');
       await goneWithin(start, STOP_MS);
     }
-    // The last files of a process are closed a moment after it is gone.
+    // The last files of a process are closed shortly after its end.
     if (isMounted) await until('the disk is free', () => spawnSync('umount', [directory]).status === 0);
     cleanUp();
   });
 
   const log = () => join(directory, 'marketplace.log');
   const ballast = join(directory, 'ballast');
-  /** Until not one more block can be written. */
+  /** Writes until not one more block fits. */
   function fill(): void {
     for (const size of [1 << 20, 4_096]) {
       try {

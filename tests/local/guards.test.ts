@@ -1,4 +1,4 @@
-/** Which guardian and delay a new marketplace may start with: mainnet's has both, others may have neither. */
+/** The guardian and delay that a new marketplace starts with: mainnet requires both, other clusters neither. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../app/sdk/program/clusters.ts';
@@ -11,7 +11,7 @@ describe('guardian and delay of a new marketplace', () => {
   const guardian = Keypair.generate().publicKey;
   const GUARDIAN = guardian.toBase58();
 
-  it('are a guardian other than the admin and 24 hours on mainnet, unless more is asked for', () => {
+  it('are, on mainnet, a guardian other than the admin and at least 24 hours', () => {
     expect(readGuards(MAINNET_GENESIS, admin, { GUARDIAN })).to.deep.equal({ guardian, adminDelaySeconds: 86_400 });
     const asked = { GUARDIAN, ADMIN_DELAY_SECONDS: '172800' };
     expect(readGuards(MAINNET_GENESIS, admin, asked)).to.deep.equal({ guardian, adminDelaySeconds: 172_800 });

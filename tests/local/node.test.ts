@@ -1,4 +1,4 @@
-/** The embedded node by itself: what it does with transactions, commitments, time and rent is what a cluster does. */
+/** The embedded node alone behaves like a cluster, with transactions, commitments, time and rent. */
 import {
   ComputeBudgetProgram,
   Ed25519Program,
@@ -55,7 +55,7 @@ describe('the embedded node', function () {
     return { bytes: transaction.serialize(), signature: bs58.encode(transaction.signature!), transaction };
   }
 
-  /** As the relay sends. */
+  /** Sends without preflight, as the relay does. */
   const send = (bytes: Uint8Array) => node.connection.sendRawTransaction(bytes, { skipPreflight: true });
   const statusOf = async (signature: string) =>
     (await node.connection.getSignatureStatuses([signature], { searchTransactionHistory: true })).value[0] ?? null;
@@ -258,7 +258,7 @@ describe('the embedded node', function () {
       expect((await statusOf(signature))?.confirmations).to.equal(null);
     });
 
-    it('have slots of their own, and a read at a later minimum slot is refused', async () => {
+    it('have different slots, and a read at a later minimum slot is refused', async () => {
       const [newest, final] = await post([
         { jsonrpc: '2.0', id: 1, method: 'getSlot', params: [{ commitment: 'processed' }] },
         { jsonrpc: '2.0', id: 2, method: 'getSlot', params: [{ commitment: 'finalized' }] },
@@ -364,7 +364,7 @@ describe('the embedded node', function () {
     return (await statusOf(signature))!;
   }
 
-  it('drops the transactions after a slot on request, whose bytes can land again, but none that is final', async () => {
+  it('drops the transactions after a slot on request; their bytes can land again; final ones stay', async () => {
     const to = Keypair.generate().publicKey;
     const kept = await sendMemo();
     await untilSlot(kept.slot + 1);
@@ -386,7 +386,7 @@ describe('the embedded node', function () {
     expect((await ask('surfnet_rollBack', kept.slot)).error?.message).to.include('is final');
   });
 
-  it('charges another rent on request, for programs and for clients', async () => {
+  it('charges a changed rent on request, for programs and for clients', async () => {
     const { connection } = node;
     const usual = await connection.getMinimumBalanceForRentExemption(0);
     expect(usual).to.equal(128 * 6_960);

@@ -1,6 +1,6 @@
 /**
- * `npm start -- --postgres`: what it promises on SQLite it keeps on a PostgreSQL of its own, whose folder outlives Ctrl-C and
- * `kill -9` and is never mixed with SQLite's files of the same chain.
+ * `npm start -- --postgres` keeps the promises of `npm start` on its own PostgreSQL. The database's folder survives
+ * Ctrl-C and `kill -9`, and is never mixed with SQLite's files of the same chain.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from './start.ts';
 
-/** Only a process that never goes waits for so long. */
+/** Only a process that never ends reaches this timeout. */
 const PATIENCE_MS = 60_000;
 
 describe('npm start -- --postgres', function () {

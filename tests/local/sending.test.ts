@@ -1,4 +1,4 @@
-/** How migration and deployment send: what may have landed is never reported as failed. */
+/** Sending by migration and deployment: a transaction that may have landed is never reported as failed. */
 import anchor from '@coral-xyz/anchor';
 import { type Connection, Keypair, SendTransactionError, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { sendAndPoll } from '../../migrations/deploy.ts';
 const LAST_HEIGHT = 100;
 const SLOT = 7;
 
-/** A node at a height past the transaction's last, which tells `status`; `refused` is its answer to the transaction. */
+/** A node past the transaction's last block height. It reports `status`, and throws `refused` for the transaction. */
 function nodeWith(status: object | null, refused?: Error): Connection {
   const key = Keypair.generate().publicKey;
   let isPast = false;
@@ -20,7 +20,7 @@ function nodeWith(status: object | null, refused?: Error): Connection {
       isPast = true;
       return LAST_HEIGHT + 1;
     },
-    // It landed in the last block in which it could.
+    // The transaction landed in its last valid block.
     getSignatureStatus: async () => ({ value: isPast ? status : null }),
   } as unknown as Connection;
 }

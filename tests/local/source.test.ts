@@ -1,4 +1,4 @@
-/** How every npm command runs TypeScript: as a bundle. */
+/** Every npm command runs TypeScript as a bundle. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ describe('a TypeScript file under scripts/run.mjs', () => {
       'main.ts',
       "import { Command } from 'commander';",
       "import { answer } from './answer.ts';",
-      // In two parts: in this file itself its value would stand in its place.
+      // Split in two, because the bundler of this file would replace it by its value.
       ['const place: string = import.meta', 'dirname;'].join('.'),
       "console.log(answer.name, Command.name, place, process.argv.slice(1).join(' '));",
       "throw new Error('with a line');",
@@ -39,7 +39,7 @@ describe('a TypeScript file under scripts/run.mjs', () => {
     write('answer.ts', 'export function answer(): number { return 1; }');
   });
 
-  it('knows its place, its arguments, its names and its lines', async () => {
+  it('knows its directory, its arguments, its names and its lines', async () => {
     const { stdout, stderr } = await run();
     expect(stdout).to.equal(`answer Command ${folder} ${join(folder, 'main.ts')} word\n`);
     expect(stderr)
@@ -56,7 +56,7 @@ describe('a TypeScript file under scripts/run.mjs', () => {
     expect(bundles()).to.have.length(2);
   });
 
-  it('names file and line of a mistake', async () => {
+  it('names file and line of a syntax error', async () => {
     write('answer.ts', 'export const answer = ;');
     expect((await run()).stderr).to.match(/answer\.ts:1:22: ERROR/);
   });

@@ -1,6 +1,6 @@
 /**
- * Starts the local network as a person does, in processes of its own, and finds out what is left of it. Every process
- * that it starts inherits one environment variable, by which they are found under /proc whoever their parent is.
+ * Starts the local network as a person does, in separate processes, and finds the processes that are left. They all
+ * inherit one environment variable. /proc shows it, whatever their parent is.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -16,15 +16,15 @@ const POLL_MS = 20;
 
 export interface Start {
   child: ChildProcess;
-  /** Everything it printed so far, stdout and stderr. */
+  /** All output so far, stdout and stderr. */
   output(): string;
-  /** Of that, what went to stdout. */
+  /** The output to stdout so far. */
   stdout(): string;
-  /** The content of demo.json, as soon as it stands there. Rejects with the output if the process ends first. */
+  /** The content of demo.json, once it is written. Rejects with the output if the process ends first. */
   ready: Promise<DemoFile>;
-  /** The exit code, as soon as the process is gone. */
+  /** The exit code, once the process has ended. */
   exited: Promise<number | null>;
-  /** Process ids of everything that was started and still runs. */
+  /** Process ids of all started processes that still run. */
   processes(): number[];
   /** Sends a signal to the whole process group, as a terminal does on Ctrl-C. */
   signalGroup(signal: NodeJS.Signals): void;
@@ -32,7 +32,7 @@ export interface Start {
 
 const running: Start[] = [];
 
-/** `command`: the launcher itself, npm as a person types it, or a line of a shell. */
+/** `command`: the launcher itself, npm as a person types it, or a shell line. */
 export function startNetwork(
   dataDir: string,
   options: {
@@ -86,8 +86,8 @@ export function startNetwork(
 }
 
 /**
- * Waits until nothing of it runs; throws after `patienceMs`. The time is counted in looks, not by the clock: a busy machine
- * slows this process as much as those that it waits for.
+ * Waits until all its processes have ended; throws after `patienceMs`. Time is counted in polls instead of by the
+ * clock: a busy machine slows this process as much as the others.
  */
 export async function goneWithin(start: Start, patienceMs: number): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += POLL_MS) {
@@ -106,7 +106,7 @@ export function newDirectory(): string {
   return directory;
 }
 
-/** For `after`: ends what a failed test left behind. */
+/** For `after`: kills the processes that a failed test left, and removes the directories. */
 export function cleanUp(): void {
   for (const pid of running.flatMap((start) => start.processes())) process.kill(pid, 'SIGKILL');
   for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
@@ -117,7 +117,7 @@ function processesWith(mark: string): number[] {
   return pids.filter((pid) => environmentOf(pid).split('\0').includes(mark)).map(Number);
 }
 
-/** Empty for a process that has just ended, or has ended and waits for its parent. */
+/** Empty for a process that has ended, including a zombie. */
 function environmentOf(pid: string): string {
   try {
     return existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/environ`, 'utf8') : '';

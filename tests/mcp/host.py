@@ -1,4 +1,4 @@
-"""A host in Python: prints what each tool answers, one line of JSON each. Arguments: url, key, agent, seconds."""
+"""A host in Python: prints the answer of each tool as a JSON line. Arguments: url, key, agent, slow agent, seconds."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ async def main(url: str, key: str, agent: str, slow: str, seconds: int) -> None:
     async with http, Client(streamable_http_client(url, http_client=http)) as client:
 
         async def call(name: str, **arguments: object) -> dict:
-            # It checks structured output against the tool's schema.
+            # The client checks structured output against the tool's schema.
             answer = await client.call_tool(name, arguments, read_timeout_seconds=60)
             text = answer.content[0].text
             value = {"error": text} if answer.is_error else answer.structured_content

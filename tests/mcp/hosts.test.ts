@@ -1,6 +1,6 @@
 /**
- * docs/agents.md as a newcomer follows it, in an empty folder with the packed package, by hosts that are not ours: the
- * official client, the Inspector's command line, and one in Python.
+ * A newcomer follows docs/agents.md in an empty folder, with the packed package and independent hosts: the official
+ * client, the Inspector's command line, and a Python host.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ import { type Host, newHost } from './hosts.ts';
 
 const PAGE = 'docs/agents.md';
 const PACKAGE = join(ROOT, 'app', 'mcp');
-/** The last one for Node 20. */
+/** The last version for Node 20. */
 const INSPECTOR = '@modelcontextprotocol/inspector-cli@0.15.0';
-/** Longer than one call of a tool waits. */
+/** Longer than one tool call waits. */
 const SLOW_SECONDS = 27;
 
 interface ServerEntry {
@@ -31,7 +31,7 @@ interface ServerEntry {
 
 describe('docs/agents.md', function () {
   this.timeout(600_000);
-  // Each step stands on the one before it.
+  // Each step depends on the one before it.
   this.bail(true);
   const [dataDir, folder, empty] = [newDirectory(), newDirectory(), newDirectory()];
   let demo: DemoFile;
@@ -58,7 +58,7 @@ describe('docs/agents.md', function () {
     cleanUp();
   });
 
-  it('the package holds the server with all it needs, README and licence, and depends on nothing', async () => {
+  it('the package contains the server with all it needs, README and licence, and depends on nothing', async () => {
     for (const path of packed)
       expect(path).to.match(/^(dist\/[\w-]+\.js(\.LEGAL\.txt)?|README\.md|LICENSE|package\.json)$/);
     const root = join(empty, 'node_modules', '@agent-marketplace', 'mcp');
@@ -79,7 +79,7 @@ describe('docs/agents.md', function () {
     expect((await bare('--budgte', '1')).output).to.match(/Unknown option '--budgte'[\s\S]*Usage:/);
   });
 
-  it('a key with a budget is made', async () => {
+  it('a key with a budget is created', async () => {
     key = /crtx_test_\w+/.exec(await terminal.paste(PAGE))![0];
     const budget = await fetch(`${demo.base_url}/v1/key`, { headers: { authorization: `Bearer ${key}` } });
     expect(await budget.json()).to.include({ per_execution_max_usdc: 1, period_remaining_usdc: 5, total_max_usdc: 20 });
@@ -94,7 +94,7 @@ describe('docs/agents.md', function () {
         return JSON.parse(filled).mcpServers['agent-marketplace'];
       });
 
-  /** What step 3 of the page asks for. */
+  /** Follows step 3 of the page. */
   async function buy(host: Host): Promise<void> {
     const { agents } = await host.call('search_agents', { query: 'echo' });
     const about = await host.call('describe_agent', { agent_id: agents[0].agent_id });
@@ -105,7 +105,7 @@ describe('docs/agents.md', function () {
     await host.close();
   }
 
-  it('a host that connects by address buys', async () => {
+  it('a host that connects by address buys a call', async () => {
     const [{ url, headers }] = entries() as [ServerEntry];
     const host = newHost({});
     const transport = new StreamableHTTPClientTransport(new URL(url!), { requestInit: { headers: headers! } });
@@ -113,7 +113,7 @@ describe('docs/agents.md', function () {
     await buy(host);
   });
 
-  it('a host that starts a process buys, within the budget of the session', async () => {
+  it('a host that starts a process buys calls within the budget of the session', async () => {
     const { command, args, env } = entries()[1]!;
     const host = newHost({ era: 'legacy' });
     const environment = { PATH: process.env.PATH ?? '', HOME: empty, ...env };
@@ -124,7 +124,7 @@ describe('docs/agents.md', function () {
     await buy(host);
   });
 
-  it("the Inspector's command line lists the tools and buys", async () => {
+  it("the Inspector's command line lists the tools and buys a call", async () => {
     const tools = join(empty, 'inspector');
     mkdirSync(tools);
     writeFileSync(join(tools, 'package.json'), '{"private": true}');

@@ -1,4 +1,4 @@
-/** MCP hosts for tests: the official client over stdio and over HTTP, of both revisions of the protocol. */
+/** MCP hosts for tests: the official client over stdio and HTTP, in both revisions of the protocol. */
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -10,19 +10,19 @@ export type Era = 'legacy' | 'modern';
 
 export interface Host {
   client: Client;
-  /** What a tool answers; fails the test for an error, with its text. */
+  /** The tool's result. Fails the test, with the error's text, for an error. */
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
   call(name: string, args?: Record<string, unknown>): Promise<any>;
   /** The text of a tool's error; fails the test for a success. */
   refused(name: string, args?: Record<string, unknown>): Promise<string>;
-  /** What the host was asked to approve. */
+  /** The approvals that the host was asked for. */
   questions: string[];
   close(): Promise<void>;
 }
 
 export interface HostOptions {
   era?: Era;
-  /** What the person says when asked; without it the host cannot ask. */
+  /** The person's answer to approvals. Without it the host cannot ask. */
   answers?: 'approve' | 'decline' | 'unticked';
 }
 
@@ -51,7 +51,7 @@ export function newHost({ era = 'modern', answers }: HostOptions): Host {
     async call(name, args = {}) {
       const answer = await ask(name, args);
       expect(answer.isError ?? false, `${name}: ${textOf(answer)}`).to.equal(false);
-      // Hosts that know no structured output read the same in the text.
+      // Hosts without structured output find the same data in the text.
       expect(JSON.parse(textOf(answer))).to.deep.equal(answer.structuredContent);
       return answer.structuredContent;
     },
@@ -64,7 +64,7 @@ export function newHost({ era = 'modern', answers }: HostOptions): Host {
   };
 }
 
-/** A host that starts the server as a process. Without a key, `args` name a wallet. */
+/** A host that starts the server as a process. Without an API key, `args` name a wallet. */
 export async function stdioHost(
   environment: { baseUrl: string; apiKey: string | null },
   args: string[] = [],

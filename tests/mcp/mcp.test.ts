@@ -1,6 +1,6 @@
 /**
- * The MCP server on a real marketplace, by the official client: over stdio and at /mcp of the relay, in both revisions of
- * the protocol. Money moves for real, and each refusal moves none.
+ * The MCP server on a real marketplace, with the official client: over stdio and at /mcp of the relay, in both
+ * revisions of the protocol. Money moves for real, and each refusal moves none.
  */
 
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ import { failedAnswer, PRICE, request, startMarketplace, type TestMarketplace } 
 import { type Host, type HostOptions, httpHost, newHost, stdioHost } from './hosts.ts';
 
 const PRICE_USDC = toUsdc(PRICE);
-/** A model reads all of them before each of its answers. */
+/** A model reads all descriptions before each of its answers. */
 const MOST_BYTES = 15_000;
 
 describe('the MCP server', function () {
@@ -54,7 +54,7 @@ describe('the MCP server', function () {
     open.push(host);
     return host;
   }
-  /** A host that cannot ask, in this process. */
+  /** A host in this process that cannot ask a person. */
   async function here(of: Market, session: Session, payment: ServerOptions['payment'] = 'key'): Promise<Host> {
     const host = newHost({ era: 'legacy' });
     const [near, far] = InMemoryTransport.createLinkedPair();
@@ -79,7 +79,7 @@ describe('the MCP server', function () {
     ...more,
   });
 
-  it('finds, quotes, buys, reads and verifies over stdio, and says what is left', async () => {
+  it('finds, quotes, buys, reads and verifies over stdio, and reports the remaining budget', async () => {
     const host = await stdio(['--budget', '1']);
     const { agents, total } = await host.call('search_agents', { query: 'test' });
     expect([total, agents[0].agent_id, agents[0].price_usdc]).to.deep.equal([1, market.agentId, PRICE_USDC]);
@@ -144,7 +144,7 @@ describe('the MCP server', function () {
     });
   }
 
-  it('calls an execution valid only if a node shows the payment, and not because no check failed', async () => {
+  it('reports an execution as valid only if a node shows the payment, and not because no check failed', async () => {
     const market2 = createMarket({ ...buyer(), rpcUrl: 'http://127.0.0.1:9' });
     const host = await here(market2, createSession({ budget: null, approveAbove: PRICE }));
     const { execution_id } = await host.call('run_agent', job());
@@ -163,7 +163,7 @@ describe('the MCP server', function () {
     expect(before - (await paid())).to.equal(PRICE);
   });
 
-  it('refuses a price above max_cost_usdc, bad parameters and unknown agents, and says what to do', async () => {
+  it('refuses a price above max_cost_usdc, bad parameters and unknown agents, and suggests what to do', async () => {
     const host = await http();
     await free(async () => {
       expect(await host.refused('run_agent', job({ max_cost_usdc: 0.2 }))).to.match(
@@ -184,7 +184,7 @@ describe('the MCP server', function () {
     });
   });
 
-  it('tells a refund as such, gives its price back to the budget of the session, and stops at that budget', async () => {
+  it('reports a refund, gives its price back to the budget of the session, and stops at that budget', async () => {
     const host = await stdio(['--budget', '0.49']);
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id, 'out of luck')));
     const text = await free(() => host.refused('run_agent', job()));
@@ -230,7 +230,7 @@ describe('the MCP server', function () {
     }
   });
 
-  it('offers chosen agents as tools of their own, with their input schemas, and no others', async () => {
+  it('offers chosen agents as separate tools, with their input schemas, and no others', async () => {
     for (const host of [await stdio(['--agents', market.agentId]), await http(`?agents=${market.agentId}`)]) {
       const { tools } = await host.client.listTools();
       const [own] = tools;
@@ -245,7 +245,7 @@ describe('the MCP server', function () {
     expect([status, body.error.details.issues[0].path]).to.deep.equal([400, 'agents']);
   });
 
-  it('offers two chosen agents, also if their names make one name of a tool, and each tool pays its own agent', async () => {
+  it('offers two chosen agents even if their tool names collide, and each tool pays its own agent', async () => {
     const names = ['Second, agent!', 'second agent'];
     const ids: string[] = [];
     for (const name of names) {
@@ -272,7 +272,7 @@ describe('the MCP server', function () {
     const market2 = createMarket({
       ...buyer(),
       rpcUrl: null,
-      // The way back is cut: the relay gets each request, and no answer arrives.
+      // Drops all answers: the relay gets each request, but no answer arrives.
       async fetch(input, init) {
         const answer = await fetch(input, init);
         if (isCut && String(input).endsWith('/execute')) throw new TypeError('fetch failed');
@@ -290,7 +290,7 @@ describe('the MCP server', function () {
     expect(before - (await paid())).to.equal(PRICE);
   });
 
-  it('opens a dispute only where a wallet is configured, and only once a person approves', async () => {
+  it('opens a dispute only if a wallet is configured and a person approves', async () => {
     const { wallet } = market.callers[0]!;
     const keypair = join(market.dataDir, 'buyer.json');
     writeFileSync(keypair, JSON.stringify([...wallet.secretKey]), { mode: 0o600 });
@@ -313,7 +313,7 @@ describe('the MCP server', function () {
     expect(await host.refused('open_dispute', claim)).to.match(/disputed[\s\S]*Next: Call get_execution/);
   });
 
-  describe('with a wallet in the place of a key', () => {
+  describe('with a wallet instead of a key', () => {
     const wallet = Keypair.generate();
     const session = () => createSession({ budget: 2_000_000n, approveAbove: 1_000_000n });
     async function walletHost(by = wallet, rpcUrl = market.node.rpcUrl): Promise<Host> {
@@ -325,7 +325,7 @@ describe('the MCP server', function () {
       return here(createMarket({ baseUrl: market.relay.url, apiKey: null, rpcUrl: null, dispute }), session(), payment);
     }
 
-    it('describes its tools in as few bytes, with hints and output schemas', async () => {
+    it('describes its tools in equally few bytes, with hints and output schemas', async () => {
       const { tools } = await (await walletHost()).client.listTools();
       expect(tools.map(({ name }) => name)).to.deep.equal([
         'search_agents',
@@ -339,11 +339,11 @@ describe('the MCP server', function () {
       expect([budget.annotations!.readOnlyHint, budget.outputSchema?.type]).to.deep.equal([true, 'object']);
     });
 
-    it('says what one call may cost: what the session has left, or the USDC of the wallet if that is less', async () => {
+    it('reports the most that one call can cost: the remaining budget or the USDC of the wallet', async () => {
       const own = { session_budget_usdc: 2, session_remaining_usdc: 2, session_spent_usdc: 0, approval_above_usdc: 1 };
       const budget = async (host: Promise<Host>) => (await host).call('get_budget');
       const address = wallet.publicKey.toBase58();
-      // It has no token account yet.
+      // The wallet has no token account yet.
       const empty = { ...own, payable_usdc: 0, wallet: address, balance_usdc: 0 };
       expect(await budget(walletHost())).to.deep.equal(empty);
       await market.mintTo(wallet.publicKey, 1_500_000n);
@@ -367,7 +367,7 @@ describe('the MCP server', function () {
     });
   const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-  it('lets in only who has a key: no other page, no batch, no other method', async () => {
+  it('accepts POST requests with a key, and rejects foreign origins, batches and other methods', async () => {
     const bare = await request(market.relay.url, '/mcp', { body: LIST });
     expect([bare.status, bare.body.error.code]).to.deep.equal([401, 'unauthorized']);
     expect(bare.headers.get('www-authenticate')).to.equal('Bearer');
@@ -376,7 +376,7 @@ describe('the MCP server', function () {
     expect((await mcp('', { origin: 'https://elsewhere.example' })).status).to.equal(403);
     const batch = await mcp('', {}, undefined, [LIST, LIST]);
     expect([batch.status, batch.body.error.code]).to.deep.equal([400, 'invalid_request']);
-    // A payer is for calls without a key.
+    // `payer` is only for calls without a key.
     const payer = `?payer=${market.callers[0]!.wallet.publicKey}`;
     for (const query of ['?approve_above_usdc=much', '?agents=x', '?budget=1', payer])
       expect((await mcp(query)).body.error.code, query).to.equal('invalid_request');
@@ -397,7 +397,7 @@ describe('the MCP server', function () {
       expect(await host.refused('run_agent', job())).to.match(/insufficient_scope[\s\S]*Next: Stop/);
       await restrict({ scopes: ['execute', 'read'], allowed_ips: ['203.0.113.0/24'] });
       expect((await mcp('', {}, made.api_key)).body.error.code).to.equal('address_not_allowed');
-      // The tools ask from the address of the caller: a key for it works through them.
+      // The tools call from the caller's address, so a key that is restricted to it works.
       await restrict({ allowed_ips: ['127.0.0.1'] });
     });
     expect(await host.call('run_agent', job())).to.include({ status: 'completed' });

@@ -1,4 +1,6 @@
-/** The SDK's Borsh beside Anchor's own coder, for all accounts, instructions and events of the IDL; and what it refuses. */
+/**
+ * The SDK's Borsh compared with Anchor's coder, for all accounts, instructions and events of the IDL, and its refusals.
+ */
 import { randomBytes } from 'node:crypto';
 import { createApproveInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
@@ -22,12 +24,12 @@ const ROUNDS = 20;
 const BITS = { u8: 8, u16: 16, u32: 32, u64: 64, i64: 64 };
 const toCamel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** A random value as the SDK has it, and the same for Anchor. */
+/** A random value in the SDK's form, and the same in Anchor's form. */
 function random(type: IdlType): [sdk: unknown, anchor: unknown] {
   if (typeof type === 'object' && 'defined' in type) return randomDefined(type.defined.name);
   if (typeof type === 'object' && 'option' in type) return Math.random() < 0.5 ? [null, null] : random(type.option);
   if (typeof type === 'object') {
-    // Anchor's coder of events has room for 1,000 bytes: not for three records.
+    // Anchor's coder of events has a buffer of 1,000 bytes, too small for three records.
     const most = 'vec' in type && typeof type.vec === 'object' ? 2 : 4;
     const [item, length] = 'array' in type ? type.array : [type.vec, Math.floor(Math.random() * (most + 1))];
     if (item === 'u8') return both(new Uint8Array(randomBytes(length)));
@@ -119,7 +121,7 @@ describe('sdk/borsh', () => {
     expect(decodeInstruction(new Uint8Array(0))).to.equal(null);
   });
 
-  it("makes the token program's Approve, and finds token accounts, as @solana/spl-token does", () => {
+  it("builds the token program's Approve, and finds token accounts, as @solana/spl-token does", () => {
     for (const amount of [0n, 1n, 2n ** 64n - 1n]) {
       const [wallet, mint] = [new PublicKey(randomBytes(32)), new PublicKey(randomBytes(32))];
       const account = getAssociatedTokenAddressSync(mint, wallet, true);

@@ -1,4 +1,7 @@
-/** Calls to creators are signed, and a creator's door lets nothing else in: each part changed, each key, each time. */
+/**
+ * Calls to creators are signed, and a creator's server refuses every other: each part changed, each wrong key, each
+ * wrong time.
+ */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -31,7 +34,7 @@ function newKey(): Key {
   return { privateKey, jwk, keyId: callKeyId(jwk) };
 }
 
-/** The results' key of the creators here. */
+/** The creators' key for results. */
 const RESULTS = generateSigningKey();
 const KEY = signingKeyAddress(RESULTS);
 const MARKS = { purpose: 'execution' as const, signingKey: KEY };
@@ -131,7 +134,7 @@ describe('signed calls', () => {
       ...['marketplace-signing-key', 'marketplace-purpose'],
     ];
 
-    /** A signature made by hand, for what `signCall` never does. */
+    /** A signature made by hand, for cases that `signCall` never produces. */
     async function handmade(changes: {
       tag?: string;
       fields?: string[];

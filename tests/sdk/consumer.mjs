@@ -1,6 +1,6 @@
 /**
- * What package.test.ts runs in Node and in a browser's place, and type-checks, outside of the repository: every entry point
- * that a browser may load does something whose outcome is known.
+ * package.test.ts runs this outside the repository, in Node and with browser globals only, and type-checks it. Each
+ * entry point for browsers does something with a known outcome.
  */
 import { createClient } from '@agent-marketplace/sdk/client';
 import * as program from '@agent-marketplace/sdk/program';
@@ -17,7 +17,7 @@ const SECRET_KEY = Uint8Array.of(
   ...[101, 50, 21, 119, 29, 226, 67, 166, 58, 192, 72, 161, 139, 89, 218, 41],
 );
 
-/** A receipt that holds, signed here. */
+/** A valid receipt, signed here. */
 function receiptOf(id) {
   const execution_id = receipt.formatUuid(id);
   const request_hash = hex(receipt.requestHash('the work', { pages: 2 }));
@@ -49,20 +49,20 @@ function receiptOf(id) {
   };
 }
 
-/** A node of this chain, whose accounts are the program's and empty, and which has no history. */
+/** A node of this chain without history, whose accounts belong to the program and are empty. */
 const nodeOf = (genesis) => async (_, init) => {
   const account = { value: { owner: program.PROGRAM_ID.toBase58(), data: ['', 'base64'] } };
   const answers = { getGenesisHash: genesis, getAccountInfo: account, getSignaturesForAddress: [] };
   return new Response(JSON.stringify({ result: answers[JSON.parse(init.body).method] }));
 };
 
-/** The names of the checks of a receipt that ended so. */
+/** The names of the checks of a receipt that ended in `state`. */
 async function checked(id, genesis, state) {
   const checks = await receipt.verifyReceipt(receiptOf(id), { rpcUrl: 'http://node', fetch: nodeOf(genesis) });
   return checks.flatMap((check) => (check.state === state ? [check.name] : [])).join(' ');
 }
 
-/** The same wherever it runs. */
+/** Returns the same wherever it runs. */
 export async function run() {
   const key = receipt.createApiKey('test');
   const executionId = receipt.deriveExecutionId(filled(32, 1), filled(16, 2));

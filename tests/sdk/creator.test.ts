@@ -37,7 +37,7 @@ function serve(options: Partial<CreatorOptions> = {}): Promise<string> {
 }
 
 let serial = 0;
-/** A well-formed request with an execution_id of its own. */
+/** A well-formed request with a new execution_id. */
 function execution(fields: object = {}): Record<string, unknown> {
   serial += 1;
   return {
@@ -85,7 +85,7 @@ describe('sdk/creator', () => {
     }
   });
 
-  describe('beside the body', () => {
+  describe('with the headers of a call', () => {
     const older = generateSigningKey();
     const marked = (marks: Record<string, string>) => ({
       headers: { 'content-type': 'application/json', ...marks },
@@ -129,7 +129,7 @@ describe('sdk/creator', () => {
       expect((await post(base, request)).json.status).to.equal('completed');
     });
 
-    it('passes the purpose of a call', async () => {
+    it('passes the purpose of a call to the function', async () => {
       const base = await serve({ execute: ({ purpose }) => ({ result: purpose }) });
       const results = await Promise.all(
         [{}, { 'marketplace-purpose': 'execution' }, { 'marketplace-purpose': 'test' }].map(
@@ -262,7 +262,7 @@ describe('sdk/creator', () => {
       const { json } = await post(base, request);
       const elapsed = performance.now() - started;
       expect(json).to.deep.equal(failure(request.execution_id, 'not finished within the timeout of 1 s'));
-      // Whoever waited for the function would wait for half a minute.
+      // Waiting for the function itself would take half a minute.
       expect(elapsed).to.be.within(850, 15_000);
       expect(reason).to.be.instanceOf(ExecutionFailure);
     });
@@ -328,7 +328,7 @@ describe('sdk/creator', () => {
       });
       const request = execution();
       const replies = Promise.all(Array.from({ length: 8 }, () => post(base, request)));
-      // A round trip sent after the eight: most of them are waiting by now, the rest will find the answer remembered.
+      // This round trip is sent after the eight. Most of them wait by now; the others will find the stored answer.
       await fetch(`${base}/health`);
       finish();
       expect(new Set((await replies).map(({ text }) => text)).size).to.equal(1);
@@ -549,7 +549,7 @@ describe('sdk/creator', () => {
       expect(loadSigningKey(path)).to.deep.equal(signingKey);
     });
 
-    it('rejects: files that are no key, naming them', () => {
+    it('rejects: files that are no key, and names them', () => {
       const path = join(directory, 'bad.json');
       const cases: [string, string][] = [
         ['', 'is not a key file'],

@@ -1,4 +1,4 @@
-/** Reading events from logs: the table fits the IDL, real encodings decode, and only trustworthy lines count. */
+/** Reading events from logs: the table matches the IDL, real encodings decode, and only trustworthy lines count. */
 import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ function definitionOf(name: string) {
 
 const fieldsOf = (name: string) => definitionOf(name).fields;
 
-/** A value of each IDL type, another one for each field. */
+/** A sample of each IDL type, different for each field. */
 function sample(type: unknown, seed: number): unknown {
   if (type === 'pubkey') return new PublicKey(new Uint8Array(32).fill(seed));
   if (type === 'u64') return 2n ** 64n - BigInt(seed);
@@ -51,13 +51,13 @@ function sampleEvent(name: EventName) {
   return { name, data: Object.fromEntries(fields.map(([key, type], index) => [key, sample(type, index + 1)])) };
 }
 
-/** The bytes that the program prints, made by Anchor's own coder from the IDL. */
+/** The bytes that the program prints, encoded by Anchor's coder from the IDL. */
 function encode({ name, data }: ReturnType<typeof sampleEvent>): Buffer {
   const { discriminator } = idlJson.events.find((event) => event.name === name)!;
   return Buffer.concat([Buffer.from(discriminator), coder.types.encode(name, toAnchor({ defined: { name } }, data))]);
 }
 
-/** A value of an IDL type as Anchor takes it: an enum's as { Variant: {} }. */
+/** A value of an IDL type in Anchor's form: an enum as { Variant: {} }. */
 function toAnchor(type: unknown, value: unknown): unknown {
   const { vec, option, defined } = type as { vec?: unknown; option?: unknown; defined?: { name: string } };
   if (option) return value === null ? null : toAnchor(option, value);
@@ -75,7 +75,7 @@ const opened = sampleEvent('ExecutionOpened');
 const data = (event: ReturnType<typeof sampleEvent>) => `Program data: ${encode(event).toString('base64')}`;
 const invoke = (program: string, depth: number) => `Program ${program} invoke [${depth}]`;
 const success = (program: string) => `Program ${program} success`;
-/** One call of the marketplace as nodes log it. */
+/** One call of the marketplace, as nodes log it. */
 const call = (event: ReturnType<typeof sampleEvent>, depth = 1) => [
   invoke(OURS, depth),
   'Program log: Instruction: SettleExecution',
@@ -108,7 +108,7 @@ describe('sdk/events', () => {
   }
 
   it('decodes an event that the program sent to itself, and nothing else', () => {
-    // Anchor keeps the number's bytes backwards.
+    // Anchor stores the number's bytes in reverse order.
     const tag = createHash('sha256').update('anchor:event').digest().subarray(0, 8).reverse();
     const archived = sampleEvent('ExecutionsArchived');
     const data = Buffer.concat([tag, encode(archived)]);
@@ -150,7 +150,7 @@ describe('sdk/events', () => {
     const tag = Buffer.from('e445a52e51cb9a1d', 'hex');
     const carried = (event: ReturnType<typeof sampleEvent>) => Buffer.concat([tag, encode(event)]);
     const archived = sampleEvent('ExecutionsArchived');
-    /** As nodes log `archive_executions`. */
+    /** The log of `archive_executions`, as nodes write it. */
     const archive = (depth = 1) => [
       invoke(OURS, depth),
       invoke(OURS, depth + 1),
@@ -169,7 +169,7 @@ describe('sdk/events', () => {
       });
     });
 
-    it('leaves the log incomplete when its data are missing, different or too many', () => {
+    it('makes the log incomplete when its data are missing, different or too many', () => {
       expect(readEvents(archive(), OURS)).to.deep.equal({ events: [], complete: false });
       expect(readEvents([...call(opened), ...archive()], OURS).complete).to.equal(false);
       expect(readEvents(archive(), OURS, [encode(archived)]).complete).to.equal(false);

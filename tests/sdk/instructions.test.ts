@@ -1,6 +1,6 @@
 /**
- * Builders for the marketplace's owner, delisting, grants, executions and disputes: arguments and accounts against bytes, seeds and
- * flags that are written here by hand, not read from the IDL.
+ * Instruction builders of admin, listing, grant, execution and dispute. Arguments and accounts are compared with bytes,
+ * seeds and flags written by hand, not read from the IDL.
  */
 import { createHash } from 'node:crypto';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
@@ -45,7 +45,7 @@ const closer = pda('closer', sponsor.toBytes());
 const dispute = pda('dispute', record.toBytes());
 const grant = pda('grant', caller.toBytes(), keyId);
 const spender = pda('spender', caller.toBytes());
-/** By Node's own SHA-256, over the parts as they are written here. */
+/** SHA-256 by Node, over the concatenated parts. */
 const sha256 = (...parts: (string | Uint8Array)[]) =>
   createHash('sha256')
     .update(Buffer.concat(parts.map((part) => Buffer.from(part as string))))
@@ -71,7 +71,7 @@ const limits = {
   maxLamports: 6n,
 };
 
-/** Accounts by what may happen to them: read, signs, written, both. */
+/** Accounts with their flags: read, signer, writable, or both. */
 type Flagged = [PublicKey, '' | 'S' | 'W' | 'SW'];
 
 const TABLE: [name: string, instruction: TransactionInstruction, args: Uint8Array[], accounts: Flagged[]][] = [

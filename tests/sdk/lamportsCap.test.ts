@@ -1,10 +1,10 @@
-/** The cap on lamports that is proposed for a key whose owner names none. */
+/** The default lamports cap of a new key. */
 import { expect } from 'chai';
 import { proposeMaxLamports } from '../../app/sdk/wallet/lamportsCap.ts';
 
 const USDC = 1_000_000n;
 const GAS = 20_000;
-/** Gas and deposits of one call. */
+/** Gas and refundable deposits of one call. */
 const CALL = 5_020_000n;
 
 describe('sdk/lamportsCap', () => {

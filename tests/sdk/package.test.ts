@@ -1,6 +1,6 @@
 /**
- * The SDK as others get it: packed, installed from the tarball into a folder that knows nothing of this repository, run by
- * plain Node, type-checked, bundled for a browser and run without anything that only Node has.
+ * The published SDK: packed, installed from the tarball outside this repository, run by plain Node, type-checked,
+ * bundled for a browser, and run without globals of Node.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,16 +22,16 @@ const exec = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
 const SDK = join(ROOT, 'app', 'sdk');
 const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-/** The entry points that a browser may load. */
+/** The entry points for browsers. */
 const BROWSER_ENTRIES = ['wire', 'client', 'program', 'receipt', 'wallet'];
 
-/** README.md's examples by the entry point that they are for. */
+/** README.md's examples by entry point. */
 const EXAMPLES = new Map(
   [...readFileSync(join(SDK, 'README.md'), 'utf8').matchAll(/^## `\.\/(\w+)`.*\n+```ts\n([\s\S]*?)```/gm)].map(
     ([, entry, code]) => [entry!, code!],
   ),
 );
-/** The TypeScript of every route in /docs, by the route's id. */
+/** The TypeScript snippet of every route in /docs, by the route's id. */
 const { paths } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test' });
 const SNIPPETS = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => {
@@ -48,7 +48,7 @@ const TSCONFIG = {
 describe('sdk/package', function () {
   this.timeout(600_000);
   const folder = mkdtempSync(join(tmpdir(), 'sdk-package-'));
-  /** The package without those that only some entry points need. */
+  /** The package installed without packages that only some entry points need. */
   const alone = join(folder, 'alone');
   let packed: string[];
   let marketplace: Server;
@@ -72,7 +72,7 @@ describe('sdk/package', function () {
       writeFileSync(join(folder, `${entry}.ts`), code);
       writeFileSync(join(folder, `${entry}.mjs`), transformSync(code, { loader: 'ts', format: 'esm' }).code);
     }
-    // One without imports must be a module too.
+    // A snippet without imports must be a module too.
     for (const [id, code] of SNIPPETS) writeFileSync(join(folder, `docs-${id}.ts`), `${code}\nexport {};\n`);
     writeFileSync(join(folder, 'consumer.mjs'), CONSUMER);
     writeFileSync(join(folder, 'run.mjs'), "import { run } from './consumer.mjs';\nconsole.log(await run());\n");
@@ -90,7 +90,7 @@ describe('sdk/package', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** What a script prints. Plain Node: no loader, no flag. */
+  /** Runs a script by plain Node, without loader or flag, and returns its output. */
   async function runNode(file: string): Promise<{ stdout: string; stderr: string }> {
     const env = { PATH: process.env.PATH, MARKETPLACE_URL: url };
     return exec(process.execPath, [file], { cwd: folder, env });
@@ -142,12 +142,12 @@ describe('sdk/package', function () {
 
   const RESOLUTIONS = {
     nodenext: {},
-    // Knows no `exports`. Top-level await needs a module format of today.
+    // node10 ignores `exports`. Top-level await needs a modern module format.
     node10: { module: 'esnext', moduleResolution: 'node10', resolveJsonModule: true, esModuleInterop: true },
   };
   for (const [name, options] of Object.entries(RESOLUTIONS)) {
     it(`type-checks, and so does the code in /docs, under --strict with moduleResolution ${name}`, async () => {
-      // Fails if the package's types are not found, because then everything is allowed.
+      // Fails if the package's types are not found, because then every call would type-check.
       writeFileSync(
         join(folder, 'typed.ts'),
         `import { createClient } from '@agent-marketplace/sdk/client';
@@ -186,7 +186,7 @@ createClient(1);
       console.log(`      ./${entry}: ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
       if (entry !== 'client') return;
       const one = await bundle("export { createClient } from '@agent-marketplace/sdk/client';");
-      // All of zod alone, with its texts in forty languages, would be more.
+      // All of zod, with its messages in forty languages, would be larger.
       expect(one.code.length).to.be.below(200 * 1024);
     });
 
@@ -196,7 +196,7 @@ createClient(1);
         if (!file.endsWith('.js')) continue;
         const code = readFileSync(join(dist, entry, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm, '');
         expect(code, file).not.to.match(/['"]node:|\bprocess\.|\brequire\(|\bglobal\./);
-        // web3.js wants one for an instruction's data; the package of that name is in its own bundle anyway.
+        // web3.js needs Buffer for instruction data, and the `buffer` package is already in its bundle.
         if (/\bBuffer\b/.test(code)) expect(code, file).to.include("import { Buffer } from 'buffer';");
       }
     });
@@ -250,7 +250,7 @@ createClient(1);
     });
   });
 
-  /** One script with all that it needs, minified: esbuild fails where a module of Node's would be left. */
+  /** Bundles one script with its dependencies, minified. Fails if a module of Node is left. */
   async function bundle(contents: string): Promise<{ code: string; inputs: string[] }> {
     const { outputFiles, metafile } = await build({
       stdin: { contents, resolveDir: folder },

@@ -1,4 +1,4 @@
-/** program.ts against bytes, hashes and addresses that are made here by hand, not by the IDL that it reads. */
+/** The program client compared with bytes, hashes and addresses computed by hand, not from the IDL that it reads. */
 import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -223,7 +223,7 @@ describe('decodeAccount', () => {
     expect([at.wallet, at.keyId, at.rentSponsor].map((offset) => grant[offset - 1])).to.deep.equal([8, 3, 4]);
   });
 
-  it('reads the book of a collateral', () => {
+  it('reads the account of a collateral with its counters', () => {
     const head = [
       sha256('account:CreatorCollateral').subarray(0, 8),
       Buffer.of(1, 1, 2, 3),
@@ -251,7 +251,7 @@ describe('decodeAccount', () => {
     });
   });
 
-  it('reads a deposit and the offsets by which those of a caller are found', () => {
+  it("reads a deposit and the offsets for finding a caller's deposits", () => {
     const head = [sha256('account:Deposit').subarray(0, 8), Buffer.of(1, 2, 3), filled(32, 4), filled(32, 5)];
     const deposit = Buffer.concat([...head, filled(32, 6), ...[7n, 8n, 9n, 10n].map(u64)]);
     expect(program.decodeAccount('Deposit', deposit)).to.deep.equal({
@@ -459,8 +459,8 @@ describe('instruction builders', () => {
   });
 });
 
-describe('the tank', () => {
-  it("is filled by the system program's own transfer", () => {
+describe('the gas balance', () => {
+  it('is filled by a transfer of the system program', () => {
     const deposit = program.depositGas({ from: key(1), wallet: key(2), lamports: 2n ** 64n - 1n });
     expect(deposit.programId.toBase58()).to.equal(SYSTEM);
     expect(Buffer.from(deposit.data)).to.deep.equal(Buffer.concat([u32(2), u64(2n ** 64n - 1n)]));

@@ -1,4 +1,4 @@
-/** The SDK's search for addresses, and the curve that it avoids, beside web3.js's. */
+/** The SDK's search for program addresses, and its curve check, compared with web3.js. */
 import { randomBytes } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -18,14 +18,14 @@ describe('sdk/programAddress', () => {
       expect([address.toBase58(), bump]).to.deep.equal([expected.toBase58(), expectedBump]);
       bumps.add(bump);
     }
-    // Half of all trials miss: with this many, some have missed five times in a row.
+    // Half of all trials miss. With this many cases, some miss five times in a row.
     expect(Math.min(...bumps)).to.be.below(251);
   });
 
   it(`agrees with web3.js on which bytes are curve points, for ${CASES} random ones and the edge values`, () => {
     const P = 2n ** 255n - 19n;
     const small = Array.from({ length: 40 }, (_, index) => BigInt(index));
-    // y below the prime only: web3.js refuses the few encodings beyond it, and no hash will ever be one.
+    // Only y below the prime: web3.js refuses the few encodings beyond it, and no hash will ever be one.
     const edges = [...small, ...small.map((y) => P - 1n - y), (P - 1n) / 2n, (P + 1n) / 2n];
     const encoded = edges.map((y) => Buffer.from(y.toString(16).padStart(64, '0'), 'hex').reverse());
     const random = Array.from({ length: CASES }, () => randomBytes(32));

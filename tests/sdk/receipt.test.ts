@@ -1,6 +1,6 @@
 /**
- * Receipts against vectors made elsewhere: RFC 8032 and RFC 8785, node:crypto used directly, @noble/curves for group
- * arithmetic and tweetnacl as a second verifier, so that no expectation is computed by the code under test.
+ * Receipts compared with independent vectors: RFC 8032 and RFC 8785, node:crypto, @noble/curves for group arithmetic,
+ * and tweetnacl as a second verifier. No expectation is computed by the code under test.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -42,7 +42,7 @@ function fromLittleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${toHex(Uint8Array.from(bytes).reverse())}`);
 }
 
-/** The eight points of small order, by repeated addition of the generator of the torsion group. */
+/** The eight points of small order: multiples of the generator of the torsion group. */
 function smallOrderPoints(): Uint8Array[] {
   const generator = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
   const points = [ed25519.Point.ZERO];
@@ -51,7 +51,7 @@ function smallOrderPoints(): Uint8Array[] {
   return points.map((point) => point.toBytes());
 }
 
-/** Encodings that decoders accept although RFC 8032 never makes them: y of p and p + 1, and x = 0 with its sign bit. */
+/** Encodings that decoders accept but RFC 8032 never produces: y of p and p + 1, and x = 0 with its sign bit. */
 const NON_CANONICAL_SMALL_ORDER = [
   P,
   P + 1n,
@@ -169,7 +169,7 @@ describe('sdk/receipt: nonces', () => {
     }
   });
 
-  it('name today or yesterday on the chain, with a clock an hour ahead to almost a day behind', () => {
+  it('name today or yesterday on the chain, if the clock is an hour ahead to almost a day behind', () => {
     const midnight = 1_767_225_600n;
     const today = Number(midnight / 86_400n);
     expect([0n, 3_599n, 3_600n, 86_400n + 3_599n].map((after) => nonceDay(midnight + after) - today)).to.deep.equal([
@@ -213,7 +213,7 @@ describe('sdk/receipt: execution ids', () => {
   });
 
   it('gives a fixed id for caller 0x01... and nonce 0x02...', () => {
-    // printf domain, 32 x 01, 16 x 02 | sha256sum; then version and variant set by hand.
+    // From `printf` of the domain, 32 x 01 and 16 x 02 through sha256sum; version and variant set by hand.
     const id = deriveExecutionId(new Uint8Array(32).fill(1), new Uint8Array(16).fill(2));
     expect(formatUuid(id)).to.equal('c1dc756c-ff4d-8d5c-91a6-11ec2f4e3a8b');
   });
@@ -250,7 +250,7 @@ describe('sdk/receipt: execution ids', () => {
 });
 
 describe('sdk/receipt: signatures', () => {
-  /** RFC 8032 section 7.1, the two whose message is text: seed, key, message, signature. */
+  /** RFC 8032 section 7.1, the two vectors with text messages: seed, key, message, signature. */
   const RFC_8032: [string, string, string, string][] = [
     [
       '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
@@ -357,7 +357,8 @@ describe('sdk/receipt: signatures', () => {
   });
 
   it('rejects: a forgery under each small-order key that tweetnacl accepts for some text', () => {
-    // With A of small order and R = S*B, the equation holds whenever h*A is the identity: one text in eight or more.
+    // With A of small order and R = S*B, the equation holds whenever h*A is the identity: for at least one text in
+    // eight.
     const scalar = 12345n;
     const R = ed25519.Point.BASE.multiply(scalar).toBytes();
     const forged = Uint8Array.from([...R, ...littleEndian(scalar)]);
@@ -373,7 +374,7 @@ describe('sdk/receipt: signatures', () => {
   });
 
   it('rejects: R of small order, even when the equation is correct', () => {
-    // With S = h*a and R the identity, S*B = R + h*A: valid for RFC 8032's equation, refused by the chain.
+    // With S = h*a and R the identity, S*B = R + h*A. RFC 8032's equation holds, but the chain refuses the signature.
     const { scalar } = ed25519.utils.getExtendedPublicKey(pair.secretKey.subarray(0, 32));
     const identity = littleEndian(1n);
     const digest = createHash('sha512')

@@ -1,6 +1,6 @@
 /**
- * Node's cryptography, by which the relay pays, beside what callers' browsers verify with: they must say the same of whatever
- * anybody may send.
+ * Node's cryptography, which the relay uses before it pays, compared with the verifier of callers' browsers. Both must
+ * give the same verdict for every input.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
@@ -32,7 +32,7 @@ const asText = (signature: Uint8Array): string => `ed25519:${bs58.encode(signatu
 const fromLittleEndian = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
 const littleEndian = (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex').reverse();
 
-/** What both say; the test fails where they differ. */
+/** The common verdict of both; throws where they differ. */
 function verdict(publicKey: Uint8Array, message: string, signature: string): boolean {
   const bytes = admissibleSignature(publicKey, signature);
   const says = bytes !== null && satisfiesAnywhere(publicKey, Buffer.from(message, 'utf8'), bytes);
@@ -41,7 +41,7 @@ function verdict(publicKey: Uint8Array, message: string, signature: string): boo
   return says;
 }
 
-/** One input with one thing wrong, another in each round. */
+/** One input with one fault, which changes with each round. */
 function mutate(round: number, key: Uint8Array, message: string, signature: Uint8Array): [Uint8Array, string, string] {
   const bent = (bytes: Uint8Array, from = 0, to = bytes.length): Uint8Array => {
     const copy = Uint8Array.from(bytes);

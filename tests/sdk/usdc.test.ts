@@ -1,8 +1,8 @@
-/** USDC amounts: exact both ways, and every refusal names its rule. */
+/** USDC amounts: exact in both directions, and every refusal names its rule. */
 import { expect } from 'chai';
 import { formatUsdc, parseUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 
-/** Base units beside the decimal text that a person would write for them. */
+/** Base units, each with its decimal text. */
 const AMOUNTS: [bigint, string][] = [
   [0n, '0'],
   [1n, '0.000001'],

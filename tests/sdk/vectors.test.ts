@@ -1,6 +1,6 @@
 /**
- * examples/vectors.json, which people compare their own code with: each value is worked out here a second time from the
- * specification, by Node and tweetnacl alone, and then once more by the SDK, which must say the same.
+ * examples/vectors.json, which people compare their code with. Each value is computed again from the specification, by
+ * Node and tweetnacl alone, and then by the SDK. All three must be equal.
  */
 import { createHash, createPrivateKey } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
@@ -39,7 +39,7 @@ function signed(message: string, pair: nacl.SignKeyPair): string {
   return `ed25519:${bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), pair.secretKey))}`;
 }
 
-/** RFC 8785: names in the order of their UTF-16 units, no space; numbers and strings are JavaScript's own. */
+/** RFC 8785: names in the order of their UTF-16 units, no spaces, numbers and strings as in JavaScript. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** A receipt checked by itself: each change of it is found by the checks that are about it, and by no other. */
+/** Verification of a receipt without a network: each change is found by the checks concerned, and by no other. */
 import { createHash } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -26,7 +26,7 @@ const recordOf = (id: string): string =>
     new PublicKey(idl.address),
   )[0].toBase58();
 
-/** As the service would give it; all of it is made here with tweetnacl, node:crypto and web3.js. */
+/** A receipt as the service returns it, made with tweetnacl, node:crypto and web3.js. */
 const RECEIPT: Receipt = {
   version: 1,
   program_id: idl.address,

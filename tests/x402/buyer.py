@@ -1,4 +1,4 @@
-"""Pays calls with the packages x402 and mcp as published. Reads a list of calls, prints their answers, as JSON.
+"""Pays calls with the published packages x402 and mcp. Reads a list of calls as JSON and prints their answers as JSON.
 
 Arguments: keypair file, URL of a Solana node. A call is {"url", "headers", "body"}, or {"mcp", "tool", "arguments"}.
 """
@@ -39,7 +39,7 @@ async def by_mcp(payer: x402Client, call: dict) -> dict:
             answer = await client.call_tool(
                 params["name"], params["arguments"], meta=params.get("_meta"), read_timeout_seconds=seconds
             )
-            # The package reads the results of version 1 of mcp.
+            # The package expects results in the format of version 1 of mcp.
             shown = answer.model_dump(by_alias=True)
             return SimpleNamespace(**shown)
 
@@ -58,7 +58,7 @@ async def main(keypair: str, rpc_url: str) -> None:
         wallet = Keypair.from_bytes(bytes(json.load(file)))
     scheme = ExactSvmScheme(KeypairSigner(wallet), rpc_url)
     payer = x402Client.from_config(
-        # The test's USDC is not the cluster's.
+        # The test uses another USDC mint than the cluster.
         x402ClientConfig(schemes=[SchemeRegistration("solana:*", scheme)], spend_controls={"allowed_assets": True})
     )
     answers = []

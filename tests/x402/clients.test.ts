@@ -1,6 +1,6 @@
 /**
- * Clients of x402 that are not ours buy at the door: `@x402/fetch`, `@x402/axios`, the Python package over HTTP and MCP,
- * and the official MCP client with a payment in `_meta`. Each buys, gets its money back, and repeats after a lost answer.
+ * Independent x402 clients buy calls: `@x402/fetch`, `@x402/axios`, the Python package over HTTP and MCP, and the
+ * official MCP client with a payment in `_meta`. Each buys, gets a refund, and repeats after a lost answer.
  */
 
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 
-/** What a client shows of a call. */
+/** A call as a client reports it. */
 interface Bought {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
@@ -39,12 +39,12 @@ interface Bought {
 }
 type Buy = (url: string, body: object, headers: Record<string, string>) => Promise<Bought>;
 
-describe('clients of x402 that are not ours', function () {
+describe('independent clients of x402', function () {
   this.timeout(300_000);
   let market: TestMarketplace;
   let python: Tools;
   let lossy: Server;
-  /** Answers to payments that the connection loses. */
+  /** Number of answers to payments that the connection still drops. */
   let losses = 0;
   const wallets = { fetch: Keypair.generate(), axios: Keypair.generate(), python: Keypair.generate() };
   const host = Keypair.generate();
@@ -173,8 +173,8 @@ describe('clients of x402 that are not ours', function () {
     });
   }
 
-  it("the program of the page's Code tab buys", async () => {
-    // Within the project, where the packages are found.
+  it("the program of the page's Code tab buys a call", async () => {
+    // Within the project, so that imports find the packages.
     mkdirSync(join(ROOT, 'target'), { recursive: true });
     const folder = mkdtempSync(join(ROOT, 'target', 'x402-page-'));
     try {
@@ -194,7 +194,7 @@ describe('clients of x402 that are not ours', function () {
     }
   });
 
-  it("describes itself to catalogues of x402 services as the extension's own package wants it, in at most 4 KB", async () => {
+  it('describes itself to x402 catalogues as the extension package requires, in at most 4 KB', async () => {
     const response = await fetch(`${market.relay.url}/v1/x402/agents/${market.agentId}/execute`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -209,7 +209,7 @@ describe('clients of x402 that are not ours', function () {
   describe('over MCP', () => {
     const job = (task: string) => ({ agent_id: market.agentId, task, max_cost_usdc: 1 });
 
-    /** The official client; a test decides about each answer before the client gets it. */
+    /** The official client. A test can intercept each answer before the client gets it. */
     async function connect(query = '', receive = async (answer: Response, _sent: string) => answer): Promise<Client> {
       const client = new Client({ name: 'test', version: '1' });
       const through = async (url: string | URL, init?: RequestInit) =>
@@ -218,7 +218,7 @@ describe('clients of x402 that are not ours', function () {
       await client.connect(new StreamableHTTPClientTransport(url, { fetch: through }));
       return client;
     }
-    /** The payment of what a tool's answer asks for, as an argument of the next call. */
+    /** The payment that a tool's answer asks for, as an argument of the next call. */
     // biome-ignore lint/suspicious/noExplicitAny: x402's own type is the one of another version
     async function payFor(required: any) {
       const signer = await createKeyPairSignerFromBytes(host.secretKey);
@@ -228,7 +228,7 @@ describe('clients of x402 that are not ours', function () {
       return { _meta: { 'x402/payment': await payer.createPaymentPayload(required) } };
     }
 
-    it('the official client finds an agent without a key, is told what to pay, pays, and pays once if it repeats', async () => {
+    it('the official client finds an agent without a key, is quoted, pays, and pays once if it repeats', async () => {
       const client = await connect();
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).to.deep.equal(['search_agents', 'describe_agent', 'run_agent']);
@@ -253,7 +253,7 @@ describe('clients of x402 that are not ours', function () {
       await client.close();
     });
 
-    it('the official client gets the price back if the agent fails, and the answer that it lost by the same payment', async () => {
+    it('the official client gets a refund if the agent fails, and a lost answer by the same payment', async () => {
       let isLost = false;
       const client = await connect('', async (answer, sent) => {
         if (!isLost || !sent.includes('x402/payment')) return answer;
@@ -296,7 +296,7 @@ describe('clients of x402 that are not ours', function () {
       const required = (await client.callTool(run)).structuredContent as any;
       expect(required.accepts[0].extra.payer).to.equal(host.publicKey.toBase58());
       const payment = await payFor(required);
-      // Without the address the payment is of another quote.
+      // Without the payer in the address, the payment belongs to another quote.
       const elsewhere = await connect(`?agents=${market.agentId}`);
       expect((await elsewhere.callTool({ ...run, ...payment })).isError).to.equal(true);
       const ran = await client.callTool({ ...run, ...payment });

@@ -1,30 +1,30 @@
 /**
- * A node that replays a recorded history: the chain grows as the test says, forks for a while, and the node lists what it lists.
- * It answers the calls that the indexer makes, and no others.
+ * A node that replays a recorded history. The test decides when the chain grows and forks, and which transactions the
+ * node lists. It answers only the calls that the indexer makes.
  */
 import { Connection } from '@solana/web3.js';
 import type { Recorded } from './record.ts';
 
-/** One transaction on the branch that is confirmed. */
+/** One transaction on the confirmed branch. */
 interface Entry {
-  /** Its place in the history. */
+  /** Its index in the history. */
   at: number;
   slot: number;
 }
 
-/** May change the answer to a call, or throw in its place. */
+/** Can change the answer to a call, or throw instead. */
 export type Fault = (method: string, result: unknown) => unknown;
 
-/** So many transactions behind the last one, the chain is final. */
+/** A transaction is final once this many follow it. */
 const FINALITY = 7;
 const FIRST_SLOT = 1_000;
 
 export class ReplayedChain {
-  /** How many of the history are on the chain. */
+  /** Number of transactions of the history that are on the chain. */
   length = 0;
   fault: Fault = (_, result) => result;
   private fork: { from: number; entries: Entry[] } | null = null;
-  /** Once finalized, for ever. */
+  /** Number of finalized transactions. They stay final. */
   private finalLength = 0;
 
   constructor(
@@ -41,7 +41,7 @@ export class ReplayedChain {
     this.finalLength = Math.max(this.finalLength, this.length - FINALITY);
   }
 
-  /** The last `drop` transactions are replaced by some of those that follow, in other slots. */
+  /** Replaces the last `drop` transactions by some of those that follow, in other slots. */
   forkBy(drop: number, keeps: (at: number) => boolean): void {
     const from = Math.max(this.finalLength, this.length - drop);
     const entries: Entry[] = [];
@@ -51,7 +51,7 @@ export class ReplayedChain {
     this.fork = { from, entries };
   }
 
-  /** The other branch has lost. */
+  /** Ends the fork: its branch has lost. */
   join(): void {
     this.fork = null;
   }
@@ -116,7 +116,7 @@ export class ReplayedChain {
     }
   }
 
-  /** An unknown `until` is not said: everything up to the first transaction is listed then, as real nodes do. */
+  /** Like real nodes, an unknown `until` is no error: the list then goes back to the first transaction. */
   private list({ limit, until, before }: { limit: number; until?: string; before?: string }): unknown[] {
     const newestFirst = this.entries().reverse();
     const nameOf = ({ at }: Entry) => this.history[at]!.signature;

@@ -1,4 +1,4 @@
-/** Where the indexes of schedules lie, one after another, on the database that DATABASE names. */
+/** The indexes of schedules, one after another, in the database that DATABASE names. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { freshPostgres } from '../../harness/postgres.ts';
 
 export interface Ground {
   place: string;
-  /** As an indexer opens it, which keeps it for itself. */
+  /** Opens the index as an indexer does, with its exclusive lock. */
   open(): Promise<OpenDatabase<IndexDatabase>>;
-  /** Leaves nothing of the index, which nobody has open, and of what was being built beside it. */
+  /** Removes the index, which no process has open, and an unfinished rebuild of it. */
   clear(): Promise<void>;
-  /** Ends the connections that are read and written over, where there are such. */
+  /** Cuts the connections that read and write the index. Only on PostgreSQL. */
   cut?(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Of whoever holds a lock for itself, which is the session that keeps the index. */
+/** Backends that hold an exclusive advisory lock, as the session that keeps the index does. */
 const KEEPERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ExclusiveLock'";
 
 export type Databases = 'sqlite' | 'postgres';
@@ -48,7 +48,7 @@ async function makeFolder(): Promise<Ground> {
   return { place, open: () => open(place), clear: remove, remove };
 }
 
-/** One database for all of its schedules: to make one takes longer than a schedule. */
+/** One database for all schedules: creating one takes longer than a schedule. */
 async function makeSchemas(): Promise<Ground> {
   const place = await freshPostgres();
   const session = await connectPostgres(place, SCHEMAS.index);
@@ -56,7 +56,7 @@ async function makeSchemas(): Promise<Ground> {
     place,
     open: () => open(place),
     async clear() {
-      // A revision may go on; the other tables are empty at first.
+      // `catalogue_revision` is kept, since revisions only grow. All other tables start empty.
       const { rows } = await session.query(
         `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS names FROM pg_tables
          WHERE schemaname = $1 AND tablename NOT IN ('migrations', 'catalogue_revision')`,

@@ -1,22 +1,24 @@
-/** A history of the real program: each transaction as a node tells it, and the program's accounts after each. */
+/**
+ * Records a history of the real program: each transaction as a node reports it, and the program's accounts after it.
+ */
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { printed, relayed } from '../../harness/vm/caller.ts';
 import { createAftermath } from '../aftermath.ts';
 import { deployTestCaller, sendUnheard } from '../caller.ts';
 import { NO_KEY, startMarket } from '../market.ts';
 
-/** What a node says of a transaction; `slot` is the place in the history, in whose order they are. */
+/** A transaction as a node reports it. `slot` is its index in the history, which defines the order. */
 export interface Recorded {
   signature: string;
   hasFailed: boolean;
   logs: string[];
   /** The answer to `getTransaction`, without the slot. */
   transaction: Record<string, unknown>;
-  /** The accounts that it names, as they are after it: null where there is none. */
+  /** The accounts that it names, as they are after it; null for an account that does not exist. */
   accounts: Map<string, unknown>;
 }
 
-/** Everything that the marketplace does, with failed transactions, logs that were cut, and lines that look like events. */
+/** Every action of the marketplace, with failed transactions, truncated logs, and log lines that look like events. */
 export async function recordHistory(): Promise<Recorded[]> {
   const market = await startMarket();
   try {

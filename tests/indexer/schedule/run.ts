@@ -1,7 +1,7 @@
 /**
- * A seeded schedule of faults: while the chain grows, it forks and joins, the node leaves out, repeats, reorders and cuts what
- * it tells, calls fail, connections to PostgreSQL are cut, and the indexer is ended at any call and any statement and begun
- * again on the same tables. When all that is over, they are those of an indexer that nothing happened to.
+ * A seeded schedule of faults. The chain grows, forks and joins. The node omits, repeats, reorders and truncates its
+ * answers, and calls fail. Connections to PostgreSQL are cut. The indexer crashes at any call or statement and restarts
+ * on the same tables. In the end the tables equal those of an undisturbed indexer.
  */
 import type { Kysely, KyselyPlugin } from 'kysely';
 import pino from 'pino';
@@ -16,10 +16,10 @@ import { ReplayedChain } from './chain.ts';
 import { type Databases, type Ground, makeGround } from './ground.ts';
 import type { Recorded } from './record.ts';
 
-/** The process ends here. */
+/** Simulates the end of the process. */
 class Crash extends Error {}
 
-/** What happened in a run, by its kind. */
+/** Counts of what happened in a run. */
 export interface ScheduleRun {
   seed: number;
   slotsApart: number;
@@ -53,11 +53,11 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
   const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
   let clock = 0;
   let troubled = true;
-  /** Left out of the node's lists until so many looks from now. */
+  /** Transactions that the node's lists omit, each with the number of lists until it reappears. */
   const hidden = new Map<string, number>();
-  /** Statements and calls until the process ends. */
+  /** Statements and calls left until the process crashes. */
   let fuse = Number.POSITIVE_INFINITY;
-  /** Statements until the connections to the database are cut. */
+  /** Statements left until the connections to the database are cut. */
   let hold = Number.POSITIVE_INFINITY;
 
   const burn = () => {
@@ -83,7 +83,7 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
     if (kind === 3) {
       const other = [...listed];
       [other[at], other[at + 1]] = [other[at + 1]!, other[at]!];
-      // Within a slot nobody could tell.
+      // The order within a slot cannot be detected, so it is not changed.
       return listed[at]!.slot === listed[at + 1]!.slot ? listed : other;
     }
     return listed.slice(at);
@@ -124,7 +124,7 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
       await keeper.look();
     } catch (error) {
       if (!(error instanceof Crash)) {
-        // That would stop the indexer for good; anything else is tried again.
+        // An ApplyError stops the indexer permanently; any other error is retried.
         if (error instanceof ApplyError) throw error;
         return;
       }
@@ -179,7 +179,7 @@ async function runSchedule(history: readonly Recorded[], ground: Ground, seed: n
   }
 }
 
-/** The hash that an indexer comes to which reads the same chain at once, undisturbed. */
+/** The hash of an indexer that reads the same chain at once, undisturbed. */
 async function hashUndisturbed(history: readonly Recorded[], ground: Ground, slotsApart: number): Promise<string> {
   const { place: path } = ground;
   const chain = new ReplayedChain(history, slotsApart);
@@ -205,20 +205,22 @@ async function hashUndisturbed(history: readonly Recorded[], ground: Ground, slo
   }
 }
 
-/** So many at once, where most of the time is spent on waiting for the database. */
+/** Schedules that run in parallel. On PostgreSQL most of the time is spent waiting for the database. */
 const LANES = { sqlite: 1, postgres: 4 };
 
 export interface Schedules {
-  /** Of an undisturbed indexer on this database, and on SQLite, by how far the slots are apart. */
+  /** Hashes of an undisturbed indexer on this database and on SQLite, by the distance between slots. */
   whole: Map<number, { here: string; sqlite: string }>;
   crashes: number;
   forks: number;
   faults: number;
-  /** Seeds that ended with other tables, in order. */
+  /** Seeds that ended with different tables, in order. */
   wrong: number[];
 }
 
-/** Runs the schedules of `count` seeds from `first` on. Throws, with its seed, where one of them stops the indexer. */
+/**
+ * Runs the schedules of `count` seeds, starting with `first`. Throws, with its seed, if one of them stops the indexer.
+ */
 export async function runSchedules(
   history: readonly Recorded[],
   { database, first, count }: { database: Databases; first: number; count: number },

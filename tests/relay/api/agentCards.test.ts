@@ -1,11 +1,11 @@
-/** A2A agent cards, read by A2A's own SDK: nothing in them is unknown to it, and nothing that it needs is missing. */
+/** A2A agent cards, read by A2A's SDK: it knows all of their fields, and misses no required field. */
 import { AgentCard } from '@a2a-js/sdk';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 
-/** Required by the specification, `specification/a2a.proto` of a2aproject/A2A. */
+/** Required fields of the specification, `specification/a2a.proto` of a2aproject/A2A. */
 const REQUIRED = {
   card: [
     'name',

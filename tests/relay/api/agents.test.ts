@@ -55,7 +55,7 @@ describe('GET /v1/agents', () => {
         const refunded = { status: 'refunded' as const, result_hash: null, execution_time_ms: null };
         await world.addRecord({ caller: newAddress(), listing, ...refunded, reason: BigInt(k) });
       }
-      // Not the creator's fault, and not finished: neither counts.
+      // A refund that is not the creator's fault, and an unfinished call: neither counts.
       await world.addRecord({ caller: newAddress(), listing, status: 'refunded', reason: 4n, execution_time_ms: null });
       await world.addRecord({ caller: newAddress(), listing, status: 'open', execution_time_ms: null });
       agents.push({
@@ -74,7 +74,7 @@ describe('GET /v1/agents', () => {
   });
   after(() => world.stop());
 
-  /** One half in ten calls beside its own; what is for tests comes last. */
+  /** Success rate with ten more calls at one half added. Agents for tests come last. */
   const scoreOf = ({ total, rate, tags }: Expected): number =>
     (Math.round(rate * total) + 5) / (total + 10) - (tags.includes('sandbox') ? 1 : 0);
   const compare: Record<(typeof AGENT_SORTS)[number], (a: Expected, b: Expected) => number> = {

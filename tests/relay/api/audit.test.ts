@@ -1,4 +1,4 @@
-/** The log of the admin: what its sessions did, whose private data they read, and its transactions. */
+/** The admin's audit log: actions of admin sessions, the private data they read, and the admin's transactions. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { audited } from '../../../app/relay/access/audit.ts';
@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const wallet = ADMIN.publicKey.toBase58();
 const REASON = 'The rows were counted.';
 
-describe('the log of the admin', () => {
+describe('the audit log of the admin', () => {
   let world: World;
   beforeEach(async () => {
     world = await startWorld();
@@ -39,7 +39,7 @@ describe('the log of the admin', () => {
         .execute()
     ).map(({ action, subject, outcome }) => [action, subject, outcome]);
 
-  it('has sign-ins, readings and decisions of the admin, newest first, and nothing of the parties', async () => {
+  it('has sign-ins, readings and decisions of the admin, newest first, and nothing of other parties', async () => {
     const { caller, creator, execution_id } = await addDisputed();
     for (const party of [caller, creator]) await (await signIn(party)).call('disputes.case', { execution_id });
     expect(await rows()).to.deep.equal([]);
@@ -77,7 +77,7 @@ describe('the log of the admin', () => {
     expect(await refusal((await signIn(caller)).call('operation.actions'))).to.include({ code: 'not_admin' });
   });
 
-  it('has one row for the same reading within ten minutes, and one for each decision', async () => {
+  it('has one row for repeated readings within ten minutes, and one for each decision', async () => {
     const { execution_id } = await addDisputed();
     const other = await addDisputed();
     const admin = await signIn(ADMIN);
@@ -124,7 +124,7 @@ describe('the log of the admin', () => {
     expect(await world.ledger.selectFrom('dispute_reasons').selectAll().execute()).to.deep.equal([]);
   });
 
-  it('has the transactions of admin and guardian by the index, newest first, with their times', async () => {
+  it('has the transactions of admin and guardian from the index, newest first, with their times', async () => {
     const event = (slot: number, name: string, data: object, event_index = 0) => {
       return {
         slot: BigInt(slot),

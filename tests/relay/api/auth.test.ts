@@ -1,4 +1,4 @@
-/** API keys at the door: the common suite of every route that needs one, and what makes a key good. */
+/** API keys: a common test suite for every route that needs one, and the rules for a valid key. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Route } from '../../../app/relay/http/routes/route.ts';
@@ -44,10 +44,10 @@ describe('sdk/apiKey', () => {
   });
 });
 
-/** Every route of the table that asks for a key, now and whenever one is added. */
+/** Every route of the table that needs a key, including future ones. */
 const CLOSED = ROUTE_IDS.map(routeOf).filter(({ access }) => access !== 'public');
 
-/** The request that its entry gives as the example, with ids that nobody knows unless told which. */
+/** Sends the route's example request, with unknown ids by default. */
 function ask(world: World, { method, path, params = {}, body }: Route, key?: string, ids: Record<string, string> = {}) {
   const unknown: Record<string, string> = { execution_id: newExecutionId(), agent_id: newAddress() };
   const url = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? unknown[name] ?? params[name]!.example);
@@ -59,12 +59,12 @@ describe('routes that need a key', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
-    // Each answer is read to its end.
+    // Limits streams to 20 ms, because each answer is read to its end.
     world.streamSettings.longestMs = 20;
     const chain = { id: 1n, genesis_hash: newAddress(), program_id: PROGRAM_ID.toBase58() };
     await world.index.insertInto('chain_meta').values(chain).execute();
   });
-  /** A key that its wallet allowed everything. */
+  /** A key with all scopes. */
   const addKey = (changes: Parameters<World['addKey']>[0] = {}) =>
     world.addKey({ scopes: KEY_SCOPES.join(' '), ...changes });
   afterEach(() => {
@@ -73,27 +73,27 @@ describe('routes that need a key', () => {
   });
   after(() => world.stop());
 
-  /** A settled execution of the wallet, in the journal and on the chain, of the task that the examples have. */
+  /** A settled execution of the wallet, in journal and index, with the task of the examples. */
   async function addExecution(wallet: string): Promise<string> {
     const listing = await world.addListing();
     const { task, parameters } = routeOf('startExecution').body!.example as StartBody;
     const hash = Buffer.from(requestHash(task, parameters));
     const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex'), is_final: 1n };
     const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
-    // Its stream has something to send.
+    // An event for the execution's stream.
     const event = { wallet, type: 'execution.completed', execution_id: executionId, listing, created_ms: 1n };
     await world.ledger
       .insertInto('events')
       .values(event as never)
       .execute();
-    // As far as its receipt needs it: settled on-chain, with a result and its signature.
+    // The data that its receipt needs: settled on-chain, with a result and its signature.
     const result_hash = hashResult('Rome');
     await world.addRecord({
       execution_id: executionId,
       caller: wallet,
       listing,
       result_hash: result_hash.slice('sha256:'.length),
-      // Its dispute is decided, so its content may be deleted.
+      // Its dispute is resolved, so its content can be deleted.
       dispute_count: 1n,
     });
     await world.addResult(executionId, 'Rome', { signature: signResult(Keypair.generate().secretKey, result_hash) });
@@ -181,7 +181,7 @@ describe('routes that need a key', () => {
       });
 
       it('rejects: a key without the required scope, and names the scope', async () => {
-        // A key of any scope may ask for its own budget.
+        // A key of any scope may request its own budget.
         if (route.access === 'key') return;
         const needs = route.access === 'read' || route.access === 'webhooks' ? route.access : 'execute';
         const has = needs === 'execute' ? 'read' : 'execute';
@@ -215,7 +215,7 @@ describe('routes that need a key', () => {
       it("accepts a key's row and a grant only when both belong to one wallet", async () => {
         const key = await addKey({ indexed: false });
         const other = await addKey();
-        // A stranger's live grant under the same key id gives this wallet nothing.
+        // Another wallet's active grant with the same key id does not count for this wallet.
         await world.index.updateTable('grants').set({ key_id: key.keyId }).where('wallet', '=', other.wallet).execute();
         await refuses(key.apiKey);
       });

@@ -1,4 +1,4 @@
-/** Who may call which procedure, from which page: every procedure of the contract, now and whenever one is added. */
+/** Access to procedures by session and page. Covers every procedure of the contract, including future ones. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { ProcedureEntry } from '../../../app/sdk/wire/fields.ts';
@@ -30,7 +30,7 @@ describe('access to procedures', () => {
   });
   after(() => world.stop());
 
-  /** Status and code; nothing that is sent would do anything. */
+  /** Returns status and code. The input is empty, so that no call changes anything. */
   async function call([name, { kind }]: [string, ProcedureEntry], headers: Record<string, string>) {
     const path = `/trpc/${name}`;
     const answer = await (kind === 'query' ? world.call(path, { headers }) : world.post(path, {}, { headers }));
@@ -38,7 +38,7 @@ describe('access to procedures', () => {
   }
 
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-  /** As a page of the service sends it. */
+  /** The headers of a request from a page of the service. */
   const from = (cookie: string) => ({ cookie, origin: world.url, 'sec-fetch-site': 'same-origin' });
   const ownPage = (name: string): Record<string, string> => (OF_PAGES.includes(name) ? { origin: world.url } : {});
   const isTurnedAway = ([status]: unknown[]) => status === 401 || status === 403;
@@ -81,9 +81,9 @@ describe('access to procedures', () => {
       }
       it('accepts the right session as token and as cookie', async () => {
         const who = access === 'admin' ? 'admin' : 'stranger';
-        // It would end the session that the others use.
+        // Signing out would end the session that the other tests use.
         if (name === 'auth.signOut') return;
-        // What belongs to pages asks for their origin, whatever else is sent.
+        // Procedures for pages check the origin, whatever else is sent.
         const byToken = { ...bearer(tokens[who]), ...ownPage(name) };
         expect(isTurnedAway(await call(entry, byToken))).to.equal(false);
         expect(isTurnedAway(await call(entry, from(cookies[who])))).to.equal(false);
@@ -125,7 +125,7 @@ describe('access to procedures', () => {
     it(`rejects: ${name} from a foreign page or a program, without any cookie`, async () => {
       const entry = [name, PROCEDURES[name as 'auth.signIn']] as [string, ProcedureEntry];
       const sent: Record<string, string>[] = [{}, { origin: 'https://evil.example' }];
-      // A token may be ended by whoever has it.
+      // The holder of a token can end its session.
       if (name !== 'auth.signOut') sent.push(bearer(tokens.stranger));
       for (const headers of sent) {
         expect(await call(entry, headers)).to.deep.equal([403, 'foreign_origin']);

@@ -1,4 +1,4 @@
-/** The SDK's REST client against the real server: typed answers, and errors that carry the marketplace's own words. */
+/** The SDK's REST client against the real server: typed answers, and errors with the marketplace's own messages. */
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
@@ -17,7 +17,7 @@ describe('sdk/client', () => {
     world = await startWorld();
     key = await world.addKey();
     listing = await world.addListing({}, { custom_tags: ['a-b'] });
-    // Makes the index's figures of it, as the harness does before each of its own calls.
+    // The harness computes the index's figures before each of its own calls.
     await world.get('/v1/agents');
   });
   after(() => world.stop());
@@ -105,7 +105,7 @@ describe('sdk/client', () => {
     const inProgress = { code: 'request_in_progress', message: 'wait', execution_id: newExecutionId(), details: null };
     const busy = { code: 'service_unavailable', message: 'later', execution_id: null, details: null };
 
-    /** A client whose attempts go as said, the last one for all that follow. */
+    /** A client whose attempts have these outcomes. The last one repeats. */
     function clientWith(...attempts: Attempt[]) {
       const keys: (string | null)[] = [];
       const repeating = createClient({
@@ -163,7 +163,7 @@ describe('sdk/client', () => {
       expect(keys).to.deep.equal(['mine', 'mine']);
     });
 
-    it('retries reads alike, unless the caller does, and ends them with their signal or at the timeout', async () => {
+    it('also retries reads, unless the caller does, and ends them with their signal or at the timeout', async () => {
       const attempts = [noAnswer, answer(503, busy, { 'retry-after': '1' }), async () => brokenAnswer(), through];
       const { repeating, keys } = clientWith(...attempts);
       expect((await repeating.listAgents()).total).to.equal(1);
@@ -238,7 +238,7 @@ describe('sdk/client', () => {
     expect(error).to.include({ status: 502, code: 'unexpected_answer' });
     const managed = await refusal(createManagementClient({ baseUrl: world.url, fetch: proxy }).call('config.get'));
     expect(managed).to.include({ status: 502, code: 'unexpected_answer' });
-    // As Caddy does for a name that it does not know.
+    // Caddy answers like this for an unknown host name.
     const elsewhere = { baseUrl: world.url, fetch: async () => new Response('', { status: 200 }) };
     for (const call of [
       createClient(elsewhere).listAgents(),

@@ -1,4 +1,4 @@
-/** What a creator sees of listings, everybody of outcomes, and the admin of creators. */
+/** Pages of listings for their creators, of outcomes for everybody, and of creators for the admin. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { deleteContent } from '../../../app/relay/ledger/content.ts';
@@ -14,7 +14,7 @@ import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
 const DAY = 86_400;
-/** The first second of the day in which the tests stand. */
+/** The first second of the day of EPOCH. */
 const TODAY = EPOCH - (EPOCH % DAY);
 const dayOf = (daysAgo: number) => new Date((TODAY - daysAgo * DAY) * 1000).toISOString().slice(0, 10);
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
@@ -27,7 +27,7 @@ describe('pages of creators', () => {
   after(() => world.stop());
   const { anonymous, signIn } = sessionsOf(() => world);
 
-  /** A record that ended so long ago. */
+  /** A record that ended this many days ago. */
   async function ended(listing: string, daysAgo: number, changes: Partial<ExecutionRow> = {}): Promise<string> {
     const settled_at = BigInt(TODAY - daysAgo * DAY + 7);
     const id = await world.addRecord({ caller: newAddress(), listing, settled_at, ...changes });
@@ -194,7 +194,7 @@ describe('pages of creators', () => {
       }
     });
 
-    it("names reasons in the order of the program's", () => {
+    it('names refund reasons in the order of the program', () => {
       const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       expect(REFUND_REASON_NAMES).to.deep.equal(REFUND_REASONS.map(snake));
     });
@@ -267,7 +267,7 @@ describe('pages of creators', () => {
       const paid = await world.addJournal({ ...row(1), state: 'settled' });
       await world.addResult(paid, 'x'.repeat(20_000), { execution_time_ms: 40n });
       const failed: string[] = [];
-      // Two of one moment.
+      // Two calls at the same time.
       for (const at of [2, 3, 3]) failed.push(await world.addJournal({ ...row(at), state: 'refunded', ...refund }));
       await world.ledger
         .insertInto('failed_answers')
@@ -275,7 +275,7 @@ describe('pages of creators', () => {
         .execute();
       const disputed = await world.addJournal({ ...row(4), state: 'settled' });
       await world.addRecord({ caller: newAddress(), listing, execution_id: disputed, status: 'disputed' });
-      // Not received, not ended, not this agent's.
+      // A call that was not dispatched, one that has not ended, and one of another agent.
       await world.addJournal({ ...row(5), dispatched_ms: null, state: 'refunded', ...refund });
       await world.addJournal({ ...row(6), state: 'dispatched' });
       await world.addJournal({ ...row(7), listing: await world.addListing(), state: 'settled' });
@@ -307,14 +307,14 @@ describe('pages of creators', () => {
       });
       expect(content.answer).to.deep.equal({ kind: 'result', text: 'x'.repeat(16 * 1024), is_cut: true });
 
-      // Nothing of what its caller has deleted.
+      // Nothing is left of content that the caller has deleted.
       await world.ledger.updateTable('executions').set({ is_final: 1n }).where('state', '=', 'refunded').execute();
       await deleteContent(world.ledger, failed[0]!, EPOCH * 1_000);
       const deleted = await session.call('listings.call', given(failed[0]!));
       expect([deleted.request, deleted.answer, deleted.call.http_status]).to.deep.equal([null, null, 200]);
     });
 
-    it('rejects: other wallets, callers too, and calls that no agent of the wallet received', async () => {
+    it('rejects: other wallets, also callers, and calls that no agent of the wallet received', async () => {
       const [creator, caller] = [Keypair.generate(), Keypair.generate()];
       const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
       const row = { listing, dispatched_ms: 1n, state: 'settled' as const };

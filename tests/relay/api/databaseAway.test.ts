@@ -1,4 +1,7 @@
-/** Every route and procedure while PostgreSQL is stopped: what needs it is told to come again, in the usual shape. */
+/**
+ * Every route and procedure while PostgreSQL is stopped. Those that need it answer 503 with Retry-After in the usual
+ * format.
+ */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
@@ -10,7 +13,7 @@ import { startWorld, type World } from '../../harness/edge/api.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { sessionsOf } from './sessions.ts';
 
-/** These are of the release, or of the process, and need no table. */
+/** These depend only on the release or the process, and need no table. */
 const WITHOUT_DATABASE = [
   '/',
   '/health',
@@ -22,18 +25,18 @@ const WITHOUT_DATABASE = [
   '/.well-known/agent-card.json',
   '/.well-known/http-message-signatures-directory',
 ];
-/** The chain's settings, a message whose secret was read before, and the end of no session. */
+/** Settings of the chain, a message whose secret was read before, and signing out without a session. */
 const PROCEDURES_WITHOUT_DATABASE = ['config.get', 'config.changes', 'auth.challenge', 'auth.signOut'];
 
-// SQLite is a file, and away only with its disk.
+// A SQLite file is unavailable only with its disk.
 if (onPostgres) {
-  describe('the API while the database is away', function () {
+  describe('the API while the database is unavailable', function () {
     this.timeout(600_000);
     let world: World;
     let token = '';
     let apiKey = '';
     let agent = '';
-    /** What the public ones are asked with. */
+    /** Inputs of the public procedures. */
     let inputs: Record<string, object>;
     before(async () => {
       world = await startWorld();
@@ -57,7 +60,7 @@ if (onPostgres) {
     });
     after(async () => {
       await (await sharedPostgres()).start();
-      // The pools replace what was lost at the next request.
+      // The pools replace lost connections at the next request.
       expect((await world.get(`/v1/agents/${agent}`)).status).to.equal(200);
       expect((await world.get('/v1/executions', apiKey)).status).to.equal(200);
       await world.stop();
@@ -122,7 +125,7 @@ if (onPostgres) {
         const input = inputs[name];
         const isQuery = kind === 'query';
         const query = isQuery && input ? `?input=${encodeURIComponent(JSON.stringify(input))}` : '';
-        // Who asks which session there is says by what; the end of one is asked for without.
+        // auth.session needs the token; other public procedures are called without it.
         const bearer = access === 'public' && name !== 'auth.session' ? null : token;
         const sent = isQuery ? undefined : (input ?? {});
         const { status, headers, json } = await send(`/trpc/${name}${query}`, isQuery ? 'GET' : 'POST', sent, bearer);

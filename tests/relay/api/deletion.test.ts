@@ -1,4 +1,4 @@
-/** DELETE /v1/executions/{execution_id}/content: when a caller may delete what it sent and received, and what stays. */
+/** DELETE /v1/executions/{execution_id}/content: when a caller can delete task and result, and which data stay. */
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -44,7 +44,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     world.call(`/v1/executions/${id}/content`, { method: 'DELETE', ...init });
   const read = async (id: string) => (await world.get(`/v1/executions/${id}`, key.apiKey)).json;
 
-  /** A settled execution that is full of the secret, with its record. */
+  /** A settled execution with the secret in all of its content, and its record. */
   async function addSettled(changes: Partial<ExecutionRow> = {}, isFinal: 0n | 1n = 1n): Promise<string> {
     const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET, is_final: isFinal };
     const request_hash = Buffer.from(requestHash(SECRET, { text: SECRET })).toString('hex');
@@ -65,7 +65,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     return id;
   }
 
-  /** All that the ledger has about an execution, as text. */
+  /** Everything that the ledger stores about an execution, as text. */
   async function stored(id: string): Promise<string> {
     const tables = ['executions', 'results', 'answers', 'late_answers', 'failed_answers'] as const;
     const all = tables.map((table) => world.ledger.selectFrom(table).selectAll().execute());
@@ -94,7 +94,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const gone = { result: null, steps: null, ipfs_url: null, content_deleted_at };
     expect(await read(id)).to.deep.equal({ ...before, ...gone });
     expect((await fetch(before.ipfs_url)).status).to.equal(410);
-    // The same answer each time.
+    // A repeated request gets the same answer.
     world.state.nowMs += 5_000;
     expect((await remove(id)).json).to.deep.equal(json);
 
@@ -175,7 +175,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     expect((await read(id)).error).to.deep.equal({ code: 'execution_failed', message });
   });
 
-  it("is open to a wallet's session, by token and by a cookie of our own page only", async () => {
+  it("is open to a wallet's session, by token and by a cookie only from our own page", async () => {
     const { signIn, signInByCookie } = sessionsOf(() => world);
     const [one, two] = [await addSettled(), await addSettled()];
     const { token } = await signIn(wallet);
@@ -206,7 +206,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
       await refuses(await addSettled({}, 0n), needed('not_ended'));
     });
 
-    it('one that can still be disputed, until its window is over', async () => {
+    it('an execution that can still be disputed, until its window is over', async () => {
       const id = await addSettled();
       world.state.nowMs = AFTER - 1_000;
       await refuses(id, needed('dispute_window', new Date(AFTER).toISOString()));
@@ -214,14 +214,14 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
       expect((await remove(id)).status).to.equal(200);
     });
 
-    it('one that is disputed; a decided dispute is no obstacle, also within the window', async () => {
+    it('a disputed execution; a decided dispute is no obstacle, even within the window', async () => {
       await refuses(await addSettled({ status: 'disputed', dispute_count: 1n }), needed('disputed'));
       world.state.nowMs = (EPOCH + 60) * 1_000;
       for (const status of ['completed', 'dispute_upheld'] as const)
         expect((await remove(await addSettled({ status, dispute_count: 1n }))).status).to.equal(200);
     });
 
-    it("one whose end the index does not have yet, and another wallet's", async () => {
+    it("an execution whose end the index does not have yet, and another wallet's", async () => {
       const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET, ...FINAL };
       await refuses(await world.addJournal(row), [503, 'service_unavailable', null]);
       const other = await world.addKey({ expiresAt: EPOCH + 10 * WINDOW });

@@ -1,4 +1,4 @@
-/** Disputes as their parties and the admin read them, and what their hashes stand for. */
+/** Disputes as their parties and the admin read them, and the documents behind their hashes. */
 import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -256,7 +256,7 @@ describe('disputes at /trpc', () => {
         ids.push(await world.addRecord(row));
         await others.call('disputes.putEvidence', { execution_id: ids.at(-1)!, ...file('theirs') });
       }
-      // The dispute may be there and not yet in the index, which stands still.
+      // The dispute can exist on chain while the index, which lags, does not have it.
       await world.index
         .insertInto('progress')
         .values(checked(EPOCH * 1000))

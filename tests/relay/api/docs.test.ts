@@ -1,4 +1,4 @@
-/** /docs: HTML that needs nothing else, says what the table of routes and errors says, and names nothing that is not. */
+/** /docs: self-contained HTML that agrees with the tables of routes and errors, and names only things that exist. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ import { newAddress } from '../../harness/edge/rows.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const IDL = join(ROOT, 'app', 'sdk', 'program', 'idl', 'marketplace.json');
-/** Each client: where its README is served, the page of the project that it is, and how its package is installed. */
+/** Each client: the served README, its page in the project, its language, and the command that installs its package. */
 const CLIENTS = [
   ['client-typescript.md', 'app/client/README.md', 'ts', 'npm install @agent-marketplace/client'],
   ['client-python.md', 'clients/python/README.md', 'python', 'pip install agent-marketplace'],
@@ -41,7 +41,7 @@ const GROUPS = {
   listing: listingCommands,
 };
 const VOID = new Set(['meta', 'br', 'hr', 'img', 'input', 'link']);
-/** Views of the web page, which this relay has none of; tests/dashboard/docs.test.ts opens them. */
+/** Views of the web page, which this relay does not serve; tests/dashboard/docs.test.ts opens them. */
 const VIEWS = ROUTES.map((route) => addressOf(route, 'any')).filter((address) => address !== '/docs');
 
 describe('/docs', () => {
@@ -59,7 +59,7 @@ describe('/docs', () => {
     expect(headers.get('content-security-policy')).to.equal(DOCS_POLICY).and.include("default-src 'none'");
     expect(headers.get('vary')).to.equal('Accept');
     expect(page).to.not.match(/<script|<style|<img|<link|<iframe|<form|\son\w+=|\sstyle=|url\(|@import|javascript:/i);
-    // Every link stays here.
+    // Every link leads to this server.
     for (const [, target] of page.matchAll(/(?:href|src)="([^"]*)"/g)) expect(target).to.match(/^[#/]/);
   });
 
@@ -80,13 +80,13 @@ describe('/docs', () => {
     expect(page).to.include('<html lang="en">');
     expect(page).to.include('<meta name="viewport" content="width=device-width, initial-scale=1">');
     expect(page).to.match(/<main>[\s\S]*<h1>[\s\S]*<nav aria-label="Contents">/);
-    // Headings go down one step at a time.
+    // Headings go down one level at a time.
     let level = 0;
     for (const [, digit] of page.matchAll(/<h([1-6])\b/g)) {
       expect(Number(digit)).to.be.lessThan(level + 2);
       level = Number(digit);
     }
-    // What scrolls sideways can be reached by the keyboard.
+    // Areas that scroll sideways can be reached by the keyboard.
     expect(page).to.not.match(/class="wide"(?![^>]*tabindex="0")|<pre(?![^>]*tabindex="0")/);
   });
 
@@ -137,7 +137,7 @@ describe('/docs', () => {
         }
       }
     }
-    // A method that no code calls is named otherwise than its route: snippets.ts has those.
+    // Every client method is called. snippets.ts lists those whose name differs from their route.
     expect([...called].sort()).to.deep.equal(Object.keys(createClient({ baseUrl: world.url })).sort());
   });
 
@@ -155,7 +155,7 @@ describe('/docs', () => {
     }
   });
 
-  it('shows how each client is installed and makes its first call, as its README has it, which is served', async () => {
+  it('shows how each client is installed and makes its first call, equal to the README that it serves', async () => {
     const [, section = ''] = /<section id="clients">([\s\S]*?)<\/section>/.exec(page) ?? [];
     const seen = section.replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
     expect(page).to.include('<li><a href="#clients">Clients</a></li>');

@@ -1,4 +1,6 @@
-/** Input schemas as people have them: what pydantic, zod and OpenAI really emit is taken and means what it says. */
+/**
+ * Input schemas as pydantic, zod and OpenAI's helper really emit them: accepted, and checked with the intended meaning.
+ */
 import { expect } from 'chai';
 import { z } from 'zod';
 import { findSchemaFaults } from '../../../app/sdk/wire/schemas/faults.ts';

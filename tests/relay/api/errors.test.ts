@@ -1,4 +1,7 @@
-/** What a caller is told where the program itself refused the open: each of its names as one answer that fits its schema. */
+/**
+ * The error that a caller gets when the program refuses the open: each program error has one answer that fits its
+ * schema.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

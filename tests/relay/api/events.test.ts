@@ -1,4 +1,4 @@
-/** Event streams: their order, resuming, limits, and whose events they show. */
+/** Event streams: their order, resuming, limits, and the wallets whose events they show. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
@@ -15,7 +15,7 @@ import { CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
-/** The whole text of a stream that ends on its own, or what came until `count` events are there. */
+/** Reads a stream to its end, or until it has `count` events. */
 async function readStream(world: World, path: string, key: string, options: { after?: string; count?: number } = {}) {
   const leaving = new AbortController();
   const headers: Record<string, string> = { authorization: `Bearer ${key}` };
@@ -91,7 +91,7 @@ describe('event streams', () => {
     expect(text).to.match(/^retry: 1000\nid: evt_0\n\n/);
   });
 
-  it('shows every 15 seconds that a stream lives, here every 50 ms', async () => {
+  it('sends a sign of life every 15 seconds, here every 50 ms', async () => {
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${key}` };
     const { body } = await fetch(`${world.url}/v1/events`, { headers, signal: leaving.signal });
@@ -104,7 +104,7 @@ describe('event streams', () => {
     expect(text).to.match(/^retry: 1000\nid: evt_\d+\n\n: alive/);
   });
 
-  it('resumes after the event that the reader names, and tells one that has all of them to stop', async () => {
+  it('resumes after the event that the reader names, and answers 204 to a reader that has all events', async () => {
     const id = await begin();
     await move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled');
     await world.feed.turn();
@@ -115,7 +115,7 @@ describe('event streams', () => {
     expect([done.status, done.text]).to.deep.equal([204, '']);
   });
 
-  it('gives who resumes an ended execution the dispute that came later, and then ends', async () => {
+  it('sends the later dispute to a reader that resumes an ended execution, and then ends', async () => {
     const id = await begin();
     await move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled');
     const path = `/v1/executions/${id}/events`;
@@ -125,7 +125,7 @@ describe('event streams', () => {
       eventOf(world.ledger, { wallet, type, execution_id: id, data: JSON.stringify({ ...data, role }) }, 1);
     await world.ledger.executeQuery(dispute('dispute.opened', 'caller'));
     await world.feed.turn();
-    // Not numbered yet when the reader comes.
+    // This event has no position yet when the reader connects.
     await world.ledger.executeQuery(dispute('dispute.resolved', 'caller'));
     const late = eventsOf(await readStream(world, path, key, { after: end!.id }));
     expect(late.map(({ type }) => type)).to.deep.equal(['dispute.opened', 'dispute.resolved']);
@@ -135,7 +135,7 @@ describe('event streams', () => {
     expect(done.status).to.equal(204);
   });
 
-  it('waits for the end of an execution that only the index knows to have ended', async () => {
+  it('waits for the end of an execution that has ended only in the index so far', async () => {
     const id = await begin();
     await move(id, 'open_signed', 'open_confirmed', 'dispatched');
     await world.feed.turn();
@@ -154,7 +154,7 @@ describe('event streams', () => {
     expect(typesOf(await reading)).to.deep.equal(['execution.completed']);
   });
 
-  it('reports a refund once, with its reason and no cost, also while it waits for the account of the caller', async () => {
+  it("reports a refund once, with its reason and no cost, also while it waits for the caller's account", async () => {
     const id = await begin();
     await move(id, 'open_signed', 'open_confirmed', 'dispatched');
     const waits = {
@@ -184,7 +184,7 @@ describe('event streams', () => {
     expect(events[2]!.data).to.include({ status: 'failed', cost_usdc: 0, error_code: 'execution_failed' });
   });
 
-  it('reports an end that the chain took back as running, and the new end', async () => {
+  it('reports an end that the chain rolled back as running, and the new end', async () => {
     const id = await begin();
     await move(id, 'open_signed', 'open_confirmed', 'dispatched', 'settled', 'verified', 'settled');
     const rows = await world.ledger
@@ -234,7 +234,7 @@ describe('event streams', () => {
       for await (const { type } of client.streamEvents({ signal: leaving.signal })) if (all.push(type) === 6) return;
     })();
     while (world.openStreams() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    // Before its first event, and between two.
+    // One interruption before the first event, and one between two events.
     world.endStreams();
     await move(ids[0]!, 'open_signed', 'open_confirmed', 'dispatched');
     while (all.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -252,7 +252,7 @@ describe('event streams', () => {
     clearInterval(turning);
   });
 
-  it('refuses a Last-Event-ID that is none', async () => {
+  it('refuses a Last-Event-ID that is not an event id', async () => {
     const { status, json } = await world.call('/v1/events', { key, headers: { 'last-event-id': '42' } });
     expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
     expect(json.error.details.issues[0]).to.include({ in: 'header', path: 'Last-Event-ID', got: '"42"' });
@@ -284,7 +284,7 @@ describe('event streams', () => {
     for (const one of leaving) one.abort();
   });
 
-  it('refuses a stranger where strangers have all of their streams, and not a wallet that has paid', async () => {
+  it('refuses a stranger when strangers use all of their streams, but not a wallet that has paid', async () => {
     const leaving = new AbortController();
     const open = async (caller: string) => {
       const { apiKey } = await world.addKey({ wallet: caller });
@@ -303,7 +303,7 @@ describe('event streams', () => {
     leaving.abort();
   });
 
-  it('disconnects a reader that takes nothing, which then resumes', async () => {
+  it('disconnects a reader that reads nothing; the reader then resumes', async () => {
     const socket = connect(world.port, '127.0.0.1');
     socket.write(`GET /v1/events HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${key}\r\n\r\n`);
     const [head] = (await once(socket, 'data')) as [Buffer];
@@ -360,7 +360,7 @@ describe('event streams', () => {
     await close();
   });
 
-  /** Chain events of a listing, and what follows them. */
+  /** Adds chain events of a listing, and lets the relay follow them. */
   function chainOf(own: string) {
     const { views, writes } = world.tables;
     const limits = () => ({ ...CONFIG, exposureMultiple: 4 });
@@ -389,7 +389,7 @@ describe('event streams', () => {
       await world.ledger.selectFrom('events').select(['type', 'data']).where('wallet', '=', to).orderBy('id').execute()
     ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
 
-  it('tells both parties of a dispute, and the creator of its listings, once the chain cannot take it back', async () => {
+  it('informs both parties of a dispute, and a creator about its listings, once the chain is final', async () => {
     const creator = newAddress();
     const own = await world.addListing({ creator });
     const execution_id = newExecutionId();
@@ -433,9 +433,9 @@ describe('event streams', () => {
     expect(seen.map(({ type }) => type)).to.deep.equal(['dispute.opened', 'dispute.resolved']);
   });
 
-  it('tells a creator of collateral that is low for the price, or for what is opened, before it stops the agent', async () => {
+  it('warns a creator of collateral too low for price or open executions, before it stops the agent', async () => {
     const creator = newAddress();
-    // Its price needs 5 USDC; four times its collateral may be opened in a dispute window.
+    // Its price needs 5 USDC. At most four times its collateral can be open in a dispute window.
     const own = await world.addListing({ creator, price: 1_000_000n, deposited: 5_000_000n });
     const { settle, happen, follow } = chainOf(own);
     await settle(200n);
@@ -490,7 +490,7 @@ describe('event streams', () => {
     expect(await call(700_000n, 100_000n)).to.deep.equal([near]);
     const low = { type: 'gas.low', gas_lamports: 99_999, calls_left: 9 };
     expect(await call(800_000n, 99_999n)).to.deep.equal([near, low]);
-    // A new period and more gas take both back.
+    // A new period and more gas reset both warnings.
     expect(await call(900_000n, 200_000n, 100n)).to.deep.equal([near, low]);
     expect(await call(900_000n, 0n, 10n)).to.deep.equal([
       near,
@@ -500,7 +500,7 @@ describe('event streams', () => {
     ]);
   });
 
-  it('forgets events after their time, and never gives a position twice', async () => {
+  it('deletes events after their retention time, and never reuses a position', async () => {
     const id = await begin();
     await move(id, 'open_signed', 'open_confirmed');
     await world.feed.turn();

@@ -1,4 +1,4 @@
-/** POST /v1/agents/{agent_id}/execute at its edge: the order of checks, every outcome and error. */
+/** POST /v1/agents/{agent_id}/execute at the API: the order of checks, every outcome and error. */
 
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
@@ -162,7 +162,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect((await execute({ task: 'x' }, open, headers)).status).to.equal(200);
     });
 
-    it('continues the work of a caller that hangs up', async () => {
+    it('continues a call whose caller hangs up', async () => {
       let finish: () => void = () => undefined;
       const begun = new Promise<void>((resolve) => {
         world.state.execute = () => {
@@ -184,7 +184,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
   });
 
   describe('before it opens', () => {
-    /** Each request is wrong in everything from its place on, so that only the order decides its answer. */
+    /** Each request fails every check from its place on, so only the order of checks decides the answer. */
     it('checks size, media type, key, agent, status, body, parameters and money in this order', async () => {
       const paused = await world.addListing({ status: 'paused' }, { input_schema: INPUT_SCHEMA });
       const tooLarge = 'x'.repeat(1024 * 1024 + 1);

@@ -1,4 +1,4 @@
-/** POST /v1/agents/{agent_id}/execute: every body that is refused, and what is said of it. */
+/** POST /v1/agents/{agent_id}/execute: every invalid body, and its error message. */
 import { expect } from 'chai';
 import type { World } from '../../harness/edge/api.ts';
 import { newExecutionId } from '../../harness/edge/rows.ts';

@@ -1,4 +1,4 @@
-/** Agents to execute, and a key that may: what the tests of POST /v1/agents/{agent_id}/execute begin with. */
+/** Shared by the tests of POST /v1/agents/{agent_id}/execute: agents to call, and a key for them. */
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
 import type { TestKey } from '../../harness/edge/rows.ts';
 
@@ -20,9 +20,9 @@ export interface Executing {
   key: TestKey;
   /** An agent whose parameters must fit INPUT_SCHEMA. */
   listing: string;
-  /** An agent that takes any parameters. */
+  /** An agent that accepts any parameters. */
   open: string;
-  /** With the key; of `open` unless another agent is named. */
+  /** Executes with the key; calls `open` unless another agent is named. */
   execute(body: unknown, id?: string, headers?: Record<string, string>): Promise<ApiAnswer>;
 }
 

@@ -30,8 +30,8 @@ describe('GET /v1/executions', () => {
       disputed: 'disputed',
       both: 'completed',
     };
-    // 49 of ours and as many of another wallet; every moment is shared by three: what the index does not know yet is
-    // the newest of them, then ids break ties.
+    // 49 executions of this wallet and 49 of another, three at each time. Among the three, those that the index does
+    // not have yet are the newest; then ids break ties.
     const rankOf = (kind: string) => Number(kind !== 'chain' && kind !== 'disputed' && kind !== 'both');
     for (let n = 0; n < 49; n += 1) {
       const kind = kinds[n % kinds.length]!;
@@ -111,7 +111,7 @@ describe('GET /v1/executions', () => {
     const { wallet, apiKey } = await world.addKey();
     const listing = listings[0]!;
     const oldestFirst: string[] = [];
-    // Ids are random, so that they say nothing about the order; only without a place do they decide.
+    // Ids are random and do not follow the order. They decide only for executions without a position.
     const places: [slot: bigint | null, index: bigint | null][] = [];
     for (const slot of [null, 30n, 31n, 32n]) for (const index of [0n, 1n, 2n]) places.push([slot, slot && index]);
     for (const [slot, index] of places) {
@@ -121,7 +121,7 @@ describe('GET /v1/executions', () => {
     oldestFirst.splice(0, 3, ...oldestFirst.slice(0, 3).sort());
     for (let n = 0; n < 6; n += 1) {
       const taken = { created_ms: BigInt(EPOCH * 1000 + n) };
-      // Accepted later, and already indexed: its place is the chain's.
+      // Accepted later, but already indexed: its position on the chain decides.
       if (n === 2)
         await world.addJournal({ execution_id: oldestFirst[5]!, wallet, listing, state: 'settled', ...taken });
       else oldestFirst.push(await world.addJournal({ wallet, listing, state: 'dispatched', ...taken }));

@@ -1,4 +1,4 @@
-/** GET /v1/executions/{execution_id}: what a caller reads at every point of a call. */
+/** GET /v1/executions/{execution_id}: the record at every point of a call. */
 import { expect } from 'chai';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
@@ -9,7 +9,7 @@ const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISO
 const addressUrl = (address: string): string => `https://explorer.solana.com/address/${address}${EXPLORER_QUERY}`;
 const derivedRecord = (id: string): string => addressUrl(findExecution(parseUuid(id)!).toBase58());
 
-/** What a record without any outcome shows. */
+/** The fields of a record without any outcome. */
 const NOTHING = {
   result: null,
   result_hash: null,
@@ -46,7 +46,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     return json;
   }
 
-  /** The fields that every record of this agent has, at this point of its life. */
+  /** The fields that every record of this agent has at this point. */
   const common = (id: string, status: string, cost: number) => ({
     ...NOTHING,
     execution_id: id,
@@ -93,7 +93,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     expect(await read(known)).to.include({ deposit });
   });
 
-  it('shows a payment by x402 that is on its way back as running, at no cost', async () => {
+  it('shows a payment by x402 that is being returned as running, at no cost', async () => {
     const deposit = newAddress();
     const refund = { refund_state: 'pending' as const, error_code: 'agent_paused', error_message: 'Paused' };
     const journal = { wallet: key.wallet, listing, deposit, opened_at: null, ...refund };
@@ -158,7 +158,7 @@ describe('GET /v1/executions/{execution_id}', () => {
       return json.executions.some((row: { execution_id: string }) => row.execution_id === id);
     };
     expect([await listed('running'), await listed('failed')]).to.deep.equal([true, false]);
-    // The index may see the refund before the journal does.
+    // The index can have the refund before the journal.
     const refunded = { status: 'refunded' as const, reason: 1n, result_hash: null, creator_amount: 0n };
     await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
     expect(await read(id)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });

@@ -1,4 +1,4 @@
-/** What answers say about themselves: who may keep them and for how long, and which pages may read them. */
+/** Headers of answers: caching, and the origins that may read them. */
 import { expect } from 'chai';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
@@ -33,7 +33,7 @@ describe('headers', () => {
       expect(first.status).to.equal(200);
       expect(first.headers.get('cache-control')).to.equal(cacheControl);
       const etag = first.headers.get('etag')!;
-      // A result is named by its hash already.
+      // The ETag of a result is its hash.
       expect(etag).to.match(name === 'a result' ? /^"sha256:[0-9a-f]{64}"$/ : /^"[\w-]{27}"$/);
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
         const again = await world.call(path(), { headers: { 'if-none-match': known } });

@@ -1,4 +1,4 @@
-/** What holds for every route: request ids, one error shape, methods, unknown paths, broken HTTP; and /health. */
+/** Rules for every route: request ids, one error format, methods, unknown paths, broken HTTP; and /health. */
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
@@ -11,7 +11,7 @@ interface RawAnswer {
   body: string;
 }
 
-/** Sends bytes as they are and reads until the server closes. */
+/** Sends raw bytes, and reads until the server closes. */
 function sendRaw(port: number, request: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
@@ -189,7 +189,7 @@ describe('GET /health and GET /ready', () => {
   const EXPECTED = { advice: [] as string[], environment: 'test', executions_in_flight: 3 };
 
   async function notReady(problems: string[]): Promise<void> {
-    // The chain is asked again.
+    // After 2 s the chain is read again.
     world.state.nowMs += 2_000;
     const { status, json } = await world.get('/ready');
     expect([status, json.status, json.problems]).to.deep.equal([503, 'not_ready', problems]);
@@ -197,7 +197,7 @@ describe('GET /health and GET /ready', () => {
     expect([health.status, health.json.status]).to.deep.equal([200, 'ok']);
   }
 
-  it('are healthy for a process that answers, and not ready before the first look of the indexer', async () => {
+  it("are healthy for a process that answers, and not ready before the indexer's first check", async () => {
     const { status, json } = await world.get('/ready');
     expect(status).to.equal(503);
     const indexer = { slot: null, lag_ms: null };
@@ -208,7 +208,7 @@ describe('GET /health and GET /ready', () => {
     expect(health.json).to.include({ status: 'ok', environment: 'test' });
   });
 
-  it('are ready while the indexer looks, the chain answers and the gate is open', async () => {
+  it('are ready while the indexer makes its checks, the chain answers and the gate is open', async () => {
     await look(77n, world.state.nowMs - 1_500);
     const { status, json } = await world.get('/ready');
     expect(status).to.equal(200);
@@ -216,7 +216,7 @@ describe('GET /health and GET /ready', () => {
     expect(json).to.deep.equal({ status: 'ready', problems: [], indexer, ...EXPECTED });
   });
 
-  it('are not ready when the indexer has not looked for more than 30 s', async () => {
+  it('are not ready when the indexer has made no check for more than 30 s', async () => {
     await look(77n, world.state.nowMs - 30_000);
     expect((await world.get('/ready')).status).to.equal(200);
     await look(77n, world.state.nowMs - 28_001);
@@ -247,7 +247,7 @@ describe('GET /health and GET /ready', () => {
     expect((await world.get('/ready')).status).to.equal(200);
   });
 
-  it('name the action a person must take when a problem does not end alone', async () => {
+  it('name the action a person must take when a problem does not end without help', async () => {
     Object.assign(world.state, { obstacles: ['fees_low'], advice: ['Send 1 SOL.'] });
     world.state.nowMs += 2_000;
     expect((await world.get('/ready')).json).to.deep.include({ problems: ['fees_low'], advice: ['Send 1 SOL.'] });

@@ -1,4 +1,4 @@
-/** What a key may do beyond being good: scopes, its own end, the addresses it may be used from, and who may choose them. */
+/** Restrictions of valid keys: scopes, an expiry, allowed addresses, and who can set them. */
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -33,7 +33,7 @@ describe('restrictions of keys', () => {
     return createManagementClient({ baseUrl: world.url, session: token });
   }
 
-  /** A key whose grant is on-chain, not yet registered. */
+  /** A key whose grant is on-chain, but not yet registered. */
   function grantedKey(): TestKey {
     const apiKey = createApiKey('test');
     const keyHash = hashApiKey(apiKey);
@@ -103,7 +103,7 @@ describe('restrictions of keys', () => {
     for (const from of ['203.0.113.9', '10.0.0.1, 203.0.113.255', '2001:db8:1::5', '::ffff:198.51.100.7']) {
       expect(await codeOf(read(key, from)), from).to.equal('200');
     }
-    // What a client writes into the header itself stands before what our proxy appends.
+    // An address that the client writes into the header precedes the one that our proxy appends.
     for (const from of ['203.0.114.1', '203.0.113.9, 192.0.2.1', '2001:db9::1', '198.51.100.8', undefined, 'garbage']) {
       expect(await codeOf(read(key, from)), from).to.equal('403 address_not_allowed');
     }

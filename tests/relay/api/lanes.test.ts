@@ -1,4 +1,4 @@
-/** Large requests of those who have paid, while the thread for strangers is busy. */
+/** Large requests of wallets that have paid, while the thread for strangers is busy. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
@@ -19,11 +19,11 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
   });
   after(() => world.stop());
 
-  it('of a wallet that has paid is read at once; one of a wallet that has not waits with those of strangers', async () => {
+  it('of a wallet that has paid is read at once, that of another wallet waits with those of strangers', async () => {
     const listing = await world.addListing();
     const [paying, fresh] = [await world.addKey(), await world.addKey()];
     await world.addRecord({ caller: paying.wallet, listing });
-    // Refunded calls are not paid for.
+    // Refunded calls do not count as paid.
     await world.addRecord({ caller: fresh.wallet, listing, status: 'refunded', result_hash: null });
     const body = { task: 'x'.repeat(25_000), parameters: {} };
     const execute = (key: string) => world.post(`/v1/agents/${listing}/execute`, { ...body, async: true }, { key });
@@ -48,7 +48,7 @@ describe(`a large request ${onPostgres ? 'on PostgreSQL' : ''}`, function () {
   it('by the signature of a wallet that has paid is checked at once', async () => {
     const wallet = Keypair.generate();
     const caller = wallet.publicKey.toBase58();
-    // Longer than what is compiled outside of threads.
+    // A schema too long to be compiled outside of threads.
     const text = { type: 'string', pattern: '^[a-z]+$', description: 'words '.repeat(50) };
     const listing = await world.addListing({}, { input_schema: { type: 'object', properties: { text } } });
     await world.addRecord({ caller, listing });

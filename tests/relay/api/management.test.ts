@@ -1,4 +1,4 @@
-/** /trpc through the SDK's own client: sessions of wallets, keys, the deployment's facts and the Test Execution tool. */
+/** /trpc through the SDK's client: sessions of wallets, keys, the deployment's settings and the Test Execution tool. */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
@@ -26,7 +26,7 @@ describe('/trpc', () => {
 
   const { anonymous, sign, signIn } = sessionsOf(() => world);
 
-  /** A key whose grant is on-chain and in the index, not yet registered. */
+  /** A key whose grant is on-chain and in the index, but not yet registered. */
   async function grantedKey(wallet = newAddress()) {
     const apiKey = createApiKey('test');
     const keyHash = hashApiKey(apiKey);
@@ -39,7 +39,7 @@ describe('/trpc', () => {
     anonymous().call('keys.register', { wallet: key.wallet, key_hash: key.keyHash, name });
 
   describe('config.get', () => {
-    it('returns from the chain what a client needs', async () => {
+    it("returns the chain's settings that a client needs", async () => {
       expect(await anonymous().call('config.get')).to.deep.equal({
         environment: 'test',
         program_id: PROGRAM_ID.toBase58(),
@@ -77,7 +77,7 @@ describe('/trpc', () => {
     const others = { disputeWindowSeconds: null, refundGraceSeconds: null, maxTimeoutSeconds: null };
     const same = { ...nothing, ...others, exposureMultiple: null, adminDelaySeconds: null };
     const [address, key] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
-    /** Proposed at EPOCH. */
+    /** A change proposed at EPOCH. */
     const waiting = (changeId: bigint, dueIn: number, details: Partial<ConfigChange>): FoundChange => ({
       address,
       fields: {
@@ -94,7 +94,7 @@ describe('/trpc', () => {
       world.state.changes = [];
     });
 
-    it('shows everybody what would change, from when, and who can stop it', async () => {
+    it('shows everybody the changed settings, their due time, and the wallets that can stop the change', async () => {
       const tiers = [{ maxPrice: 20_000_000n, deposit: 100_000n }];
       const settings = { ...same, feeBps: 50, minPrice: 20_000n, disputeBondLamports: 1n, exposureMultiple: 0, tiers };
       world.state.changes = [
@@ -142,7 +142,7 @@ describe('/trpc', () => {
       });
     });
 
-    it('asks the node once in 4 s, and returns 503 while it does not answer', async () => {
+    it('reads the node once in 4 s, and returns 503 while the node does not answer', async () => {
       world.state.nowMs += 10_000;
       expect((await anonymous().call('config.changes')).changes).to.deep.equal([]);
       world.state.changes = [waiting(1n, 1, {})];
@@ -310,7 +310,7 @@ describe('/trpc', () => {
       expect(world.state.revoked).to.deep.equal([`${key.wallet}:${key.keyId}`]);
       expect(await refusal(rest.listExecutions())).to.include({ status: 401, code: 'unauthorized' });
       expect((await session.call('keys.list')).keys[0]).to.include({ revoked: true });
-      // The grant may live on for a moment on-chain; that must not bring the key back.
+      // The grant can remain active on-chain for a moment; that must not restore the key.
       expect(await refusal(register(key))).to.include({ status: 400 });
     });
 

@@ -1,4 +1,4 @@
-/** POST /v1/metadata: the exact bytes that a listing commits to, and nothing that could harm those who read them. */
+/** POST /v1/metadata: stores the exact bytes that a listing commits to, and rejects content that could harm readers. */
 import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -26,7 +26,7 @@ describe('POST /v1/metadata', () => {
     (await world.ledger.selectFrom(table).where('metadata_hash', '=', hash).select('metadata_hash').execute()).length >
     0;
   const isStored = async (hash: string) => (await isIn('metadata', hash)) || (await isIn('pending_metadata', hash));
-  /** A session's token for a new wallet. */
+  /** Signs in a new wallet and returns the session's token. */
   async function signIn(wallet = Keypair.generate()): Promise<string> {
     const address = wallet.publicKey.toBase58();
     const { message } = await world.deps.sessions.challenge(address, world.url);
@@ -252,7 +252,7 @@ describe('POST /v1/metadata', () => {
     });
 
     const documentOf = (name: string) => encodeMetadata(metadataOf({ name }));
-    /** A document that came at this time and waits for its listing. */
+    /** A document received at this time that no listing has named yet. */
     async function addPending(
       bytes: Uint8Array,
       received: number,
@@ -348,7 +348,7 @@ describe('POST /v1/metadata', () => {
       expect(Number(count)).to.equal(500);
     });
 
-    it('of unknown wallets make room for each other, first those of the address with the most', async () => {
+    it('of unknown wallets evict each other, first those of the address with the most', async () => {
       const now = world.state.nowMs;
       const rows = Array.from({ length: 5_000 }, (_, n) => ({
         metadata_hash: `flood ${n}`,
@@ -393,7 +393,7 @@ describe('POST /v1/metadata', () => {
       };
       try {
         await send('of another', '203.0.113.7');
-        // One network of IPv6, however many addresses it has; it has seen the other's document.
+        // All addresses of one IPv6 network count as one. It also uploads a document of another network.
         await send('of another', '2001:db8:0:1::ffff');
         for (let n = 0; n <= 20; n += 1) await send(`stranger's ${n}`, `2001:db8:0:1::${n + 1}`);
         expect(await networksOf('of another')).to.deep.equal(['203.0.113.7']);

@@ -1,4 +1,7 @@
-/** Numbers that a double cannot carry: refused with their path, because a changed one would be paid for. */
+/**
+ * Numbers that a double cannot represent are refused with their path, because the caller would pay for a changed
+ * number.
+ */
 import { expect } from 'chai';
 import { type JsonError, parseJson } from '../../../app/relay/json.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
@@ -57,7 +60,7 @@ describe('numbers in requests', () => {
       } catch (error) {
         expect(item, String(error)).to.equal('1e');
       }
-      // Own processor time, so that a busy machine does not matter; a walk that is not linear takes minutes.
+      // Processor time of this process, independent of a busy machine. A non-linear walk takes minutes.
       expect(process.cpuUsage(begun).user / 1_000).to.be.lessThan(5_000);
     }
   });

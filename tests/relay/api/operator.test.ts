@@ -1,4 +1,4 @@
-/** What the admin is shown of the relay's operation. */
+/** The state of the relay's operation, as the admin sees it. */
 import { expect } from 'chai';
 import { ADMIN, CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -47,7 +47,7 @@ describe('operation.state', () => {
     });
   });
 
-  it('sums what is lent, burnt, waiting and disputed', async () => {
+  it('sums everything that is lent, burnt, waiting and disputed', async () => {
     const listing = await world.addListing();
     const row = { wallet: newAddress(), listing };
     const lent = { record_lent: 2_000_000n, escrow_lent: 2_039_280n };
@@ -111,7 +111,7 @@ describe('operation.state', () => {
     expect(open_disputes).to.equal(2);
   });
 
-  it('reports what is known here while the node does not answer', async () => {
+  it('reports the state of the ledger while the node does not answer', async () => {
     const other = newAddress();
     await world.addConfig(ADMIN.publicKey.toBase58(), [address, other]);
     world.state.chainAnswers = false;

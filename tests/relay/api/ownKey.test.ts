@@ -1,4 +1,4 @@
-/** GET /v1/key at the edge: what each limit leaves, whose period has ended, and what the gas balance pays. */
+/** GET /v1/key: the amount that each limit leaves, ended periods, and whether the gas balance suffices. */
 import { expect } from 'chai';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -21,7 +21,7 @@ describe('GET /v1/key', () => {
     return answer;
   }
 
-  it('names the smallest of all limits as what a call may cost', async () => {
+  it('names the smallest of all limits as the most that a call can cost', async () => {
     const payable = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json.payable_usdc;
     expect(await payable({})).to.equal(10);
     expect(await payable({ perExecutionMax: 1n })).to.equal(0.000001);
@@ -29,7 +29,7 @@ describe('GET /v1/key', () => {
     expect(await payable({ totalSpent: 99_000_000n })).to.equal(1);
     expect(await payable({}, { balance: 3_000_000n })).to.equal(3);
     expect(await payable({}, { allowance: 0n })).to.equal(0);
-    // Lowered below what was spent already.
+    // The limit was lowered below the amount already spent.
     expect(await payable({ totalMax: 1n, totalSpent: 2n })).to.equal(0);
   });
 
@@ -41,7 +41,7 @@ describe('GET /v1/key', () => {
     expect(json.renews_at).to.equal(new Date((EPOCH + 100) * 1000).toISOString());
   });
 
-  it('says if the gas balance pays the fees of a call, down to the lamport', async () => {
+  it('reports whether the gas balance pays the fees of a call, down to the lamport', async () => {
     const gas = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json.gas;
     const least = 890_880n + 11_250n;
     expect(await gas({}, { tank: least })).to.include({ next_call_lamports: 11_250, pays_next_call: true });

@@ -1,4 +1,4 @@
-/** Sessions of pages: what a wallet signs, the cookie that it gets for it, how long that lasts, and whose pages may use it. */
+/** Sessions of pages: the signed message, the cookie, its lifetime, and the pages that can use it. */
 import { parseSignInMessageText } from '@solana/wallet-standard-util';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -119,7 +119,7 @@ describe("a page's session", () => {
       expect(setCookie.split('; ')).to.include.members(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']);
       expect(cookie).to.match(/^__Host-session=[\w-]{43}$/);
       expect((await secure.call('/trpc/keys.list', { headers: { cookie } })).status).to.equal(200);
-      // A neighbouring host could plant one of this name.
+      // A neighbouring host could plant a cookie without the prefix.
       const plain = cookie.replace('__Host-', '');
       expect((await secure.call('/trpc/keys.list', { headers: { cookie: plain } })).status).to.equal(401);
       await secure.stop();
@@ -139,7 +139,7 @@ describe("a page's session", () => {
       expect(await sessionBy(cookie)).to.deep.equal(nobody);
     });
 
-    it('is not extended by a question about its state', async () => {
+    it('is not extended by a request for its state', async () => {
       const { cookie } = await signInByCookie(Keypair.generate());
       world.state.nowMs += 14 * MINUTE_MS;
       expect((await sessionBy(cookie)).expires_at).to.equal(soon(MINUTE_MS));
@@ -157,7 +157,7 @@ describe("a page's session", () => {
       expect((await signOut()).json.result.data).to.deep.equal({ signed_out: false });
     });
 
-    it('stays when auth.signOut ends the token beside it, which needs no page', async () => {
+    it('remains when auth.signOut ends a token sent with it, which needs no page', async () => {
       const wallet = Keypair.generate();
       const { cookie } = await signInByCookie(wallet);
       const { token } = await signIn(wallet);
@@ -168,7 +168,7 @@ describe("a page's session", () => {
       expect((await world.call('/trpc/keys.list', { headers: { cookie } })).status).to.equal(200);
     });
 
-    it('is ignored beside a token, and neither is accepted in place of the other', async () => {
+    it('is ignored next to a token, and neither is accepted in place of the other', async () => {
       const [one, other] = [Keypair.generate(), Keypair.generate()];
       const { cookie } = await signInByCookie(one);
       const { token } = await signIn(other);
@@ -272,7 +272,7 @@ describe('sessions of two relays on one ledger', () => {
   });
   const stored = () => world.ledger.selectFrom('sessions').selectAll().execute();
 
-  /** A relay beside the world's, as after a restart too: it remembers nothing. */
+  /** Another relay, or this one after a restart: it has no session in memory. */
   const neighbour = () => createSessions(world.deps);
   async function answerTo(sessions: Sessions) {
     const { message } = await sessions.challenge(address, world.url);
@@ -323,13 +323,13 @@ describe('sessions of two relays on one ledger', () => {
     expect(await expires()).to.equal(before + 60_000n);
   });
 
-  it('of strangers make room for each other, first those of the address with the most, and never displace others', async () => {
+  it('of strangers evict each other, first those of the address with the most, and never evict others', async () => {
     const strangers = 10_000;
     const future = BigInt(world.state.nowMs + 600_000);
     const row = (digest: string, network: string, is_known: bigint) => {
       return { digest, kind: 'token' as const, wallet: digest, network, is_known, expires_ms: future, ends_ms: future };
     };
-    // All of them end later than those of the test.
+    // They all expire later than the sessions of the test.
     const flood = Array.from({ length: strangers - 1 }, (_, n) =>
       row(`stranger ${n}`, n < 6_000 ? 'most' : 'fewer', 0n),
     );
@@ -351,7 +351,7 @@ describe('sessions of two relays on one ledger', () => {
     for (const { token } of [first, second]) expect(await neighbour().ofToken(token)).to.include({ wallet: address });
   });
 
-  it("of wallets that have paid, of creators and of the admin are no strangers'", async () => {
+  it('of wallets that have paid, of creators and of the admin do not count as strangers', async () => {
     const signIn = async () => {
       await neighbour().verify(await answerTo(neighbour()), 'a network');
       return (await stored())

@@ -1,4 +1,4 @@
-/** Many requests at once on one connection: a few are served, more than that close it, and nothing of them is kept. */
+/** Many requests at once on one connection: a few are served, and more close the connection and are dropped. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -32,7 +32,7 @@ describe('pipelined requests', () => {
     return { socket, isClosed: () => socket.closed };
   }
 
-  it('are served in their order, again and again, if they are few', async () => {
+  it('are served in order, repeatedly, if they are few', async () => {
     const { socket } = await open();
     let text = '';
     socket.on('data', (chunk) => {

@@ -1,4 +1,4 @@
-/** Requests are limited per address; those of wallets that have paid or have a listing never are. */
+/** Requests are limited per address. Those of wallets that have paid or have a listing are not. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { type ApiAnswer, EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
-/** A rate of one, so that no machine is too slow to exceed it, and so many beyond it in ten seconds. */
+/** A rate of one a second, which any machine can exceed. MANY is more than ten seconds allow. */
 const BURST = 6;
 const MANY = 40;
 
@@ -45,12 +45,12 @@ describe('the limit for requests without a key', () => {
     expect(ErrorBody.parse(refused.json).error).to.include({ code: 'rate_limited', execution_id: null, details: null });
     expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 10);
     expect(refused.headers.get('cache-control')).to.equal('no-store');
-    // A page of another origin may read why.
+    // A page of another origin can read the reason.
     expect(refused.headers.get('access-control-allow-origin')).to.equal('*');
     expect((await send(newClient(), '/v1/agents')).status).to.equal(200);
   });
 
-  it('is also that of work in threads: a wallet that has paid has its own, all others that of their address', async () => {
+  it('also limits work in threads: a paying wallet has its own limit, others share that of their address', async () => {
     const { wallet } = await world.addKey();
     await world.addRecord({ caller: wallet, listing: await world.addListing() });
     const ask = (from: string, of: string | null) => {
@@ -102,7 +102,7 @@ describe('the limit for requests without a key', () => {
     expect(countOf(await sendMany(client, '/v1/executions', { key }), 200)).to.equal(MANY);
     expect(countOf(await sendMany(client, '/nowhere', { key }), 404)).to.equal(MANY);
     expect(countOf(await sendMany(client, '/trpc/config.get', { key }), 200)).to.equal(MANY);
-    // A wrong request by a good key is not counted either.
+    // An invalid request with a valid key does not count either.
     expect(countOf(await sendMany(client, '/v1/executions?limit=x', { key }), 400)).to.equal(MANY);
     expect((await send(client, '/v1/agents')).status).to.equal(200);
   });

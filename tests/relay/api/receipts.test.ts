@@ -1,4 +1,4 @@
-/** GET /v1/executions/{execution_id}/receipt: for whom there is one, and what is in it. */
+/** GET /v1/executions/{execution_id}/receipt: when it exists, and its content. */
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -34,7 +34,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
   const read = (id: string, apiKey = key.apiKey) => world.get(`/v1/executions/${id}/receipt`, apiKey);
   const request_hash = Buffer.from(requestHash(REQUEST.task, REQUEST.parameters)).toString('hex');
 
-  /** The journal's row and the index's, of one execution; `changes` of the latter, null for none. */
+  /** Adds an execution to journal and index. `changes` apply to the index's row; null adds none. */
   async function addExecution(state: 'settled' | 'verified' | 'refunded', changes: Partial<ExecutionRow> | null) {
     const execution_id = newExecutionId();
     const transactions = { open_signature: newTransaction(), settle_signature: newTransaction() };
@@ -132,7 +132,7 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     }
   });
 
-  it('returns 409 not_settled, and says whether the execution may still settle', async () => {
+  it('returns 409 not_settled, and says whether the execution can still settle', async () => {
     const running = await addExecution('verified', null);
     await world.addResult(running.execution_id, 'Rome', { signature });
     const failed = await addExecution('refunded', { status: 'refunded', result_hash: null });

@@ -1,7 +1,6 @@
 /**
- * What a repeated call is answered, in every state of the first: execute by its Idempotency-Key, start by its
- * execution_id, with an API key or with the wallet's signature, synchronous and asynchronous. The rows are the test's,
- * what is said of them the engine's own.
+ * The answer to a repeated call in every state of the first: execute by Idempotency-Key and start by execution_id, with
+ * an API key or a signature, synchronous and asynchronous. The test writes the rows; the real engine answers.
  */
 import { createHash } from 'node:crypto';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -28,7 +27,7 @@ const WAIT = [409, 'request_in_progress'] as const;
 const PENDING = [200, 'pending'] as const;
 const COMPLETED = [200, 'completed'] as const;
 const REFUNDED = [500, 'execution_failed'] as const;
-/** As if it had never come before. */
+/** Runs as if it were the first call. */
 const RUN = 'run';
 type Expected = readonly [number, string] | typeof RUN;
 
@@ -106,7 +105,7 @@ describe('a repeated call', () => {
   });
   after(() => world.stop());
 
-  /** A call that has come before, and how to make it again. */
+  /** A call that was made before, and a function that repeats it. */
   interface Call {
     executionId: string;
     again: (changes?: Record<string, unknown>) => Promise<ApiAnswer>;

@@ -1,4 +1,4 @@
-/** GET /results/{execution_id}/{token}: the exact bytes, for those who have the address. */
+/** GET /results/{execution_id}/{token}: the exact bytes, for everyone who has the address. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';

@@ -1,4 +1,4 @@
-/** GET / and GET /idl.json: what leads a stranger to everything else. */
+/** GET / and GET /idl.json: the entry points to all other addresses. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -169,7 +169,7 @@ describe('schemas', () => {
     const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`n${n}`, 1]));
     const text = 'x'.repeat(900_000);
     const ab = 'abbabaaabbaba'.repeat(20_000);
-    /** The schema asked 4,800 times of one value. */
+    /** A schema that is applied 4,800 times to one value. */
     const again = (schema: unknown) => {
       const all = (count: number, name: string) => ({ allOf: times(count, { $ref: `#/$defs/${name}` }) });
       return ofA(all(24, 'some'), { $defs: { some: all(200, 'one'), one: schema } });
@@ -202,7 +202,7 @@ describe('schemas', () => {
       expect(await messageOf('x')).to.equal(undefined);
     });
 
-    it('hold up nobody who pays, whatever strangers have checked', async () => {
+    it('do not delay paying callers, whatever strangers have checked', async () => {
       const hostile = createParameterCheck(again({ maxLength: 1_000_000 }));
       const honest = createParameterCheck(ofA({ type: 'string', maxLength: 1_000_000 }));
       const parameters = JSON.stringify({ a: text });
@@ -243,7 +243,7 @@ describe('schemas', () => {
     });
   });
 
-  it('compile, check any value and end, when they were accepted', async function () {
+  it('are compiled, check any value and end, once they were accepted', async function () {
     this.timeout(600_000);
     const name = fc.constantFrom('a', 'b', '$ref', 'type', '__x');
     const leaf = fc.oneof(
@@ -297,11 +297,11 @@ describe('schemas', () => {
         schema,
         fc.dictionary(name, fc.jsonValue()),
         async (properties, x, y, parameters) => {
-          // Most circles are cut, or little else would be generated.
+          // Most cycles are removed; otherwise few generated schemas would be valid.
           const apart = (one: unknown) =>
             JSON.parse(JSON.stringify(one, (key, value) => (key === '$ref' ? undefined : value)));
           const whole = { type: 'object', properties, $defs: { x: apart(x), y: apart(y) } };
-          // What is refused is drawn again: 40 that are accepted are checked, whatever the draw.
+          // Refused schemas are drawn again, so 40 accepted ones are always checked.
           fc.pre(findInputSchemaFaults(whole, 's').length === 0);
           const check = compileParameterCheck(whole);
           for (const { path, message } of check(parameters))

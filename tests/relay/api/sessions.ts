@@ -1,4 +1,4 @@
-/** A wallet at /trpc: anonymous, signed in, refused. */
+/** Calls /trpc anonymously or as a signed-in wallet, and expects refusals. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -18,7 +18,7 @@ export async function refusal(call: Promise<unknown>): Promise<MarketplaceError>
   return error;
 }
 
-/** POST under a Host of the test's choice, which `fetch` would not send. */
+/** Posts with any Host header, which `fetch` would not send. */
 export async function postTo(
   { port }: World,
   host: string,
@@ -34,7 +34,7 @@ export async function postTo(
   return { status: answer.statusCode ?? 0, json: JSON.parse(await text(answer)) };
 }
 
-/** Ways of a test to /trpc of this world. */
+/** Helpers for /trpc of this world. */
 export function sessionsOf(world: () => World) {
   const anonymous = () => createManagementClient({ baseUrl: world().url });
   const sign = (wallet: Keypair, message: string): string =>
@@ -48,7 +48,7 @@ export function sessionsOf(world: () => World) {
     return { ...createManagementClient({ baseUrl: world().url, session: token }), token };
   }
 
-  /** Signs in as a page does. `origin` is the page's; the cookie is what the browser would send back. */
+  /** Signs in as a page does. `origin` is the page's; `cookie` is the value that the browser sends back. */
   async function signInByCookie(wallet: Keypair, origin = world().deps.baseUrl()) {
     const address = wallet.publicKey.toBase58();
     const { message } = await anonymous().call('auth.challenge', { wallet: address });

@@ -1,4 +1,4 @@
-/** Clients that are slow on purpose: each is dropped, costs no more than a connection until then, and holds nobody up. */
+/** Deliberately slow clients: each is disconnected, costs only a connection until then, and delays nobody. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -35,7 +35,7 @@ describe('slow clients', function () {
     await world.stop();
   });
 
-  /** Lets `behave` use a connection until the server ends it. */
+  /** Lets `behave` use a connection until the server closes it. */
   async function untilDropped(behave: (socket: Socket) => void): Promise<Dropped> {
     const begun = performance.now();
     const socket = connect(port, '127.0.0.1', () => behave(socket));
@@ -50,7 +50,7 @@ describe('slow clients', function () {
     return { text, bytes, afterMs: performance.now() - begun };
   }
 
-  /** One byte at a time, for ever. */
+  /** Writes one byte at a time, endlessly. */
   function drip(socket: Socket, text: string): void {
     let sent = 0;
     const timer = setInterval(() => socket.write(text[sent++ % text.length]!), 40);
@@ -92,7 +92,7 @@ describe('slow clients', function () {
     const dropped = await untilDropped((socket) => {
       socket.write(`GET /results/${id}/${token} HTTP/1.1\r\nHost: x\r\n\r\n`);
       socket.pause();
-      // What the kernel holds of it is read at the end, to hear of the close.
+      // Reads the rest from the kernel's buffer at the end, to detect the close.
       setTimeout(() => socket.resume(), 3_000);
     });
     expect(dropped.text).to.match(/^HTTP\/1\.1 200 OK/);

@@ -1,4 +1,4 @@
-/** GET /v1/statements/daily and /spend: their sums equal those of the executions, to the unit. */
+/** GET /v1/statements/daily and /spend: their sums equal those of the executions, to the base unit. */
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
@@ -11,7 +11,7 @@ const DAY = 86_400;
 /** Midnight before EPOCH. */
 const FIRST = Math.floor(EPOCH / DAY) * DAY;
 const dayOf = (seconds: number) => new Date(seconds * 1_000).toISOString().slice(0, 10);
-/** More than a batch, over three days, and one more on each side. */
+/** More than a batch, spread over three days, with one more before and one after. */
 const ENDS = 2_500;
 const SPREAD = 3 * DAY;
 
@@ -48,7 +48,7 @@ describe('GET /v1/statements/daily', () => {
         platform_amount: fee,
         creator_amount: fee === 0n ? 0n : price - fee,
         dispute_count: status === 'disputed' ? 1n : 0n,
-        // Many end in the same second, and both midnights are hit.
+        // Many end in the same second, and some exactly at midnight.
         settled_at: status === 'open' ? null : BigInt(FIRST + Math.floor((number * SPREAD) / (ENDS - 5) / 600) * 600),
       });
     }
@@ -77,7 +77,7 @@ describe('GET /v1/statements/daily', () => {
   });
   after(() => world.stop());
 
-  /** The same figures, added up row by row. */
+  /** The same figures, summed row by row. */
   function expected(first: number, days: number) {
     const within = rows.filter(({ status, settled_at }) => {
       const at = Number(settled_at ?? 0n);
@@ -137,12 +137,12 @@ describe('GET /v1/statements/daily', () => {
     expect([json.days.length, json.from, json.to]).to.deep.equal([30, dayOf(FIRST - 27 * DAY), dayOf(FIRST + 2 * DAY)]);
   });
 
-  it("shows a wallet without executions zeros, and nothing of another's", async () => {
+  it('shows zeros for a wallet without executions, and nothing of another wallet', async () => {
     const { json } = await world.get(`/v1/statements/daily?role=creator&${range}`, caller.apiKey);
     expect(Object.values(json.total)).to.deep.equal(Object.keys(json.total).map(() => 0));
   });
 
-  it('has what each key paid to each agent, whose sums are those of the days', async () => {
+  it('has the sums that each key paid to each agent, equal to those of the days', async () => {
     const sums = new Map<string, { executions: number; paid: bigint; refunded: bigint }>();
     for (const { status, settled_at, key_id, listing, price } of rows) {
       const at = Number(settled_at ?? 0n);
@@ -184,7 +184,7 @@ describe('GET /v1/statements/daily', () => {
     expect((await world.get('/v1/statements/spend?from=2026-01-01&to=2026-04-03', caller.apiKey)).status).to.equal(400);
   });
 
-  it('is CSV by key and agent too, in which a name is never a formula', async () => {
+  it('is also CSV by key and agent, in which a name is never a formula', async () => {
     const named = { name: '=1+"1", x' };
     await world.ledger.updateTable('api_keys').set(named).where('key_id', '=', caller.keyId).execute();
     const { headers, text } = await world.get(`/v1/statements/spend?format=csv&${range}`, caller.apiKey);
@@ -197,7 +197,7 @@ describe('GET /v1/statements/daily', () => {
     expect(lines.filter((line) => line.startsWith(`${dayOf(FIRST)},,,`))).to.have.length(2);
   });
 
-  it('rejects: more than 92 days, an end before the beginning, and what is no day', async () => {
+  it('rejects: more than 92 days, an end before the beginning, and invalid dates', async () => {
     const ask = async (query: string) => (await world.get(`/v1/statements/daily?${query}`, caller.apiKey)).status;
     expect(await ask('from=2026-01-01&to=2026-04-02')).to.equal(200);
     for (const query of ['from=2026-01-01&to=2026-04-03', 'from=2026-01-02&to=2026-01-01', 'from=2026-02-30', 'role=x'])

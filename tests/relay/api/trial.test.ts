@@ -1,4 +1,4 @@
-/** /trpc/listings.test: one synthetic execution of a creator's server, and a finding for each thing that can be wrong. */
+/** /trpc/listings.test: one test call of a creator's server, with a finding for each possible fault. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +31,9 @@ describe('listings.test', () => {
   const signingKey = generateSigningKey();
   const signing_key = signingKeyAddress(signingKey);
 
-  /** A creator's server for one test, and the hash of a document that names it, posted by the session. */
+  /**
+   * Runs a creator's server for one test. The session uploads a document that names it; `use` gets the document's hash.
+   */
   async function withCreator<T>(
     handler: RequestListener,
     token: string | undefined,
@@ -50,7 +52,7 @@ describe('listings.test', () => {
     }
   }
 
-  /** Answers as a creator would, with some fields changed. */
+  /** Answers as a good creator would, with some fields changed. */
   function answering(changes: Record<string, unknown>): RequestListener {
     return async (request, response) => {
       const chunks: Buffer[] = [];
@@ -81,7 +83,7 @@ describe('listings.test', () => {
     for (const check of checks) expect(check.ok, check.detail).to.equal(true);
   });
 
-  it('makes every check of the conformance test if asked', async () => {
+  it('runs every check of the conformance test if asked', async () => {
     const verify = { directoryUrl: `${world.url}${KEY_DIRECTORY_PATH}` };
     const handler = createExecutionHandler({ signingKey, verify, execute: ({ task }) => ({ result: task }) });
     const { ok, checks } = await run(handler, { full: true });
@@ -91,7 +93,7 @@ describe('listings.test', () => {
       if (name !== 'metadata') expect([sent, received].join(' ')).to.match(/^POST http[\s\S]* HTTP \d/);
     }
     expect(ok).to.equal(true);
-    // One that accepts everything would be paid all the same.
+    // A server that accepts everything would still be paid.
     const careless = await run(answering({}), { full: true });
     expect(careless.ok).to.equal(true);
     const failed = careless.checks.filter((check) => !check.ok).map(({ name }) => name);
@@ -141,7 +143,7 @@ describe('listings.test', () => {
   for (const [name, handler, check, says] of FAULTS) {
     it(`detects ${name}`, async () => {
       const { ok, checks, answer } = await run(handler);
-      // The answer is shown as it came.
+      // The answer is shown unchanged.
       if (name === 'no JSON') expect(answer).to.equal('<html>');
       if (check === 'reachable') expect(answer).to.equal('no model');
       const last = checks.at(-1)!;
@@ -153,7 +155,7 @@ describe('listings.test', () => {
   }
 
   const good = () => createExecutionHandler({ signingKey, execute: () => ({ result: 'r' }) });
-  /** Counts what reaches the creator. */
+  /** Counts the requests that reach the creator. */
   function counting(handler: RequestListener): { calls: () => number; handler: RequestListener } {
     let calls = 0;
     return {
@@ -167,7 +169,7 @@ describe('listings.test', () => {
   const checksOf = (answer: { checks: { name: string; ok: boolean }[] }) =>
     answer.checks.map(({ name, ok }) => `${name} ${ok}`);
 
-  it('does not call an endpoint for a stranger, whether listed or not, whoever posted the bytes', async () => {
+  it('does not call an endpoint for a stranger, whether listed or not, whoever uploaded the description', async () => {
     const owner = await signIn(Keypair.generate());
     const stranger = await signIn(Keypair.generate());
     const { calls, handler } = counting(good());
@@ -184,7 +186,7 @@ describe('listings.test', () => {
     });
   });
 
-  it('shows a passed test as the example, only if asked, and only the one of the creator of the listing', async () => {
+  it("shows a passed test as the example, only if asked, and only that of the listing's creator", async () => {
     const wallet = Keypair.generate();
     const [owner, stranger] = [await signIn(wallet), await signIn(Keypair.generate())];
     const result = `${'é'.repeat(4_000)}!`;
@@ -201,7 +203,7 @@ describe('listings.test', () => {
       await owner.call('listings.test', { ...test, publish: true });
       const shown = { task: test.task, parameters: { n: 1 }, result: 'é'.repeat(4_000), is_cut: true };
       expect(await exampleOf()).to.deep.equal({ ...shown, tested_at: new Date(EPOCH * 1_000).toISOString() });
-      // Only its own wallet withdraws it, and a test shows another.
+      // Only its own wallet withdraws an example. A new test shows another.
       expect(await stranger.call('listings.withdrawExample', { metadata_hash })).to.deep.equal({ withdrawn: true });
       expect(await exampleOf()).to.include({ task: test.task });
       expect(await owner.call('listings.withdrawExample', { metadata_hash })).to.deep.equal({ withdrawn: true });
@@ -209,7 +211,7 @@ describe('listings.test', () => {
       expect(await owner.call('listings.withdrawExample', { metadata_hash })).to.deep.equal({ withdrawn: false });
       await owner.call('listings.test', { ...test, publish: true });
       await stranger.call('listings.test', { ...test, task: 'Buy mine', publish: true });
-      // The stranger's description does not wait any more, so its example is dropped with the next one.
+      // The stranger's description is no longer pending, so the next publication drops its example.
       await world.ledger.deleteFrom('pending_metadata').execute();
       await owner.call('listings.test', { ...test, publish: true });
       expect(await world.ledger.selectFrom('agent_examples').select('wallet').execute()).to.deep.equal([

@@ -1,4 +1,4 @@
-/** Webhooks: endpoints and their secrets, deliveries to a real server, retries, the log, and when one is switched off. */
+/** Webhooks: endpoints and their secrets, deliveries to a real server, retries, the log, and switching off. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ interface Received {
   event: MarketplaceEvent;
 }
 
-/** A receiver of webhooks; `answer` says what it does with each. */
+/** A receiver of webhooks. `answer` decides the reply to each. */
 async function startReceiver() {
   const received: Received[] = [];
   const receiver = {
@@ -58,7 +58,7 @@ describe('webhooks', () => {
   let receiver: Awaited<ReturnType<typeof startReceiver>>;
   let keypair: Keypair;
   let wallet: string;
-  /** The wallet by a session, which ends where a test moves the clock. */
+  /** A client with a new session of the wallet, because sessions end when a test moves the clock. */
   let mine: () => Promise<MarketplaceClient>;
   const calls = createWebhookCalls({ allowPrivate: true });
   const people = sessionsOf(() => world);
@@ -102,7 +102,7 @@ describe('webhooks', () => {
       },
       { ...USUAL_DELIVERIES, ...changes },
     );
-  /** What a relay does within a moment: all that is due. */
+  /** Sends all deliveries that are due, as a relay does. */
   async function send(deliveries = sender()): Promise<void> {
     await world.feed.turn();
     for (let before = -1; before < receiver.received.length; ) {
@@ -115,7 +115,7 @@ describe('webhooks', () => {
     (await mine()).createWebhook({ url, ...(event_types && { event_types }) });
   const log = async (endpoint_id: string) =>
     (await (await mine()).listWebhookDeliveries(endpoint_id, { limit: 100, offset: 0 })).deliveries;
-  /** An execution that goes through these states. */
+  /** Adds an execution that passes through these states. */
   async function execute(...states: ('dispatched' | 'settled')[]): Promise<string> {
     const id = await world.addJournal({ wallet, listing: newAddress(), state: 'open_confirmed' });
     for (const state of states)
@@ -128,7 +128,7 @@ describe('webhooks', () => {
     const { endpoint, secret } = await create();
     expect(secret).to.match(SECRET);
     expect(JSON.stringify(await (await mine()).listWebhooks())).not.to.include(secret.slice(6));
-    // The library of the specification refuses a signature of another time.
+    // The specification's library refuses signatures with an old or future time.
     world.state.nowMs = Date.now();
     const id = await execute('dispatched', 'settled');
     await send();
@@ -179,7 +179,7 @@ describe('webhooks', () => {
     expect((await (await mine()).listWebhooks()).endpoints[0]!.old_secret_until).to.equal(null);
   });
 
-  it('tries a failed delivery again with longer and longer pauses for about 24 hours, in the order of the execution', async () => {
+  it('retries a failed delivery with growing pauses for about 24 hours, in the order of the execution', async () => {
     const { endpoint } = await create();
     receiver.answer = () => ({ status: 500, body: 'x'.repeat(2_000) });
     await execute('dispatched');
@@ -211,7 +211,7 @@ describe('webhooks', () => {
     expect((await (await mine()).listWebhooks()).endpoints[0]).to.include({ status: 'active', failing_since: null });
   });
 
-  it('gives up after the last attempt, and sends the event once more when it is asked to', async () => {
+  it('gives up after the last attempt, and sends the event again when asked to', async () => {
     const { endpoint } = await create();
     receiver.answer = () => ({ status: 302, headers: { location: receiver.url } });
     const deliveries = sender({ pausesMs: [1_000] });
@@ -230,7 +230,7 @@ describe('webhooks', () => {
     expect((await log(endpoint.endpoint_id)).map(({ status }) => status)).to.deep.equal(['delivered', 'failed']);
   });
 
-  it('says why no answer came: none in time, no server, or an address that it must not call', async () => {
+  it('reports why no answer came: a timeout, no server, or an address that it must not call', async () => {
     const { endpoint } = await create();
     const reason = async (deliveries: ReturnType<typeof sender>) => {
       await execute();
@@ -333,7 +333,7 @@ describe('webhooks', () => {
     expect(most).to.equal(4);
   });
 
-  it('sends a delivery again whose relay died in the attempt', async () => {
+  it('sends a delivery again if its relay died during the attempt', async () => {
     await create();
     const id = await execute();
     await world.feed.turn();
@@ -388,11 +388,11 @@ describe('webhooks', () => {
     for (let count = 1; count < 30; count += 1) await (await mine()).testWebhook(endpoint_id);
     const tired = await refusal((await mine()).testWebhook(endpoint_id));
     expect([tired.status, tired.code]).to.deep.equal([429, 'rate_limited']);
-    // Ten minutes from the first of them.
+    // Ten minutes from the first test.
     expect(tired.retryAfterSeconds).to.be.within(1, 600);
   });
 
-  it('counts the tests of all wallets that have not paid together, and not those of a wallet that has', async () => {
+  it('counts the tests of all wallets that have not paid together, but not those of a paying wallet', async () => {
     const testOf = async (client: MarketplaceClient) => {
       const { endpoint } = await client.createWebhook({ url: receiver.url });
       return () => client.testWebhook(endpoint.endpoint_id);
@@ -404,7 +404,7 @@ describe('webhooks', () => {
   });
 
   describe('of an API key', () => {
-    /** All routes, with values that they would take. */
+    /** All routes, with valid input. */
     const ROUTES = [
       ['GET', ''],
       ['POST', '', { url: 'https://example.com/hook' }],
@@ -423,7 +423,7 @@ describe('webhooks', () => {
     };
     const addKey = () => world.addKey({ wallet, expiresAt: Math.floor(Date.now() / 1_000) + 3_600 });
 
-    it('rejects: every route with a key whose wallet did not give it the scope, and changes nothing', async () => {
+    it('rejects: every route with a key without the webhooks scope, and changes nothing', async () => {
       const { apiKey } = await addKey();
       for (const [method, path, body] of ROUTES) {
         const { status, json } = await ask(apiKey, method, path, body);
@@ -437,7 +437,7 @@ describe('webhooks', () => {
     });
 
     it('are created, tested, rotated, changed, sent again and deleted with the scope alone, which neither pays nor reads', async () => {
-      // The library of the specification refuses a signature of another time.
+      // The specification's library refuses signatures with an old or future time.
       world.state.nowMs = Date.now();
       const { apiKey, keyId } = await addKey();
       await (await people.signIn(keypair)).call('keys.update', { key_id: keyId, scopes: ['webhooks'] });
@@ -451,7 +451,7 @@ describe('webhooks', () => {
       await webhooks.test(one);
       const id = await execute('dispatched', 'settled');
       await send();
-      // Events of different executions have no order among each other, and a test event has none.
+      // Events of different executions, and test events, have no order among each other.
       expect(receiver.typesSeen()).to.have.members(['webhook.test', 'execution.completed']);
       for (const got of receiver.received) expect(verified(got, secret)).to.deep.equal(got.event);
 
@@ -516,7 +516,7 @@ describe('webhooks', () => {
     const { cookie } = await people.signInByCookie(keypair);
     const ask = (method: string, headers: Record<string, string>) =>
       world.call(`/v1/webhooks/${endpoint.endpoint_id}`, { method, headers: { cookie, ...headers } });
-    // A browser sends no Origin with a GET to its own.
+    // A browser sends no Origin with a GET to its own origin.
     expect((await ask('GET', {})).json).to.deep.equal(endpoint);
     for (const headers of [{}, { origin: 'https://evil.example' }] as Record<string, string>[]) {
       const { status, json } = await ask('DELETE', headers);

@@ -1,4 +1,4 @@
-/** The keys that sign calls to creators: made once, kept private, changed without a gap, and told to everybody. */
+/** The keys that sign calls to creators: created once, kept private, rotated without a gap, and published. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ describe('keys for calls to creators', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Which of the directory's keys signed. */
+  /** The key ids in the directory that match the signature. */
   async function signerOf({ directory, sign }: ReturnType<typeof loadCallKeys>): Promise<string[]> {
     const body = Buffer.from('{}');
     const headers = await sign({ url: 'https://a.example/execute', body, purpose: 'execution', signingKey: 'x' });

@@ -1,6 +1,6 @@
 /**
- * Who pays what a call costs beside its price, on the real node: each party's lamports and USDC to the unit, for calls on
- * the house, calls from a tank that the operator lends rent to, and calls that pay for all of it.
+ * Payment of fees and rent, on the real node. Checks each party's lamports and USDC to the base unit, for sponsored
+ * calls, calls from a gas balance with lent rent, and calls that pay for everything.
  */
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -26,7 +26,7 @@ import {
 import { movedSince, type Purses, readPurses, readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 
-/** Two signatures. */
+/** Gas of two signatures, in lamports. */
 const GAS = 10_000n;
 const SOL = 1_000_000_000;
 const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE };
@@ -65,7 +65,7 @@ describe('fees and refundable deposits', function () {
   const purses = (caller = 0) => readPurses(market, caller, cold);
   const fail = () => market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
 
-  /** What a call has moved, and its answer. */
+  /** Runs an action and returns the changed balances with its answer. */
   async function moves(act: () => Promise<Answer>, caller = 0): Promise<{ moved: Partial<Purses>; answer: Answer }> {
     const before = await purses(caller);
     const answer = await act();
@@ -99,7 +99,7 @@ describe('fees and refundable deposits', function () {
     expect(moved).to.deep.equal({ ...PAID, authority: -GAS - rents.record - rents.escrow, cold: rents.escrow });
     const record = await market.record(answer.body.execution_id);
     expect([record!.gasLamports, record!.rentSponsor.toBase58()]).to.deep.equal([0, cold.toBase58()]);
-    // The second is not, whichever relay of the ledger is asked.
+    // The second call is not sponsored, whichever relay of the ledger gets it.
     const other = await startRelay({ TRIAL_CALLS_PER_WALLET: '1' });
     for (const asked of [relay, other]) {
       const second = await moves(() => execute(asked));
@@ -109,7 +109,7 @@ describe('fees and refundable deposits', function () {
     expect((await execute(other, 1)).status).to.equal(200);
   });
 
-  it('charges gas to the tank after the trial calls; the relay gets it back with the settle and lends the rent', async () => {
+  it('charges gas to the gas balance after the trial calls; the relay gets it back and lends the rent', async () => {
     const relay = await startRelay();
     await fillTank(SOL);
     const { moved, answer } = await moves(() => execute(relay));
@@ -119,7 +119,7 @@ describe('fees and refundable deposits', function () {
     expect([record!.gasLamports, record!.rentSponsor.toBase58()]).to.deep.equal([Number(GAS), cold.toBase58()]);
   });
 
-  it('charges gas to the tank for a call that fails and is refunded', async () => {
+  it('charges gas to the gas balance for a call that fails and is refunded', async () => {
     const relay = await startRelay();
     await fillTank(SOL);
     fail();
@@ -131,7 +131,7 @@ describe('fees and refundable deposits', function () {
   for (const exhausted of ['WALLET', 'LISTING', 'TOTAL'] as const) {
     it(`falls back to the tank when SPONSOR_LAMPORTS_${exhausted} is used up, and the operator's balance does not change`, async () => {
       const name = exhausted === 'TOTAL' ? 'SPONSOR_LAMPORTS_TOTAL' : `SPONSOR_LAMPORTS_PER_${exhausted}`;
-      // One call's rent, and not the record of it with another call's.
+      // Enough for one call's rent, but not for it on top of the record of another call.
       const relay = await startRelay({ [name]: String(rents.record + rents.escrow) });
       await fillTank(SOL);
       const first = await moves(() => execute(relay));
@@ -144,7 +144,7 @@ describe('fees and refundable deposits', function () {
     });
   }
 
-  it('rejects: a call that its key may not take the lamports for, before anything is signed', async () => {
+  it('rejects: a call whose key may not take enough lamports, before anything is signed', async () => {
     const relay = await startRelay({ SPONSOR_LAMPORTS_TOTAL: '0' });
     await fillTank(SOL);
     const { wallet, apiKey } = market.callers[0]!;
@@ -180,7 +180,7 @@ describe('fees and refundable deposits', function () {
     expect((await execute(relay)).status).to.equal(200);
   });
 
-  it('rejects: a tank that would keep less than the rent-exempt minimum, or cannot pay the rent', async () => {
+  it('rejects: a gas balance that would fall below the rent-exempt minimum, or cannot pay the rent', async () => {
     const lending = await startRelay();
     const enough = GAS + rents.empty;
     await fillTank(enough - 1n);
@@ -196,14 +196,14 @@ describe('fees and refundable deposits', function () {
     const unsound = await moves(() => execute(alone));
     refusedForGas(unsound.answer, whole + 1n, whole + rents.empty);
     expect(unsound.moved).to.deep.equal({});
-    // To the last lamport is sound: the escrow's rent comes back into it.
+    // The whole gas balance is enough: the escrow's rent comes back into it.
     await fillTank(whole);
     const last = await moves(() => execute(alone));
     expect(last.answer.status, last.answer.text).to.equal(200);
     expect(last.moved).to.deep.equal({ ...PAID, tank: -GAS - rents.record });
   });
 
-  it('serves as many concurrent calls as the tank covers, and burns no fee for the others', async () => {
+  it('serves as many concurrent calls as the gas balance covers, and burns no fee for the others', async () => {
     const relay = await startRelay();
     await fillTank(3n * GAS + rents.empty);
     const before = await purses();
@@ -217,7 +217,7 @@ describe('fees and refundable deposits', function () {
     });
   });
 
-  it('charges the tank what it can pay even when every deposit is sponsored', async () => {
+  it('charges the gas balance all that it can pay even when every deposit is sponsored', async () => {
     const relay = await startRelay({ SPONSOR: 'all' });
     expect((await moves(() => execute(relay))).moved).to.include({ authority: -GAS - rents.record - rents.escrow });
     await fillTank(SOL);

@@ -1,6 +1,6 @@
 /**
- * Refunds that callers cannot receive: however many there are, other callers are served. Their wallet is lent nothing
- * more, and after a week the relay hands them over.
+ * Refunds that callers cannot receive. However many there are, other callers are served. The wallet gets no more lent
+ * rent, and after a week the relay hands the refunds over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ACCOUNT_SIZE, AccountLayout, createInitializeAccountInstruction, TOKEN_PROGRAM_ID } from '@solana/spl-token';
@@ -36,12 +36,12 @@ import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 const FEE = 5_000n;
 /** Calls of a new wallet whose fees the operator pays by default. */
 const TRIALS = 3;
-/** Calls that pay their gas, until a wallet counts as proven. */
+/** Calls that pay their gas before a wallet counts as proven. */
 const PROVEN_BY = 4;
 /** The attack: more waiting refunds of paying wallets than the day's budget has fees for. */
 const WALLETS = 100;
 const REFUNDS = 6_000;
-/** Refunds of each wallet whose rent the operator has lent. */
+/** Refunds of each wallet with rent that the operator has lent. */
 const LENT = 20;
 const FAR_MS = 2 ** 52;
 
@@ -50,12 +50,12 @@ describe('refunds that callers cannot receive', function () {
   let market: TestMarketplace;
   let proxy: RpcProxy;
   let relay: RunningRelay | null = null;
-  /** Refunds that stand before the node; null while they pass. */
+  /** Releases refunds that are held before the node; null while they pass. */
   let held: (() => void)[] | null = null;
   before(async () => {
     market = await startMarketplace();
     proxy = await startRpcProxy(market.node);
-    // The relay sends each refund again and again: it stands there once.
+    // The relay resends each refund; it is held once.
     const standing = new Map<unknown, Promise<void>>();
     proxy.onCall(async ({ kind, params: [bytes] }) => {
       const holding = held;
@@ -100,7 +100,7 @@ describe('refunds that callers cannot receive', function () {
   };
   const answerWell = () =>
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(market.signingKey, body.execution_id, 'x')));
-  /** So many calls of the attacker at once, whose refunds wait for its account. Returns their ids. */
+  /** Runs this many calls of the attacker in parallel, whose refunds wait for its account. Returns their ids. */
   async function letWait(count: number): Promise<string[]> {
     let dispatched = 0;
     market.setBehaviour(async (body, _response, reply) => {
@@ -139,7 +139,7 @@ describe('refunds that callers cannot receive', function () {
     const [id] = await letWait(1);
     expect(await query(`SELECT may_burn_lamports FROM executions WHERE execution_id = '${id}'`)).to.equal(0n);
 
-    // The others are copies of this one, which rest.
+    // The others are copies of this row, which are not retried.
     const changed: Partial<Record<(typeof EXECUTION_COLUMNS)[number], string>> = {
       execution_id: `'00000000-0000-4000-8000-' || CAST(100000000000 + at AS TEXT)`,
       wallet: `'attacker ' || CAST(at % ${WALLETS} AS TEXT)`,
@@ -159,11 +159,11 @@ describe('refunds that callers cannot receive', function () {
     await serve(1);
     await serve(1, elsewhere);
 
-    // They claim them, which takes the gas back, and leaves the operator with the fees.
+    // The attackers claim their refunds. That returns their gas, and leaves the fees to the operator.
     const record = (await market.record(id!))!;
     await market.node.timeTravel(Number(record.refundAt) + 1);
     const { wallet } = attacker!;
-    // To another account of its own, because its usual one stays frozen.
+    // The payout goes to another account of the attacker, because the usual one stays frozen.
     const seed = { basePubkey: wallet.publicKey, seed: 'refunds' };
     const account = await PublicKey.createWithSeed(wallet.publicKey, seed.seed, TOKEN_PROGRAM_ID);
     const lamports = await market.node.connection.getMinimumBalanceForRentExemption(ACCOUNT_SIZE);
@@ -202,7 +202,7 @@ describe('refunds that callers cannot receive', function () {
     for (let call = 0; call < TRIALS + PROVEN_BY; call += 1) await serve(1, call % 2 === 0 ? elsewhere : undefined);
   });
 
-  it("are signed anew within half of the strangers' budget, though their account closes each time", async () => {
+  it("are signed again within half of the strangers' budget, though their account closes each time", async () => {
     const [attacker] = market.callers;
     const COUNT = 8;
     const AT_ONCE = 6;
@@ -221,7 +221,7 @@ describe('refunds that callers cannot receive', function () {
       await wake();
       return (await waitingNow()) === COUNT - AT_ONCE;
     });
-    // Long enough for the others, were they let through.
+    // Long enough for the others to be signed, if the budget allowed it.
     for (let looks = 0; looks < 10; looks += 1) {
       await wake();
       await sleep(100);
@@ -245,7 +245,7 @@ describe('refunds that callers cannot receive', function () {
     });
   });
 
-  it("take nothing of other callers' budgets, and end with escrow accounts that are their callers' own", async () => {
+  it("take nothing of other callers' budgets, and end with escrow accounts that belong to their callers", async () => {
     const [attacker] = market.callers;
     await start({ TRIAL_CALLS_PER_WALLET: '0', BURNT_LAMPORTS_PER_DAY: '60000', SPONSOR_LAMPORTS_WAITING: '1' });
     const ids = await letWait(2);
@@ -253,7 +253,7 @@ describe('refunds that callers cannot receive', function () {
     const lent = BigInt(ids.length) * (record + escrow);
     await until('their rent is counted', async () => (await waiting()) === lent);
 
-    // A fresh wallet brings its own rent, until it has paid for calls.
+    // A new wallet pays its own rent, until it has paid for enough calls.
     for (let call = 0; call <= PROVEN_BY; call += 1) {
       const answer = await serve(1);
       expect(await lentTo(answer.body.execution_id)).to.equal(call < PROVEN_BY ? 0n : record);
@@ -270,13 +270,13 @@ describe('refunds that callers cannot receive', function () {
       const state = `SELECT refund_state FROM executions WHERE execution_id = '${id}'`;
       await until('the relay knows', async () => String(await query(state)) === 'handed_over');
     }
-    // What the API shows and what anyone verifies: the whole price is the caller's.
+    // The API and anyone's verification show the whole price as returned to the caller.
     const [first] = ids;
     await until('the API shows it', async () => (await refundOf(first!)) === 'handed_over');
     const facts: ExecutionFacts[] = [];
     await verifyExecution(first!, { rpcUrl: market.node.rpcUrl, onFacts: (found) => void facts.push(found) });
     expect(facts[0]?.refund?.amount).to.equal(PRICE);
-    // The rent of these accounts is still out, and so is that of their records for three days.
+    // The rent of these accounts is still lent, and that of their records is for three days.
     expect(await waiting()).to.equal(lent);
   });
 });

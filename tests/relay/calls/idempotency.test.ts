@@ -1,6 +1,6 @@
 /**
- * Idempotency-Key against the real node: one key is one execution and one charge, whatever is repeated, killed or lost.
- * Two relay processes share the ledger throughout, and the requests go to both.
+ * Idempotency-Key on the real node: one key is one execution and one charge, whatever is repeated, killed or lost. Two
+ * relay processes share the ledger, and requests go to both.
  */
 
 import { createTransferInstruction } from '@solana/spl-token';
@@ -56,7 +56,7 @@ describe('Idempotency-Key', function () {
     return request(url, `/v1/agents/${agentId}/execute`, { apiKey, body, headers });
   }
 
-  /** Makes the call again and again until its answer is the one looked for. */
+  /** Repeats the call until its answer satisfies `isThere`. */
   async function repeatUntil(isThere: (answer: Answer) => boolean, call: () => Promise<Answer>): Promise<Answer> {
     let answer: Answer;
     const look = async () => {
@@ -175,7 +175,7 @@ describe('Idempotency-Key', function () {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('runs one of many concurrent requests across both processes and tells the others to wait', async () => {
+  it('runs one of many concurrent requests across both processes, and answers 409 to the others', async () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -231,7 +231,7 @@ describe('Idempotency-Key', function () {
   });
 
   it('answers repeats after kill -9 at any step with the one execution of their key', async () => {
-    // Before the transaction is stored nothing binds; from then on the first request is the only one.
+    // Before the transaction is stored, the key is free. From then on it belongs to the first request.
     const points = [
       'claim:after',
       'openSigned:after',
@@ -271,7 +271,7 @@ describe('Idempotency-Key', function () {
       () => doomed.standing.has(task),
       () => request(doomed.url, '/health'),
     );
-    // While the signed open waits to be sent, its money goes elsewhere: it can only land as a failure.
+    // While the signed open is held, the money is spent elsewhere, so the open can only fail.
     const held = await market.amountOf(usdc);
     const away = createTransferInstruction(usdc, market.creatorUsdc, wallet.publicKey, held);
     await sendTransaction(market.node.connection, [away], keypairSigner(wallet));
@@ -293,7 +293,10 @@ describe('Idempotency-Key', function () {
 
   describe('over midnight', () => {
     const DAY = 86_400;
-    /** The day of ids turns an hour after midnight by the chain's clock, so that no clock that is ahead opens tomorrow's. */
+    /**
+     * The day in ids changes an hour after midnight by the chain's clock, so that a fast clock does not open with
+     * tomorrow's day.
+     */
     const TURN = 3_600;
 
     it('remains one execution, while it runs and after it has ended', async () => {
@@ -308,7 +311,7 @@ describe('Idempotency-Key', function () {
       await market.node.timeTravel((await market.node.now()) + 20);
       const running = async (url: string) => execute('midnight', { task: 'once' }, { url });
       for (const url of [market.relay.url, other.url]) {
-        // Each relay hears of the new day with its next reading of the chain.
+        // Each relay learns of the new day when it next reads the chain.
         await request(url, '/trpc/config.get');
         const again = await running(url);
         expect([again.status, again.body.error.code], again.text).to.deep.equal([409, 'request_in_progress']);
@@ -355,7 +358,7 @@ describe('Idempotency-Key', function () {
       expect((await execute('lost', { task: 'new' })).body.error.code).to.equal('idempotency_key_reused');
       expect(await spent()).to.equal(PRICE);
 
-      // Not even where the index has lost it too: the record's account is looked at before anything is signed.
+      // The same holds if the index has lost it too: the record's account is read before anything is signed.
       await market.query('index', `DELETE FROM executions WHERE execution_id = '${ids[0]}'`);
       const unknown = await execute('lost');
       expect([unknown.status, unknown.body.error.code]).to.deep.equal([409, 'request_in_progress']);

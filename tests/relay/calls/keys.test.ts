@@ -1,6 +1,6 @@
 /**
- * API keys against the real node, with two relay processes on one ledger: a revocation counts from the next request on
- * in both, a key's figures are the chain's, and a rotated key gives way to its successor.
+ * API keys on the real node, with two relay processes on one ledger. A revocation applies from the next request at
+ * both. A key's figures come from the chain. A rotated key gives way to its successor.
  */
 
 import { expect } from 'chai';
@@ -105,7 +105,7 @@ describe('API keys', function () {
     expect((await read(other.url, apiKey)).body.error.code).to.equal('unauthorized');
   });
 
-  it('know what they may still spend, as the chain has it', async () => {
+  it('report how much they may still spend, as on the chain', async () => {
     const apiKey = await newKey();
     expect((await execute(other.url, apiKey)).status).to.equal(200);
     const grant = await grantOf(apiKey);

@@ -1,6 +1,6 @@
 /**
- * Listings that were made by the program alone, without a word to the relay, against the real node: shown and executable
- * once anyone has sent the bytes that their hash names, and not a moment before.
+ * Listings made by the program alone, without the relay, on the real node. They are shown and executable only once
+ * anyone has uploaded the bytes that match their hash.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -64,7 +64,7 @@ describe('a listing that was made without the relay', function () {
       body: Buffer.from(bytes),
     });
 
-  /** Waits until the index has the listing as it is said. */
+  /** Waits until the API shows the listing in this state. */
   const untilSeen = (isSo: (answer: Answer) => boolean) =>
     until('the listing is seen', async () => isSo(await get(`/v1/agents/${agentId}`)), SEEN_WITHIN_MS);
 

@@ -1,6 +1,6 @@
 /**
- * Paid calls on a real node with a real creator's server: for every way a call can end, the exact answer and the exact
- * money of everybody.
+ * Paid calls on a real node with a real creator's server: for every outcome of a call, the exact answer and all
+ * balances.
  */
 import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, Transaction } from '@solana/web3.js';
@@ -174,7 +174,7 @@ describe('paid calls', function () {
         const wallet = caller.wallet.publicKey.toBase58();
         const { renews_at, ...details } = answer.body.error.details;
         expect(details).to.deep.equal({ limit, wallet, have_usdc: 0.249999, need_usdc: 0.25 });
-        // A period that was begun just now; the chain's clock may be a little behind ours.
+        // The period has just begun; the chain's clock can be a little behind ours.
         if (limit !== 'period') expect(renews_at).to.equal(null);
         else expect(Date.parse(renews_at) - Date.now()).to.be.within(1, 32 * 86_400_000);
         expect(await market.amountOf(caller.usdc)).to.equal(usdc);
@@ -255,7 +255,7 @@ describe('paid calls', function () {
         signature: null,
       });
 
-    /** Let the creator wait until `meanwhile` has happened to the caller's account, then fail. */
+    /** Makes the creator wait until `meanwhile` has changed the caller's account, then fail. */
     function failAfter(meanwhile: () => Promise<unknown>): void {
       market.setBehaviour((body, response, reply) => {
         meanwhile().then(() => failing(body, response, reply));
@@ -297,7 +297,7 @@ describe('paid calls', function () {
       }
       expect(await market.amountOf(usdc)).to.equal(PRICE + 5n);
       expect(await market.escrowExists(id)).to.equal(false);
-      // Closing the account took the delegation with it; later tests start from a funded wallet again.
+      // Closing the account also removed its delegation. Later tests need a funded wallet again.
       await market.mintTo(wallet.publicKey, held);
       await sendAndConfirm(
         market.node.connection,
@@ -326,7 +326,7 @@ describe('paid calls', function () {
 
   it('gets a settle with one changed bit in the creator signature refused by the node', async () => {
     const { connection } = market.node;
-    /** The settle of a finished call, sent as it is or with a bit of the creator's signature flipped. */
+    /** The settle of a finished call, unchanged or with one bit of the creator's signature flipped. */
     async function settle(executionId: string, flip: boolean) {
       const record = (await market.record(executionId))!;
       const resultHash = hashResult('by hand');
@@ -346,7 +346,7 @@ describe('paid calls', function () {
       const transaction = new Transaction({ feePayer: market.authority.publicKey, blockhash, lastValidBlockHeight });
       transaction.add(release).sign(market.authority);
       const id = await connection.sendRawTransaction(transaction.serialize(), { skipPreflight: true });
-      // web3.js throws a transaction's error as it came from the node.
+      // web3.js rejects with the transaction's error as the node sent it.
       return connection.confirmTransaction({ signature: id, blockhash, lastValidBlockHeight }, 'confirmed').then(
         ({ value }) => value.err,
         (error) => error,

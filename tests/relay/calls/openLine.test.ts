@@ -1,4 +1,4 @@
-/** The queue of one wallet: who goes on, and what is refused before it has waited for long. */
+/** The queue of one wallet: its order, and calls that are refused before they have waited long. */
 import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { createOpenLine, type Ticket, type Verdict } from '../../../app/relay/execution/openLine.ts';
@@ -7,7 +7,7 @@ const WALLET = 'a wallet';
 const LISTING = 'an agent';
 
 describe('the queue of a wallet', () => {
-  /** Calls that came one after the other, while the ledger gives this verdict. */
+  /** A queue whose ledger gives this verdict, and calls that enter it one after another. */
   function stand(first: Verdict) {
     const state = { verdict: first };
     const line = createOpenLine(async () => state.verdict);
@@ -17,7 +17,7 @@ describe('the queue of a wallet', () => {
     async function call(place: number): Promise<void> {
       const ticket: Ticket = await line.enter(WALLET, LISTING, place);
       try {
-        // As a call that the ledger did not take.
+        // Like a call that the ledger did not accept.
         if (state.verdict !== true) await ticket.again();
         went.push(place);
       } catch (error) {
@@ -43,7 +43,7 @@ describe('the queue of a wallet', () => {
     expect(went).to.deep.equal(Array.from({ length: 15 }, (_, place) => place));
   });
 
-  it('refuses a call after a second that waits for agents to answer', async () => {
+  it('refuses, after a second, a call that waits for agents to answer', async () => {
     const { went, refused, call } = stand('soon');
     await call(0);
     expect(went).to.deep.equal([]);

@@ -1,6 +1,6 @@
 /**
- * What calls may cost the fee payer without paying for it, against the real node: the fees of opens that fail have budgets
- * of a wallet, of an agent and in all, and of a wallet's opens only so many are in flight as it has paid for.
+ * Limits of the fee payer's losses, on the real node. The fees of failed opens have budgets by wallet, by agent and in
+ * total. A wallet can have only as many opens in flight as its paid calls allow.
  */
 
 import {
@@ -31,9 +31,9 @@ import {
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-/** What each transaction costs. */
+/** Fee of one signature, in lamports. */
 const FEE = 5_000;
-/** What a call of a wallet that has paid for none may burn: its open, and two ends that fail. */
+/** Lamports that a call of an unproven wallet can burn: its open and two failed ends. */
 const RISK = 3 * FEE;
 const SOL = 1e9;
 const MAX_OPEN = 3;
@@ -70,13 +70,13 @@ describe('protection of the fee payer', function () {
   let proxy: RpcProxy;
   let relay: RunningRelay;
   const others: RunningRelay[] = [];
-  /** Opens that stand before the node, in the order in which they came; null while they pass. */
+  /** Releases opens that are held before the node, in order of arrival; null while they pass. */
   let held: (() => void)[] | null = null;
 
   before(async () => {
     market = await startMarketplace();
     proxy = await startRpcProxy(market.node);
-    // The relay sends each open again and again: it stands there once.
+    // The relay resends each open; it is held once.
     const standing = new Map<unknown, Promise<void>>();
     proxy.onCall(async ({ kind, params: [bytes] }) => {
       const holding = held;
@@ -111,7 +111,7 @@ describe('protection of the fee payer', function () {
       ...FORGETFUL,
       ...settings,
     });
-  /** A ledger without rows, and a relay on it. */
+  /** A ledger without rows, and a new relay on it. */
   async function startAnew(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
     await market.forgetExecutions();
     others.push(await startOwn(settings));
@@ -123,7 +123,7 @@ describe('protection of the fee payer', function () {
     request(to.url, `/v1/agents/${agent}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
   const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
 
-  /** Calls at once whose tank is emptied while their opens are in flight: each costs the relay its fee. */
+  /** Runs parallel calls and empties the gas balance while their opens are in flight. Each costs the relay its fee. */
   async function burn(to: RunningRelay, count = 1, caller = 0): Promise<Answer[]> {
     const holding: (() => void)[] = [];
     held = holding;
@@ -174,7 +174,7 @@ describe('protection of the fee payer', function () {
     const start = () => request(own.url, path, { apiKey: market.callers[1]!.apiKey, body: { task: 'x' } });
     await refused(await start(), /lamports of unpaid network fees/, '900');
     expect((await market.record(opened.execution_id))?.status).to.equal('open');
-    // The rent of the one that was served, and its record.
+    // The difference is the price of the call that was served, and the rent of its record.
     expect((await market.balances()).callers[0]).to.equal(balances.callers[0]! - 250_000n);
     expect(before).to.be.greaterThan(await lamports());
     await market.query('ledger', `UPDATE executions SET lost_ms = lost_ms - ${24 * 3_600_000}`);
@@ -201,12 +201,12 @@ describe('protection of the fee payer', function () {
     await refused(await execute(0, { task: 'x' }, own), /Failed calls/, '900');
     expect(await lamports()).to.equal(before);
     expect((await execute(1, { task: 'x' }, own)).status).to.equal(200);
-    // Who fails once is a stranger again.
+    // After one failure the wallet counts as a stranger again.
     expect((await burn(own, 1, 1))[0]!.status).to.equal(402);
     await refused(await execute(1, { task: 'x' }, own), /Failed calls/, '900');
   });
 
-  it('refuses a call at once that waits for an earlier one to end, and takes it afterwards', async () => {
+  it('refuses at once a call that waits for an earlier one to end, and accepts it afterwards', async () => {
     const own = await startAnew({ BURNT_LAMPORTS_PER_WALLET_DAY: String(FEE + RISK) });
     let answer = (): void => undefined;
     const isCalled = new Promise<void>((resolve) =>
@@ -227,7 +227,9 @@ describe('protection of the fee payer', function () {
   });
 
   describe('opens in flight', () => {
-    /** So many calls at once: how many opens come before the node, and the tasks in the order of their answers. */
+    /**
+     * Runs this many calls in parallel. Returns how many opens reach the node, and the tasks in order of their answers.
+     */
     async function flood(count: number, expected: number, ...relays: RunningRelay[]) {
       const holding: (() => void)[] = [];
       held = holding;
@@ -242,7 +244,7 @@ describe('protection of the fee payer', function () {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       await until('the first stand before the node', async () => holding.length >= expected);
-      // Long enough for the others, were they let through.
+      // Long enough for the other opens to arrive, if they were allowed.
       await new Promise((resolve) => setTimeout(resolve, 700));
       const inFlight = holding.length;
       return { inFlight, holding, served, answers: Promise.all(calls) };
@@ -252,7 +254,7 @@ describe('protection of the fee payer', function () {
       const own = await startAnew();
       const { inFlight, holding, served, answers } = await flood(12, 4, own);
       expect(inFlight).to.equal(4);
-      // One after the other, so that the order of opens is that of services.
+      // One at a time, so that executions are served in the order of their opens.
       for (let passed = 0; passed < 12; passed += 1) {
         await until('the next stands there', async () => holding.length > 0);
         holding.shift()!();
@@ -260,7 +262,7 @@ describe('protection of the fee payer', function () {
       }
       held = null;
       expect((await answers).map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
-      // Which four of calls at once are first is a race; who waits is served as it came.
+      // Which four of the parallel calls come first is random. Those that waited are served in order.
       const waited = served.slice(4).map((task) => Number(task.split(' ')[1]));
       expect(waited).to.deep.equal(waited.toSorted((one, other) => one - other));
       expect(new Set(served).size).to.equal(12);
@@ -284,7 +286,7 @@ describe('protection of the fee payer', function () {
       expect((await shrunk.answers).map(({ status }) => status)).to.deep.equal(Array(7).fill(200));
     });
 
-    it('burn at most four fees when the tank is emptied, not one for each waiting call', async () => {
+    it('burn at most four fees when the gas balance is emptied, not one for each waiting call', async () => {
       const own = await startAnew();
       const before = await lamports();
       const { inFlight, holding, answers } = await flood(30, 4, own);
@@ -325,7 +327,7 @@ describe('protection of the fee payer', function () {
     const admin = () => market.node.payer;
     const change = (settings: Parameters<typeof changeSettings>[2]) =>
       changeSettings(market.marketplace, keypairSigner(admin()), settings);
-    /** Calls are refused in these words, and none of them costs a fee. */
+    /** Runs calls that are refused with this message, and expects that none costs a fee. */
     async function requireFree(says: RegExp): Promise<void> {
       const before = await lamports();
       for (let count = 0; count < 5; count += 1) {

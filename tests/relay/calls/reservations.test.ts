@@ -1,4 +1,7 @@
-/** Money that earlier calls may still take: whoever asks waits for it, and several relays on one ledger never overdraw. */
+/**
+ * Reservations: a call waits for money that earlier calls may still take, and several relays on one ledger never
+ * overdraw.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -64,7 +67,7 @@ describe('reservations', () => {
       },
     );
 
-  it('give a claim the account balance minus all promises, and count an open until the accounts show it', async () => {
+  it('give a claim the balance minus all reservations, and count an open until the accounts show it', async () => {
     const row = await claim(mine, 'one', purse({ price: 60n }));
     expect((await refusal(claim(others, 'two', purse({ price: 41n })))).sums).to.include({
       held_wallet: 60n,
@@ -74,7 +77,7 @@ describe('reservations', () => {
     await mine.openSigned(row, SIGNED, 60n);
     await refusal(claim(others, 'two', purse({ price: 41n })));
     await mine.openConfirmed(row, TIMES, 105);
-    // Accounts as of an earlier slot still show the sixty; those of that slot do not.
+    // Accounts read before that slot still include the sixty; accounts read at that slot do not.
     const early = await refusal(claim(others, 'two', purse({ price: 41n, slot: 104n })));
     expect(early.sums).to.include({ held_wallet: 60n, newest_slot: 105n });
     expect((await refusal(claim(others, 'two', purse({ price: 41n, slot: 105n, wallet: 40n })))).sums).to.include({
@@ -106,19 +109,19 @@ describe('reservations', () => {
       const refused = await refusal(claim(journal, 'two', { ...waiting, slot }));
       expect(refused.sums).to.include({ failed_since: 1n, newest_slot: 101n, held_wallet: 0n, held_tank: 0n });
     }
-    // An open that was never sent says nothing of them.
+    // An open that was never sent does not make the balances outdated.
     const unsent = await claim(mine, 'unsent', purse({ slot: 101n }));
     await mine.void(unsent, 'service_unavailable', 'interrupted');
     expect((await claim(others, 'two', purse({ slot: 101n }))).state).to.equal('accepted');
   });
 
-  it("give a tank's balance minus all promises, and leave it rent-exempt or empty", async () => {
+  it('give a gas balance minus all reservations, and leave it rent-exempt or empty', async () => {
     const byTank = { gas: 10_000n, house: 0n, recordRent: 0n, escrowRent: 0n, tank: 10_000n, mayBurn: 0n };
     const twice = purse({ tank: 890_880n + 20_000n });
     expect(await claim(mine, 'one', twice, [byTank])).to.include({ tank_lamports: 10_000n, gas_lamports: 10_000n });
     await claim(others, 'two', twice, [byTank]);
     expect((await refusal(claim(mine, 'three', twice, [byTank]))).sums.held_tank).to.equal(20_000n);
-    // What the house gives takes nothing from it.
+    // A sponsored call takes nothing from the gas balance.
     expect((await claim(mine, 'three', twice, [byTank, ON_HOUSE])).house_lamports).to.equal(ON_HOUSE.house);
     await opened.clear();
     await refusal(claim(mine, 'one', purse({ tank: 10_001n }), [byTank]));
@@ -129,7 +132,7 @@ describe('reservations', () => {
   it('lend nothing more to a wallet while one of its refunds waits for its account or has been handed over', async () => {
     const lent = { gas: 10_000n, house: 0n, recordRent: 3n, escrowRent: 2n, tank: 10_000n, mayBurn: 0n };
     const own = { ...lent, recordRent: 0n, escrowRent: 0n, tank: 10_005n };
-    // The budgets have room for whatever is lent here, so only the waiting refund can refuse it.
+    // The budgets have room for every loan here, so only the waiting refund can prevent it.
     const most = { wallet: 100n, listing: 100n, total: 100n };
     const { budgets } = free({ sponsorsAll: false, lent: most, waiting: 100n });
     const lentTo = async (id: string, wallet = WALLET) => {
@@ -144,7 +147,7 @@ describe('reservations', () => {
     await mine.openSigned(row, SIGNED, 60n);
     await mine.openConfirmed(row, TIMES, 105);
     await mine.refunding(row, SIGNED, { reason: 0, code: 'execution_failed', message: 'failed', rebuilds: 0n });
-    // Its refund is on its way.
+    // Its refund is being sent.
     expect(await lentTo('while it is sent')).to.equal(5n);
     for (const state of ['blocked', 'claimable'] as const) {
       await mine.refundWaits('one', state);
@@ -210,7 +213,7 @@ describe('reservations', () => {
     let paid = 0;
     const calls = Array.from({ length: CALLS }, async () => {
       const found = await reservations.whenFree(payer, accountsAt(100), 3_000, {
-        // The opens that have landed by then have taken theirs.
+        // By a later slot, opens that have landed have taken their money.
         purseOf: (accounts) => purse({ slot: BigInt(accounts.slot), wallet: accounts.slot > 100 ? 90n : 100n }),
         async read() {
           readings += 1;
@@ -219,13 +222,13 @@ describe('reservations', () => {
       });
       if (found) paid += 1;
     });
-    // One is refused: what it held is free, and no account has changed.
+    // One open is refused: its reservation is free, although no account has changed.
     await mine.openSigned(held[0]!, SIGNED, 60n);
     await mine.void(held[0]!, 'insufficient_balance', 'refused');
     reservations.wake(WALLET);
     while (paid < 1) await new Promise(setImmediate);
     expect(readings).to.equal(0);
-    // The one that goes on claims it; the other's open lands, which leaves nothing.
+    // The waiting call that continues claims it. The other open lands, and no money is left.
     await claim(mine, 'three', purse());
     await mine.openSigned(held[1]!, SIGNED, 60n);
     slot = 105;
@@ -234,7 +237,8 @@ describe('reservations', () => {
     await Promise.all(calls);
     expect(paid).to.equal(1);
     expect(readings).to.be.within(1, 20);
-    // They look together, four times a second; each alone would look 300 times in a turn. On a busy machine a turn splits.
+    // Waiting calls look together, four times a second. Looking separately would be 300 times in that interval. A busy
+    // machine can split an interval.
     const turns = (performance.now() - started) / 250;
     expect(looks).to.be.below(10 * turns);
   });
@@ -279,7 +283,7 @@ describe('reservations', () => {
       const after = await market.balances();
       expect(after.creator).to.equal(before.creator + PRICE - FEE);
       expect(after.treasury).to.equal(before.treasury + FEE);
-      // What the one that was paid cost, and no fee of an open that the chain refused.
+      // Lamports that the paid call cost, without the fee of a failed open.
       expect(BigInt(before.lamports - (await lamports()))).to.equal(10_000n + recordRent);
     });
 
@@ -309,7 +313,7 @@ describe('reservations', () => {
       const after = await market.balances();
       expect(after.creator).to.equal(before.creator + (PRICE - FEE) * 5n);
       expect(after.treasury).to.equal(before.treasury + FEE * 5n);
-      // Two signatures for each that was paid, the record's rent, and not one signature more.
+      // Two signatures for each paid call and the record's rent, and no other signature.
       expect(BigInt(before.lamports - (await lamports()))).to.equal(5n * (10_000n + recordRent));
     });
   });

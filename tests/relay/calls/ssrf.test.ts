@@ -1,7 +1,7 @@
 /**
- * Where a creator's endpoint must not lead the relay. Every vector is tried as a listing's endpoint and, whatever the
- * listing's check says, as a call; a spy on every socket of this process, and servers on loopback, see that nothing is
- * connected to. A name that is public gets through, so that the spy is known to see.
+ * Endpoints that must not lead the relay to internal addresses. Every vector is tried as a listing's endpoint and as a
+ * call, whatever the listing's check decides. A spy on all sockets of this process and servers on loopback show that
+ * nothing connects. A public name does connect, which proves that the spy works.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -12,11 +12,11 @@ import { createResolve, findEndpointFault, isPublicAddress } from '../../../app/
 import { AgentMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { type Records, startNameServer } from '../../harness/edge/nameServer.ts';
 
-/** Public, and never reached: the spy ends what would go there. */
+/** Public addresses that are never reached: the spy ends these connections. */
 const PUBLIC = '93.184.215.14';
 const PUBLIC6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
 
-/** Hosts as an attacker writes them; the port is that of a server which must stay alone. */
+/** Hosts as an attacker writes them. The port is that of a server which no test may reach. */
 const HOSTS: Record<string, string[]> = {
   'IPv4 loopback in every spelling': [
     '127.0.0.1',
@@ -91,7 +91,7 @@ const HOSTS: Record<string, string[]> = {
   ],
 };
 
-/** Names that are well formed and lead where they must not. */
+/** Valid names that resolve to internal addresses. */
 const ZONE: Record<string, Records> = {
   'loopback.test.example': { A: ['127.0.0.1'] },
   'loopback6.test.example': { AAAA: ['::1'] },
@@ -124,7 +124,7 @@ describe('calls to creators: addresses', function () {
   let hits: number;
   /** Addresses that sockets of this process tried to connect to. */
   let attempts: string[];
-  /** Ends sockets that would go to a public address, before they do. */
+  /** True to end sockets to public addresses before they connect. */
   let holdBack: boolean;
   const connect = Socket.prototype.connect;
 
@@ -195,7 +195,7 @@ describe('calls to creators: addresses', function () {
     expect(hits).to.equal(0);
   }
 
-  /** Whether a listing may name this endpoint at all. */
+  /** True if a listing may name this endpoint. */
   function isListable(endpoint: string): boolean {
     const parsed = AgentMetadata.shape.endpoint.safeParse(endpoint);
     return parsed.success && findEndpointFault(endpoint) === null;
@@ -259,7 +259,8 @@ describe('calls to creators: addresses', function () {
     const answer = await call(`https://rebinding.test.example:${port}/execute`);
     expect(answer.kind).to.equal('failed');
     expect((answer as { message: string }).message).to.match(/resolves to an address that is not public/);
-    // The first answer was connected to as it was checked, without a second question; the second was refused.
+    // The first connection used the address that was checked, without a second lookup. The second connection was
+    // refused.
     expect(names.questions('rebinding.test.example', 'A')).to.equal(2);
     expect(attempts).to.deep.equal([PUBLIC]);
     expect(hits).to.equal(0);

@@ -1,6 +1,6 @@
 /**
- * POST /v1/executions/{execution_id}/start against the real node: executions that a wallet funded by the program alone,
- * with nothing but its own signature, are run, paid and answered as any other. What is refused starts nothing.
+ * POST /v1/executions/{execution_id}/start on the real node. An execution that a wallet funded by the program alone,
+ * with its own signature, runs, is paid and is answered like any other. A refused start changes nothing.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -46,7 +46,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
 
   const caller = (index = 0) => market.callers[index]!;
 
-  /** Funds an escrow as an integrator would, without the relay. */
+  /** Funds an escrow without the relay, as an integrator would. */
   async function open(options: { timeoutSeconds?: number; wallet?: Keypair } = {}) {
     const opened = await openByWallet(market.marketplace, {
       wallet: keypairSigner(options.wallet ?? caller().wallet),
@@ -199,7 +199,7 @@ describe('POST /v1/executions/{execution_id}/start', function () {
       expect(market.calls.get(opened.id)).to.equal(undefined);
     });
 
-    it('another task or other parameters than those it was opened for', async () => {
+    it('another task or other parameters than the execution was opened for', async () => {
       for (const body of [{ task: 'another' }, { parameters: {} }, { parameters: { city: 'Lima' } }]) {
         const answer = await refused(await start(opened.id, body), 400, 'invalid_request');
         expect(answer.body.error.details.issues[0].expected).to.include(opened.hash);

@@ -1,4 +1,6 @@
-/** Streamed output: passed on as it comes, and paid only for the signed whole. Every party's balance after each way. */
+/**
+ * Streamed output: forwarded as it arrives, and paid only for the signed whole. Checks all balances after each outcome.
+ */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -22,7 +24,7 @@ import {
 
 const delta = (text: string) => renderEvent('delta', JSON.stringify({ text }));
 
-/** The head of a stream and its first words. */
+/** Writes the head of a stream and its first deltas. */
 function begin(response: ServerResponse, ...texts: string[]): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const text of texts) response.write(delta(text));
@@ -32,7 +34,7 @@ describe('streamed output', function () {
   this.timeout(120_000);
   let market: TestMarketplace;
   let held: Balances;
-  /** What each call of the creator accepted. */
+  /** The Accept header of each call to the creator. */
   let accepted: string[];
 
   before(async () => {
@@ -45,7 +47,7 @@ describe('streamed output', function () {
   });
 
   type Answer = (id: string, response: ServerResponse) => void;
-  /** The creator answers like this to whoever takes a stream, and as usual to others. */
+  /** Makes the creator answer like this if the call accepts a stream, and as usual otherwise. */
   function answering(answer: Answer): void {
     market.setBehaviour(({ execution_id, task }, response, reply) => {
       const accept = String(response.req.headers.accept);
@@ -68,7 +70,7 @@ describe('streamed output', function () {
       },
       body: JSON.stringify(body),
     });
-  /** Runs it with the SDK's client. */
+  /** Runs a streamed call with the SDK's client. */
   async function stream(task = 'write') {
     const texts: string[] = [];
     const client = createClient({ baseUrl: market.relay.url, apiKey: apiKey() });
@@ -115,7 +117,7 @@ describe('streamed output', function () {
     expect([events.length, end![0]]).to.deep.equal([4, 'result']);
     expect(JSON.parse(end![1]!)).to.include({ execution_id, status: 'completed', result: 'Once upon a time' });
     await expectPaid();
-    // The same call, in whatever way it is asked again, has the same bytes and costs nothing.
+    // The same call, repeated in either form, returns the same bytes and costs nothing.
     const again = await execute({ task: 'write' }, key);
     expect(await again.text()).to.equal(end![1]);
     expect(again.headers.get('idempotent-replayed')).to.equal('true');
@@ -125,7 +127,7 @@ describe('streamed output', function () {
     expect(accepted).to.deep.equal(['text/event-stream, application/json']);
   });
 
-  it("is asked of a creator only if its caller asked, and need not be given: the client's answer is the same", async () => {
+  it("is asked of a creator only if its caller asked, and is optional: the client's answer is the same", async () => {
     answering((id, response) => void response.end(JSON.stringify(goodAnswer(market.signingKey, id, 'at once'))));
     const { texts, outcome } = await stream();
     expect(await outcome).to.include({ status: 'completed', result: 'at once' });
@@ -150,7 +152,7 @@ describe('streamed output', function () {
       },
     });
     market.setBehaviour((body, response) => {
-      // Its body was read by the harness, as express.json() would.
+      // The harness has already read its body, as express.json() would.
       kit(Object.assign(response.req, { body }), response);
     });
     const { texts, outcome } = await stream('three');
@@ -188,7 +190,7 @@ describe('streamed output', function () {
     ['has a delta that is none', (_, response) => response.end('event: delta\ndata: x\n\n'), 'is not {"text"'],
     [
       'is not UTF-8',
-      // Later, or it is in the same piece as the words.
+      // Delayed, so that it does not arrive in one piece with the delta.
       (_, response) => setTimeout(() => response.end(Buffer.from([0xff, 0x0a])), 100),
       'not valid UTF-8',
     ],
@@ -208,7 +210,7 @@ describe('streamed output', function () {
     });
   }
 
-  it('is refunded at the deadline if it goes on and on', async () => {
+  it('is refunded at the deadline if it never ends', async () => {
     answering((_, response) => {
       begin(response);
       const timer = setInterval(() => response.write(delta('more ')), 100);
@@ -220,7 +222,7 @@ describe('streamed output', function () {
     await expectRefunded();
   });
 
-  it('is asked for again as a whole after a lost connection, and no delta comes twice', async () => {
+  it('is requested again as a whole after a lost connection, and no delta comes twice', async () => {
     answering((_, response) => {
       begin(response, 'lost');
       setTimeout(() => response.destroy(), 50);
@@ -296,7 +298,7 @@ describe('streamed output', function () {
     await once(server, 'listening');
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
     socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    // It takes nothing of the result either, and is disconnected.
+    // The caller does not read the result either, and is disconnected.
     await once(server, 'connection').then(([served]) => once(served, 'close'));
     expect(seen.ms).to.be.within(250, 5_000);
     expect(seen.mostBytes).to.be.below(4 * 1024 * 1024);

@@ -1,6 +1,6 @@
 /**
- * Seeded chaos; a failure names its seed, which `npm run chaos -- --seed S --seeds 1` repeats: `--relays 2` for two,
- * and with DATABASE=postgres for one on PostgreSQL.
+ * Chaos runs with a seed. A failure names its seed. `npm run chaos -- --seed S --seeds 1` repeats it; add `--relays 2`
+ * for two relays, and DATABASE=postgres for one on PostgreSQL.
  */
 import { expect } from 'chai';
 import { onPostgres } from '../../harness/postgres.ts';
@@ -9,8 +9,8 @@ import { type Chaos, startChaos } from './run.ts';
 const EXECUTIONS = 20;
 const FIRST_SEED = 1;
 /**
- * How many seeds by the number of relays: two share a PostgreSQL; a ledger of SQLite is one machine's. `npm run chaos` runs
- * as many as wanted.
+ * Number of seeds for one and two relays. Two relays need PostgreSQL, because a SQLite ledger is on one machine. `npm
+ * run chaos` runs any number.
  */
 const SEEDS: [relays: 1 | 2, seeds: number][] = onPostgres
   ? [
@@ -21,7 +21,7 @@ const SEEDS: [relays: 1 | 2, seeds: number][] = onPostgres
 
 for (const [relays, seeds] of SEEDS) {
   describe(`chaos, ${relays === 2 ? 'two relays' : 'one relay'}`, function () {
-    // A run ends by itself where nothing moves any more; this is only against a test that hangs.
+    // Each run ends by itself when nothing moves any more; this limit is only against a test that hangs.
     this.timeout(1_200_000);
     let chaos: Chaos;
     before(async () => {

@@ -1,11 +1,11 @@
-/** The faults of a plan as rules for the proxy before the node. */
+/** The faults of a plan, as rules for the proxy in front of the node. */
 import type { RpcCall, RpcProxy } from '../../harness/node/rpcProxy.ts';
 import type { FaultName } from './plan.ts';
 
 const accepted = { json: { jsonrpc: '2.0', id: 1, result: '1'.repeat(64) } };
 const isSend = ({ method }: RpcCall) => method === 'sendTransaction';
 
-/** Begin a fault; it lasts until `endFault`. */
+/** Begins a fault, which lasts until `endFault`. */
 export function beginFault(proxy: RpcProxy, name: FaultName): void {
   const { onCall, onMessage, cutSockets } = proxy;
   switch (name) {

@@ -1,8 +1,8 @@
 /**
- * What must be true after any run, by the chain itself: conservation, and the invariants I3 (each record pays one side),
- * I5 (paid means signed), I9 (completed means settled and the very result), I10 (one execution per Idempotency-Key), I11
- * (nothing dispatched before it is funded; the creator watches that), I12 (every id can be read), I13 (keys and agents
- * count what the chain counts), I15 (no task or result in the log), I16 (every lamport explained).
+ * Checks after any run, against the chain: conservation, and the invariants I3 (each record pays one side), I5 (paid
+ * means signed), I9 (completed means settled, with exactly that result), I10 (one execution per Idempotency-Key), I11
+ * (no dispatch before it is funded; checked by the creator), I12 (every id can be read), I13 (keys and agents have the
+ * chain's counts), I15 (no task or result in the log), I16 (every lamport explained).
  */
 import type { Connection, PublicKey, TransactionError } from '@solana/web3.js';
 import {
@@ -25,24 +25,24 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { BEHAVIOURS, type PlannedExecution } from './plan.ts';
 
-/** One execution as its client has it at the end. */
+/** One execution from its client's view at the end. */
 export interface Ended {
   planned: PlannedExecution;
   task: string;
-  /** What the id must be, by wallet and Idempotency-Key. */
+  /** The expected id, by wallet and Idempotency-Key. */
   id: string;
-  /** The answer that the client took as the last word. */
+  /** The answer that the client accepted as final. */
   answer: Answer;
 }
 
-/** Everything that an execution changes, at one moment. */
+/** All figures that executions change, at one moment. */
 export interface Picture {
   balances: Balances;
-  /** Spent and number of executions by the callers' grants. */
+  /** Amount spent and number of executions of the callers' grants. */
   grants: { spent: bigint; count: number }[];
   agent: { total: number; successful: number };
   records: number;
-  /** The relay authorities', and those that lie in records as rent. */
+  /** Balances of the relay authorities, and the rent in records. */
   lamports: { authority: number; rent: number };
   /** Newest transaction of each relay authority. */
   lastSignatures: (string | null)[];
@@ -103,7 +103,7 @@ interface Seen {
   log: string;
 }
 
-/** One sentence for each thing that is not as it must be. */
+/** Returns one sentence for each violation. */
 export async function findViolations(
   market: TestMarketplace,
   url: string,
@@ -127,7 +127,7 @@ export async function findViolations(
     const [was, is] = [before.grants[index]!, after.grants[index]!];
     demand(is.spent - was.spent === PRICE * own, `I13: the key of caller ${index} spent ${is.spent - was.spent}`);
   }
-  // Those that time out were given less time than the listing asks for, which says nothing about the agent.
+  // Calls that time out had less time than the listing asks for, so they do not count for the agent.
   const judged = ended.filter(({ planned }) => BEHAVIOURS[planned.behaviour] !== 'timeout');
   await checkCounts(market, url, before, judged.length, paid.length, demand);
   await checkLamports(market, authorities, before, demand);
@@ -175,7 +175,7 @@ async function checkExecution(
   demand(Boolean(isSigned), `I5: ${name} was paid without the creator's signature`);
 }
 
-/** The agent's figures follow the chain as soon as the index has read it. */
+/** Checks the agent's figures, once the index has read everything. */
 async function checkCounts(
   market: TestMarketplace,
   url: string,
@@ -192,7 +192,7 @@ async function checkCounts(
   await until('the index has counted', isRight).catch(() => demand(false, 'I13: the agent has other figures'));
 }
 
-/** What the relay authorities have lost lies in records or was paid for transactions: as soon as the node shows them all. */
+/** Checks that the relay authorities' losses are rent in records or fees, once the node shows all transactions. */
 async function checkLamports(
   market: TestMarketplace,
   authorities: PublicKey[],
@@ -209,7 +209,7 @@ async function checkLamports(
     const sent = await Promise.all(authorities.map((authority, n) => sentBy(authority, before.lastSignatures[n])));
     for (const { signature } of sent.flat().filter(({ err }) => !isDropped(err))) {
       const fee = fees.get(signature) ?? (await feeOf(connection, signature));
-      // Listed, but not shown yet: it is asked for again.
+      // Listed, but not shown yet: it is requested again.
       if (fee !== null) fees.set(signature, fee);
     }
     lost = before.lamports.authority - lamports.authority;
@@ -221,14 +221,14 @@ async function checkLamports(
   );
 }
 
-/** The local node lists what came too late; a cluster drops it, and nobody hears of it again. */
+/** True for a transaction that came too late. The local node lists it; a cluster drops it. */
 function isDropped(error: TransactionError | null): boolean {
   return error === 'BlockhashNotFound';
 }
 
 /**
- * What all accounts of a transaction together have less after it; null while the node does not show it. The local node's
- * `meta.fee` forgets the priority fee and the signatures that the Ed25519 program checks.
+ * The sum that all accounts of a transaction lose; null while the node does not show it. The local node's `meta.fee`
+ * lacks the priority fee and the signatures that the Ed25519 program checks.
  */
 async function feeOf(connection: Connection, signature: string): Promise<number | null> {
   const options = { maxSupportedTransactionVersion: 0, commitment: 'confirmed' } as const;

@@ -1,6 +1,6 @@
-/** What happens in one run of chaos: drawn from a seed, so that the same seed asks for the same again. */
+/** The events of one chaos run, drawn from a seed: the same seed gives the same plan. */
 
-/** How the creator treats an execution, and how it must end. */
+/** The creator's behaviours, each with the expected outcome of the execution. */
 export const BEHAVIOURS = {
   good: 'completed',
   slow: 'completed',
@@ -35,16 +35,16 @@ export type FaultName = (typeof FAULT_NAMES)[number];
 
 export interface PlannedExecution {
   behaviour: BehaviourName;
-  /** Which of the two callers. */
+  /** Index of the caller, 0 or 1. */
   caller: number;
   async: boolean;
-  /** Milliseconds after the start; all times below likewise. */
+  /** Milliseconds after the start, like all times below. */
   atMs: number;
 }
 
-/** What is killed, or goes away for a while. */
+/** The process that is killed, or the database that goes away. */
 export type Victim = 'relay 0' | 'relay 1' | 'indexer' | 'database killed' | 'database stopped';
-/** By the number of relays on PostgreSQL; on SQLite relay, indexer and database are one process. */
+/** By the number of relays on PostgreSQL. On SQLite, relay, indexer and database are one process. */
 const VICTIMS: Record<1 | 2, readonly Victim[]> = {
   1: ['relay 0', 'indexer', 'database killed', 'database stopped'],
   2: ['relay 0', 'relay 1', 'indexer', 'database killed', 'database stopped'],
@@ -78,7 +78,7 @@ export function makePlan(seed: number, executions: number, relays: 1 | 2, isOnPo
   let faultAt = 0;
   return {
     executions: Array.from({ length: executions }, () => ({
-      // Half of them are to be paid, whatever else happens.
+      // At least half of them are to be paid.
       behaviour: random() < 0.5 ? pick(names.filter((name) => BEHAVIOURS[name] === 'completed')) : pick(names),
       caller: between(0, 1),
       async: random() < 0.3,

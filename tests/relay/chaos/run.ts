@@ -1,7 +1,7 @@
 /**
- * One run of chaos: executions of a plan against a relay behind a faulty node, or two, which are killed and started again
- * meanwhile, and on PostgreSQL so are that and the indexer. Clients repeat what they are unsure of under its
- * Idempotency-Key, as the documentation tells them to.
+ * One chaos run: executions of a plan, against one or two relays behind a faulty node. The relays are killed and
+ * restarted, and on PostgreSQL so are the database and the indexer. Clients repeat uncertain calls with their
+ * Idempotency-Key, as documented.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
@@ -28,11 +28,11 @@ import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecut
 
 const RETRY_MS = 200;
 const SLOW_MS = 400;
-/** How long the database is away. */
+/** Milliseconds for which the database is away. */
 const AWAY_MS = 500;
 /**
- * No row moves for so long: something hangs. An open that never lands stands still for its window of 60 s, and a relay
- * that is killed then may take long to start on a busy machine.
+ * If no row moves for this long, something hangs. An open that never lands keeps its row for its window of 60 s. A
+ * killed relay can take long to restart on a busy machine.
  */
 const QUIET_MS = 150_000;
 
@@ -46,7 +46,7 @@ export interface ChaosRun {
   completed: number;
   failed: number;
   ms: number;
-  /** What the relays printed. */
+  /** Log of the relays. */
   log: string;
 }
 
@@ -55,10 +55,10 @@ export interface Chaos {
   stop(): Promise<void>;
 }
 
-/** What the creator saw that must never be. */
+/** Reports a violation that the creator sees. */
 type Witness = (violation: string) => void;
 
-/** The creator, who plays the behaviour that the task begins with, and looks on the chain whether it is paid for. */
+/** The creator: plays the behaviour that the task begins with, and checks on the chain that each call is funded. */
 function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
   const calls = new Map<string, number>();
   const stranger = generateSigningKey();
@@ -69,7 +69,7 @@ function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
     const record = await market.record(id);
     if (record === null) witness(`I11: ${id} was dispatched before its escrow was funded`);
     const name = body.task.split(':')[0] as BehaviourName;
-    // Another result each time: only one of them may ever count.
+    // A different result each time: at most one of them may count.
     const good = goodAnswer(market.signingKey, id, `${body.task}, answer ${call}`);
     switch (name) {
       case 'slow':
@@ -101,7 +101,10 @@ function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
   };
 }
 
-/** What runs: one relay with its indexer on SQLite, or one or two beside a working and a standby indexer on PostgreSQL. */
+/**
+ * The running processes: one relay with its indexer on SQLite, or one or two with a working and a standby indexer on
+ * PostgreSQL.
+ */
 interface Stage {
   market: TestMarketplace;
   proxy: RpcProxy;
@@ -157,7 +160,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
   const before: Picture = await lookAt(market, urls()[0]!, authorities);
   const day = nonceDay(BigInt(await market.node.now()));
 
-  // A node or a database that is out of order while the relay starts keeps it from starting; an operator starts it again.
+  // A faulty node or database can prevent a start, so the relay is started again, as an operator would do.
   async function restart(number: number): Promise<void> {
     await running[number]?.kill();
     running[number] = null;
@@ -220,7 +223,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
   return { seed, plan, violations, completed, failed: executions - completed, ms: Date.now() - begun, log };
 }
 
-/** Send until there is an answer that will not change; then, for an asynchronous call, ask until it has ended. */
+/** Repeats the call until its answer is final. For an asynchronous call, then polls until it has ended. */
 async function execute(
   market: TestMarketplace,
   urls: () => string[],
@@ -236,7 +239,7 @@ async function execute(
   const body = { task, ...timeout, ...(planned.async && { async: true }) };
   let answer: Answer | null = null;
   let asked = n;
-  // Of several relays another one each time, as behind a proxy.
+  // Alternates between the relays, as behind a proxy.
   const ask = async (path: string, options: object): Promise<Answer | null> => {
     const among = urls();
     asked += 1;

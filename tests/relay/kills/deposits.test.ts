@@ -1,7 +1,7 @@
 /**
- * The kill matrix of calls that x402 clients pay for: a real relay process is killed while they stand at every move of a
- * deposit, and at every transaction of it. Another relay on the ledger, or the same one again, goes on. Whatever the
- * moment, each payer has paid once and has its result, or has its money back; and no deposit is left.
+ * The kill matrix of x402 calls. A real relay process is killed at every journal move of a deposit and at every
+ * transaction of it. Another relay on the ledger, or the restarted one, continues. In every case each payer has paid
+ * once and has its result, or has its money back, and no deposit is left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransferInstruction } from '@solana/spl-token';
@@ -30,12 +30,12 @@ import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x40
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 const RETRY_MS = 250;
-/** Of a payment: two signatures, and what its client's priority rounds up to. */
+/** Lamports of a payment: two signatures, and its client's priority fee rounded up. */
 const PAYMENT_LAMPORTS = 10_001;
 
 const sidesOf = (moves: string[]) => moves.flatMap((move) => [`${move}:before`, `${move}:after`]);
 const sendsOf = (name: string) => ['before', 'sent', 'after'].map((side) => `send-${name}:${side}`);
-/** The payment was not sent. If its blockhash expires before a relay goes on, it is never charged. */
+/** Points at which the payment was not sent. If its blockhash expires before a relay continues, it is never charged. */
 const UNPAID = [
   ...sidesOf(['claimDeposit', 'depositSigned']),
   ...sendsOf('deposit'),
@@ -45,9 +45,9 @@ const UNPAID = [
 const PAYING = [...UNPAID, 'send-pay:sent', 'send-pay:after', 'paid:before'];
 const RETURN = [...sidesOf(['returning']), ...sendsOf('return')];
 
-/** How a call comes to its end, and where it is killed on the way. */
+/** A course of a call, and the points at which the relay is killed. */
 interface Way {
-  /** Where each first stands: there the test brings about what follows. Otherwise each stands where it is killed. */
+  /** Where calls first stop, so that the test can change something. Without it, they stop only at their kill point. */
   gate?: string;
   points: string[];
 }
@@ -57,11 +57,11 @@ const WAYS = {
   },
   /** The creator fails. */
   refunded: { points: [...sidesOf(['refunding', 'refunded']), ...sendsOf('refund')] },
-  /** The payer pays the deposit by a transaction of its own, before the relay signs the payment. */
+  /** The payer pays the deposit itself, before the relay signs the payment. */
   paidByPayer: { gate: 'depositConfirmed:after', points: sidesOf(['paid']) },
   /** The creator pauses the agent once the money is in the deposit. */
   returned: { gate: 'paid:after', points: ['paid:after', ...RETURN, ...sidesOf(['returned'])] },
-  /** The same before the relay signs the payment. */
+  /** The creator pauses the agent before the relay signs the payment. */
   unsigned: { gate: 'depositConfirmed:after', points: ['depositConfirmed:after', ...RETURN, ...sidesOf(['void'])] },
   /** The money leaves the payer's account after the relay signed the payment. */
   failed: { gate: 'send-pay:before', points: [...RETURN, ...sidesOf(['void'])] },
@@ -71,7 +71,7 @@ const WAYS = {
 type Name = keyof typeof WAYS;
 
 const MODES = ['started again', 'taken over'] as const;
-/** For so long after it was signed an open may land, by the chain's clock. */
+/** Seconds by the chain's clock in which a signed open can land. */
 const OPEN_SECONDS = 61;
 
 interface Bought {
@@ -112,12 +112,12 @@ describe('kill -9 of a relay that holds deposits', function () {
     relays.push(relay);
     return relay;
   }
-  // A relay of a failed test would serve the next one.
+  // Otherwise a failed test's relay would run in the next test.
   afterEach(async () => {
     for (const relay of relays.splice(0)) await relay.kill();
   });
 
-  /** Pays as its client does, which repeats a payment that the busy relay did not take. */
+  /** Pays, and repeats the payment after a 503, as the client does. */
   async function pay(relay: RelayHandle, { ask }: Bought): Promise<void> {
     for (;;) {
       const answer = await ask(relay).catch(() => null);
@@ -156,7 +156,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     await until(`the agent is ${status}`, async () => (await ask()).status === known);
   }
 
-  /** How each payer's call ended, by repeating its payment as its client would. */
+  /** The final answer to each payer's call, by repeating its payment as its client would. */
   async function endOf(relay: RelayHandle, { ask }: Bought): Promise<Answer> {
     let answer: Answer | undefined;
     await until('it has ended', async () => {
@@ -169,7 +169,7 @@ describe('kill -9 of a relay that holds deposits', function () {
 
   const areFinal = async () => (await market.journal()).every(({ is_final }) => is_final === 1n);
 
-  /** Pays for a call for each point of these ways. Each then stands, at its gate or where it is killed. */
+  /** Pays for one call for each point of these courses. Each then waits at its gate or at its kill point. */
   async function begin(relay: RelayHandle, ways: Name[], mode: string) {
     const prepareAt = async (way: Name, point: string): Promise<Doomed> => {
       const { gate = point }: Way = WAYS[way];
@@ -183,7 +183,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     return { doomed, answered, of: (way: Name) => doomed.filter((one) => one.way === way) };
   }
 
-  /** Lets them go on from their gates, up to where they are killed. */
+  /** Releases the calls from their gates, up to their kill points. */
   function release(relay: RelayHandle, doomed: Doomed[]): void {
     for (const { task, gate, point } of doomed) {
       if (gate !== point) relay.process.send({ release: task, nextStop: point });
@@ -197,7 +197,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     await answered;
   }
 
-  /** A transfer of the payer's own, which the relay does not know. */
+  /** A transfer that the payer itself sends, unknown to the relay. */
   async function transfer({ payer }: Bought, to: PublicKey): Promise<void> {
     await market.node.fundSol(payer.publicKey, 1e9);
     const from = findTokenAccount(payer.publicKey, market.usdcMint);
@@ -205,7 +205,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     await sendTransaction(market.node.connection, [instruction], keypairSigner(payer));
   }
 
-  /** The relay that is killed, and the one that goes on. */
+  /** The relay that will be killed, and a function that starts or returns the one that continues. */
   async function startPair(mode: (typeof MODES)[number]) {
     const isTakenOver = mode === 'taken over';
     const [doomed, neighbour] = await Promise.all([
@@ -262,7 +262,7 @@ describe('kill -9 of a relay that holds deposits', function () {
       release(doomed, all.of('failed'));
       const spent = (returned + failed) * PAYMENT_LAMPORTS;
       await until('the payments have failed', async () => before.feePayer - (await lamports(feePayer)) === spent);
-      // From now on they are dead for good, and so are the deposits that were not sent.
+      // From now on they can never land, and neither can the deposits that were not sent.
       await market.node.outlive();
       release(
         doomed,
@@ -293,7 +293,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     });
   }
 
-  /** The accounts of a call as the chain shows them now; the function shows them again, as another fork would. */
+  /** Saves the accounts of a call. Returns a function that restores them, as another fork would. */
   async function accountsOf({ task, deposit }: Bought): Promise<() => Promise<void>> {
     const record = findExecution(parseUuid((await market.executionsByTask()).get(task)!)!);
     const vault = findTokenAccount(deposit, market.usdcMint);
@@ -308,7 +308,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     };
   }
 
-  /** No open that was signed before now can land any more. */
+  /** Waits until no open that was signed before can land. */
   async function outliveOpens(): Promise<void> {
     await market.node.outlive();
     await market.node.timeTravel((await market.node.now()) + OPEN_SECONDS);
@@ -367,7 +367,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     expect(await usdcOf(one.payer.publicKey)).to.equal(0n);
     expect((await market.record(id))?.status).to.equal('completed');
     expect(await isGone(one)).to.equal(true);
-    // The treasury has the service fee since the open.
+    // The treasury has had the service fee since the open.
     const { creator, treasury, feePayer: sol } = before;
     expect(await balances()).to.deep.equal({ creator: creator + PRICE - FEE, treasury: treasury + FEE, feePayer: sol });
     const [row] = await market.query(
@@ -376,7 +376,7 @@ describe('kill -9 of a relay that holds deposits', function () {
     );
     expect(row).to.deep.equal({ error_code: null, refund_state: null });
     await setStatus('active', relay);
-    // Of the tests before as well: that is looked for only every ten seconds.
+    // Includes the calls of earlier tests. This check runs only every ten seconds.
     await market.node.outlive();
     await until('the chain can take back none of all calls', areFinal);
     await relay.kill();

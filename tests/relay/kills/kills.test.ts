@@ -1,8 +1,8 @@
 /**
- * The kill matrix: a real relay process is killed by SIGKILL while executions stand at every move of its journal,
- * before and after, and at every transaction, before, during and after its sending. It is started again, or another
- * relay on the same ledger takes over. Whatever the moment, each execution ends in time, was charged once or not at all,
- * left exactly the transactions that belong to its end, and can be read.
+ * The kill matrix: a real relay process is killed by SIGKILL before and after every journal move of executions, and
+ * before, during and after the sending of every transaction. It is restarted, or another relay on the ledger takes
+ * over. In every case each execution ends in time, was charged at most once, left exactly the transactions of its
+ * outcome, and can be read.
  */
 import { expect } from 'chai';
 import { LEASE_MS } from '../../../app/relay/ledger/leases.ts';
@@ -24,15 +24,15 @@ import { stopAt } from '../../harness/node/standstill.ts';
 import { administer, onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { startWitness, type Witness } from './witness.ts';
 
-/** From the restart, or from the kill where another relay runs, to the end of every execution. */
+/** Time limit for all executions to end, from the restart, or from the kill if another relay runs. */
 const END_WITHIN_MS = 5_000;
-/** Beyond it, as often the time that this computer takes for as many ordinary calls at once: it may be busy. */
+/** Plus this many times the duration of as many ordinary calls in parallel, because this computer can be busy. */
 const ORDINARY_TIMES = 3;
-/** On PostgreSQL a relay is dead when its connection has ended and it was silent for two renewals of its lease. */
+/** On PostgreSQL a relay counts as dead when its connection has ended and it has missed two renewals of its lease. */
 const SILENT_MS = onPostgres ? (2 * LEASE_MS) / 5 : 0;
 const TIMEOUT_SECONDS = 1;
 
-/** One that begins later judges at once who is dead. */
+/** Waits until PostgreSQL has run long enough for a new relay to decide at once which relays are dead. */
 async function outlastStart(): Promise<void> {
   if (!onPostgres) return;
   const server = await sharedPostgres();
@@ -60,7 +60,7 @@ const POINTS: Record<Ending, string[]> = {
   failed: REFUNDING,
   timeout: REFUNDING,
 };
-/** Killed here, nothing was sent and nothing will be: the call is over and costs nothing. */
+/** A relay killed at these points has sent nothing, and nothing will be sent: the call ends at no cost. */
 const NOTHING_SENT = ['claim:before', 'claim:after', 'openSigned:before'];
 const ERROR_CODES: Record<Ending, string | null> = {
   completed: null,
@@ -68,9 +68,9 @@ const ERROR_CODES: Record<Ending, string | null> = {
   timeout: 'execution_timeout',
 };
 
-/** What became of one execution. */
+/** The outcome of one execution. */
 interface End {
-  /** Null where it never had a row. */
+  /** Null if it never had a row. */
   id: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: an answer of the API, asserted field by field
   body: any;
@@ -86,11 +86,11 @@ describe('kill -9', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
   let witness: Witness;
-  /** Executions whose creator was called and keeps silent until the relay is gone. */
+  /** Executions whose creator was called and does not answer before the relay is killed. */
   const held = new Set<string>();
 
   before(async () => {
-    // Blockhashes live 150 slots: longer than a restart takes on a busy machine. Expiry has its own tests.
+    // Blockhashes live 150 slots, longer than a restart takes on a busy machine. Expiry has separate tests.
     market = await startMarketplace({ slotTimeMs: 150 });
     witness = await startWitness(market);
     await market.relay.kill();
@@ -114,7 +114,7 @@ describe('kill -9', function () {
     return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
   }
 
-  /** Let one execution for each task stand at its point, and kill the process. */
+  /** Stops one execution of each task at its point, and kills the process. */
   async function killAll(doomed: RelayHandle, tasks: string[]): Promise<void> {
     const calls = tasks.map((task) => execute(doomed, task).catch(() => undefined));
     await until('every execution stands at its point', async () =>
@@ -124,7 +124,7 @@ describe('kill -9', function () {
     await Promise.all(calls);
   }
 
-  /** Wait until all tasks with a row have ended, as this relay's API shows them. */
+  /** Waits until all tasks with a row have ended, as shown by this relay's API. */
   async function followAll(relay: RelayHandle, tasks: string[], since: number): Promise<Map<string, End>> {
     const ids = await market.executionsByTask();
     const ends = new Map<string, End>();
@@ -154,7 +154,7 @@ describe('kill -9', function () {
     expect(after.treasury).to.equal(before.treasury + FEE * paid, 'treasury');
   }
 
-  /** One execution that was opened: its answer, its record, and exactly one opening and one ending transaction. */
+  /** Checks an opened execution: its answer, its record, and exactly one opening and one ending transaction. */
   async function assertEnded(task: string, ending: Ending, { id, body }: End): Promise<void> {
     const record = await market.record(id!);
     expect(await market.escrowExists(id!)).to.equal(false);
@@ -184,7 +184,10 @@ describe('kill -9', function () {
     return ['pending', 'running', ending === 'completed' ? 'completed' : 'failed'];
   };
 
-  /** A delivery that was under way at the kill is taken over once its time is over. */
+  /**
+   * Waits for all final events. Another relay repeats a delivery in progress at the kill once its attempt has timed
+   * out.
+   */
   async function untilTold(ends: Map<string, End>, taskOf: (ending: Ending, point: string) => string): Promise<void> {
     const wanted = ENDINGS.flatMap((ending) =>
       POINTS[ending].map((point) => ({

@@ -1,6 +1,6 @@
 /**
- * What the kill matrix does not reach: stored bytes that die while the relay is down, an escrow that the chain takes
- * back, a ledger that is lost, and two relays on one ledger.
+ * Recovery cases outside the kill matrix: stored bytes that expire during an outage, an escrow that the chain rolls
+ * back, a lost ledger, and two relays on one ledger.
  */
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -33,7 +33,7 @@ import {
 import { stopAt } from '../../harness/node/standstill.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 
-/** How long an open may land, seconds of the chain's clock. */
+/** Seconds by the chain's clock in which a signed open can land. */
 const OPEN_WINDOW_SECONDS = 60;
 
 describe('recovery', function () {
@@ -58,7 +58,7 @@ describe('recovery', function () {
     return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
   }
 
-  /** Let an execution for each task stand where it says, and kill the relay there. Returns their ids. */
+  /** Stops an execution of each task at its point, and kills the relay there. Returns their ids. */
   async function killAt(
     tasks: string[],
     whileStanding: (ids: string[], doomed: RelayHandle) => Promise<void> = async () => undefined,
@@ -74,7 +74,7 @@ describe('recovery', function () {
     return ids;
   }
 
-  /** Nothing that was signed before now can land any more. */
+  /** Waits until nothing that was signed before can land. */
   async function outliveBlockhashes(): Promise<void> {
     await market.node.outlive();
     await market.node.timeTravel((await market.node.now()) + OPEN_WINDOW_SECONDS + 1);
@@ -91,7 +91,7 @@ describe('recovery', function () {
     return body;
   }
 
-  /** How many transactions that name the record did what they were for. */
+  /** The number of successful transactions that name the record. */
   async function succeeded(id: string): Promise<number> {
     const record = findExecution(parseUuid(id)!);
     const found = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
@@ -122,7 +122,7 @@ describe('recovery', function () {
       expect(alone - before).to.equal(2);
       const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(relay, `together ${n}`)));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(200));
-      // PostgreSQL gathers them itself: there each is a commit of its own, and many are one flush.
+      // PostgreSQL groups commits itself: each write is one commit, and many share a flush.
       if (onPostgres) expect((await commits()) - alone).to.equal(48);
       else expect((await commits()) - alone).to.be.lessThan(48);
     } finally {
@@ -160,7 +160,7 @@ describe('recovery', function () {
 
   type Picture = Map<string, { lamports: number; data: string; owner: string }>;
 
-  /** Accounts as they are now; what is not there is kept as empty. */
+  /** Saves accounts as they are now; a missing account is saved as empty. */
   async function picture(addresses: PublicKey[]): Promise<Picture> {
     const found = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
     const entries = addresses.map((address, index) => {
@@ -173,27 +173,27 @@ describe('recovery', function () {
     return new Map(entries);
   }
 
-  /** Put accounts back as a rollback of the blocks since then would. */
+  /** Restores accounts, as a rollback of the blocks since then would. */
   async function rollBack(...pictures: Picture[]): Promise<void> {
     for (const [address, account] of pictures.flatMap((one) => [...one])) {
       await market.node.rpc('surfnet_setAccount', [address, account]);
     }
   }
 
-  /** The accounts of an execution itself. */
+  /** The record and the escrow of an execution. */
   function accountsOf(id: string): PublicKey[] {
     const record = findExecution(parseUuid(id)!);
     return [record, findEscrow(record)];
   }
 
-  /** All others whose money or spend an execution changes. */
+  /** All other accounts whose money or counters an execution changes. */
   function partiesAccounts(): PublicKey[] {
     const { wallet, usdc, apiKey: key } = market.callers[0]!;
     const payout = findTokenAccount(market.creator.publicKey, market.usdcMint);
     return [usdc, findGrant(wallet.publicKey, keyIdOf(key)), payout, findTreasury()];
   }
 
-  /** What an execution's accounts are before it is opened. */
+  /** An execution's accounts before it is opened. */
   const nothing = (id: string): Picture =>
     new Map(
       accountsOf(id).map((address) => [
@@ -254,7 +254,7 @@ describe('recovery', function () {
     const second = await market.startRelayProcess();
     try {
       for (const [id, status] of ends) {
-        // Who proves ends is known by its lease: the first relay was killed, and its own must run out first.
+        // Finality checks belong to one relay by a lease. The killed relay's lease must expire first.
         await until('it ends once more', async () => (await market.record(id))?.status === status, 120_000);
         await until('the journal says so', async () =>
           (await market.journal()).some((row) => row.execution_id === id && row.is_final === 1n),
@@ -310,7 +310,7 @@ describe('recovery', function () {
     try {
       const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
       await until('all agents are called', async () => replies.length === 6);
-      // Long enough for many looks of both relays at rows that are not theirs.
+      // Long enough for both relays to check repeatedly for rows that are not theirs.
       await new Promise((resolve) => setTimeout(resolve, 4_000));
       for (const reply of replies) reply();
       const answers = await Promise.all(calls);
@@ -322,7 +322,7 @@ describe('recovery', function () {
     }
   });
 
-  /** Stops the process, at a moment when it does not write: it would keep SQLite from everybody else. */
+  /** Stops the process while it does not write; otherwise it would block SQLite for everybody else. */
   async function freeze({ process }: RelayHandle): Promise<void> {
     const write = () => market.query('ledger', "DELETE FROM relays WHERE owner = 'nobody'");
     await until('it stands still and holds no lock', async () => {
@@ -360,7 +360,7 @@ describe('recovery', function () {
       answers[0]!('the first answer');
       await until('the second relay asks again', async () => answers.length === 2);
       first.process.kill('SIGCONT');
-      // It has heard the first answer by the time that it answers others.
+      // By the time the first relay answers other requests, it has received the first answer.
       await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
       await new Promise((resolve) => setTimeout(resolve, 500));
       const id = (await market.executionsByTask()).get('asked twice')!;

@@ -1,7 +1,7 @@
 /**
- * Two relays, each with an authority of its own, beside a working and a standby indexer on one PostgreSQL, with dozens of
- * calls under way: any of the processes is killed, the database goes away in every way that it can, and a relay stands
- * still for longer than its lease. Then what must be known at both at once.
+ * Two relays, each with its own authority, a working and a standby indexer, and one PostgreSQL, with dozens of calls in
+ * progress. Any process is killed, the database fails in every possible way, and a relay is stopped for longer than its
+ * lease. The last tests check changes that must apply at both relays at once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
@@ -24,27 +24,27 @@ import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { survive } from './survival.ts';
 import { startWitness, type Witness } from './witness.ts';
 
-/** Longer than two renewals of a lease: all relays have been silent, and none may take that for another's death. */
+/** Longer than two renewals of a lease. All relays have been silent, and none may conclude that another is dead. */
 const LONG_AWAY_MS = 8_000;
 
-/** What its webhook hears of an execution, by the state of its row at the end. */
+/** The events that the webhook gets for an execution, by the final state of its row. */
 const EVENTS: Record<string, string> = {
   settled: 'pending,running,completed',
   refunded: 'pending,running,failed',
   void: 'failed',
 };
 
-// A ledger of SQLite is one machine's, and so are the relays on it: recovery.test.ts has two of them.
+// Only on PostgreSQL: a SQLite ledger and its relays are on one machine. recovery.test.ts tests two of those.
 if (onPostgres) {
   describe('two relays on one PostgreSQL', function () {
-    // What one leaves under way would be in the next one's way.
+    // Calls that a failed test leaves would disturb the next test.
     this.bail(true);
     this.timeout(900_000);
     let several: SeveralRelays;
     let market: TestMarketplace;
     let witness: Witness;
     const relays = [] as unknown as [RelayHandle, RelayHandle];
-    // They say a lot about a database that is away.
+    // Their logs about a missing database are long.
     const start = (number: number) => several.startRelay(number, { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' });
 
     before(async () => {
@@ -62,7 +62,7 @@ if (onPostgres) {
     const survivors = () => ({ market, relays: () => relays });
     const apiKey = () => market.callers[0]!.apiKey;
 
-    /** Resolves when both relays say of themselves that their database is away. */
+    /** Resolves when both relays report that their database is away. */
     async function untilAway(): Promise<void> {
       for (const { url } of relays) {
         await until('a relay says that the database is away', async () => {
@@ -164,7 +164,7 @@ if (onPostgres) {
       }
     });
 
-    // What follows reads rows of the one database: the other relay's very next answer is asked for, after no time at all.
+    // The following tests expect the change in the very next answer of the other relay, because both read one database.
     it('refuse a key at one relay after its revocation at the other', async () => {
       const wallet = keypairSigner(market.callers[0]!.wallet);
       const here = await openMarketplace({ baseUrl: relays[0].url, rpcUrl: market.node.rpcUrl });
@@ -187,7 +187,7 @@ if (onPostgres) {
       const signedIn = await post(relays[0], 'auth.signIn', { wallet, message, signature });
       const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
       expect(await session(cookie)).to.equal(wallet);
-      // The very message that bought it buys nothing at the other.
+      // The same signed message is refused by the other relay.
       expect((await post(relays[1], 'auth.signIn', { wallet, message, signature })).status).to.equal(401);
       expect((await post(relays[0], 'auth.signOut', {}, { cookie })).status).to.equal(200);
       expect(await session(cookie)).to.equal(null);
@@ -218,7 +218,7 @@ if (onPostgres) {
       const waiting = request(relays[0].url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
       await until('the creator is called', async () => called === 1);
       const id = (await market.executionsByTask()).get(task)!;
-      // As a relay finds it that was silent for longer than its lease: the row is another's.
+      // As for a relay that was silent for longer than its lease: the row belongs to another relay.
       await market.query(
         'ledger',
         `UPDATE executions SET lease_owner = (SELECT owner FROM relays WHERE owner <> lease_owner AND alive_until_ms > 0

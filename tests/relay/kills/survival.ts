@@ -1,7 +1,7 @@
 /**
- * Calls under way at two relays while something is taken from them, and what must be true afterwards, by the chain itself:
- * every execution ends once, its two transactions and no third are there, everybody's money to the unit, both relays show
- * it so, and no caller was told otherwise.
+ * Runs calls at two relays during a disturbance, and then checks them against the chain. Every execution ends once,
+ * with exactly two transactions. All balances are exact, both relays show the outcome, and no caller was told a
+ * different one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -19,46 +19,46 @@ import {
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 
-/** All of them are at the creator when it begins. */
+/** Calls that wait at the creator when the disturbance begins. */
 const CALLS = 60;
-/** And so many begin meanwhile, under an Idempotency-Key, by clients that repeat as the documentation tells them to. */
+/** Calls that begin during the disturbance, with an Idempotency-Key, by clients that retry as documented. */
 const LATE_CALLS = 8;
-/** Of four, one fails. */
+/** One of four calls fails. */
 const REFUNDED = CALLS / 4;
 const TIMEOUT_SECONDS = 600;
 const RETRY_MS = 250;
-/** Looked at side by side. */
+/** Executions that are checked in parallel. */
 const AT_ONCE = 20;
-/** No row moves for so long: something hangs. An open that never lands stands still for its window of 60 s. */
+/** If no row moves for this long, something hangs. An open that never lands keeps its row for its window of 60 s. */
 const QUIET_MS = 120_000;
 
 export interface Disturbance {
   name: string;
-  /** Takes something away and brings it back. The answers of the creator are on their way by then. */
+  /** Takes something away and restores it. The creator has started to answer by then. */
   disturb(): Promise<void>;
-  /** The relay whose calls another relay may finish, which then may call the creator again; null: nobody's. */
+  /** The relay whose calls another relay can finish, with a second call of the creator; null if there is none. */
   loses: number | null;
-  /** Whether its process was killed, so that its callers get no answer. */
+  /** True if its process was killed, so that its callers get no answer. */
   isKilled?: boolean;
 }
 
 export interface Survivors {
   market: TestMarketplace;
-  /** As they run now. */
+  /** The running relays. */
   relays: () => [RelayHandle, RelayHandle];
 }
 
-/** One execution as its caller has it. */
+/** One execution from its caller's view. */
 interface Told {
   task: string;
-  /** The relay that was asked. */
+  /** The relay that got the request. */
   relay: number;
   answer: Answer | Error;
 }
 
 const isFailure = (task: string) => task.includes('failure');
 
-/** Runs the calls through it; throws where anything is not as it must be. */
+/** Runs the calls during the disturbance; throws if any check fails. */
 export async function survive({ market, relays }: Survivors, disturbance: Disturbance): Promise<void> {
   const held: (() => void)[] = [];
   let holds = true;
@@ -136,7 +136,7 @@ function execute(market: TestMarketplace, relay: RelayHandle, task: string, head
   return request(relay.url, path, { apiKey: market.callers[0]!.apiKey, body, headers });
 }
 
-/** Asks one relay or the other until an answer says how it ended. */
+/** Repeats the call at alternating relays until an answer is final. */
 async function persist(market: TestMarketplace, relays: Survivors['relays'], task: string, n: number): Promise<Answer> {
   for (let attempt = n; ; attempt += 1) {
     const answer = await execute(market, relays()[attempt % 2]!, task, {
@@ -160,7 +160,7 @@ async function isAllOver(market: TestMarketplace): Promise<boolean> {
   return open === 0n;
 }
 
-/** By the chain, by both relays, by its caller, and by how often its creator was called. */
+/** Checks an execution on the chain, at both relays, and by its caller's answer and the calls of its creator. */
 async function requireEnded(market: TestMarketplace, relays: RelayHandle[], id: string, told: Told, how: Disturbance) {
   const { task } = told;
   expect(id, task).to.be.a('string');
@@ -180,7 +180,9 @@ async function requireEnded(market: TestMarketplace, relays: RelayHandle[], id: 
   requireTrue(told, id, how);
 }
 
-/** What a caller was told at the time: how it ended, or that this is not known yet; never the opposite, and never nothing. */
+/**
+ * Checks the answer that the caller got: the outcome or "not known yet", never a different outcome and never no answer.
+ */
 function requireTrue({ task, relay, answer }: Told, id: string, { loses, isKilled }: Disturbance): void {
   if (answer instanceof Error) {
     expect([relay, isKilled], `${task}: ${answer.message}`).to.deep.equal([loses, true]);

@@ -1,21 +1,21 @@
-/** Sweepers that die, or whose nodes fail: another one finishes what they began, once and for one fee. */
+/** Sweepers that die, or whose nodes fail. Another one completes their work once, for one fee. */
 import { expect } from 'chai';
 import { until } from '../../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { type Stage, startStage } from '../operation/sweepStage.ts';
 
 const FEE = 5_000;
-/** Each is killed once. */
+/** Each sweeper is killed once at one of these steps. */
 const STEPS = ['signed', 'stored', 'sent', 'landed', 'nodes'] as const;
 
 describe('sweepers that die', function () {
   this.timeout(600_000);
   let stage: Stage;
-  /** Leaves that there should be by now. */
+  /** Number of leaves that must exist by now. */
   let leaves = 0;
   before(async () => {
     stage = await startStage();
-    // The first of all makes the archive, whose rent would be in the way of the sums below.
+    // The first sweeper creates the archive, whose rent would change the sums below.
     const executions = await stage.settled(1);
     await stage.pass();
     const sweeper = await stage.sweep();
@@ -64,7 +64,9 @@ describe('sweepers that die', function () {
     await second.end();
   });
 
-  /** All is swept once, by a relay beside one whose node fails once that is so far. */
+  /**
+   * Expects that everything is swept once by another relay, after the node of the first fails once `isSoFar` is true.
+   */
   async function expectTakenOver(
     node: Parameters<RpcProxy['onCall']>[0],
     settings: Record<string, string>,

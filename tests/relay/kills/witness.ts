@@ -1,4 +1,4 @@
-/** A receiver of webhooks that outlives the relays which send them: what it heard of each execution, in which order. */
+/** A receiver of webhooks that outlives the sending relays. It records the events of each execution in order. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,9 +11,9 @@ import type { TestMarketplace } from '../../harness/node/marketplace.ts';
 
 export type Witness = Awaited<ReturnType<typeof startWitness>>;
 
-/** Receives the executions of the marketplace's first caller from now on. `baseUrl`: of a relay that runs. */
+/** Receives events of the marketplace's first caller from now on. `baseUrl` is a running relay's. */
 export async function startWitness(market: TestMarketplace, baseUrl = market.relay.url) {
-  /** Types by execution, in the order of their first arrival. */
+  /** Event types by execution, in order of first arrival. */
   const heard = new Map<string, string[]>();
   const ids = new Set<string>();
   const faults: string[] = [];
@@ -26,7 +26,7 @@ export async function startWitness(market: TestMarketplace, baseUrl = market.rel
       faults.push(`${error}`);
     }
     const { id, type, data } = JSON.parse(body) as MarketplaceEvent;
-    // At least once: an event whose sender was killed comes again.
+    // Delivery is at least once: an event is repeated if its sender was killed.
     if (!ids.has(id) && 'execution_id' in data) {
       ids.add(id);
       heard.set(data.execution_id, [...(heard.get(data.execution_id) ?? []), type.slice('execution.'.length)]);

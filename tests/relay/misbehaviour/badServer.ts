@@ -1,6 +1,6 @@
 /**
- * A creator's server in a process of its own, as creators' are: what it does costs the relay's neighbours nothing but
- * what the relay lets it. The task names the misbehaviour; any other task is answered well.
+ * A creator's server in a separate process, so that it affects the relay only over the network. The task names the
+ * misbehaviour; any other task gets a good answer.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * What a creator's server is told beside the body, over the real node and relay: which key its answer will be checked by,
- * what the call is for, and a nonce that is new each time.
+ * Headers of calls to a creator's server, over the real node and relay: the expected signing key, the call's purpose,
+ * and a new nonce each time.
  */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -18,7 +18,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
 import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 
-/** Callers at once, and what each asks for before the rotation counts as over. */
+/** Parallel callers, and the calls that each makes after the rotation before the test ends. */
 const CALLERS = 4;
 const CALLS_AFTER = 4;
 

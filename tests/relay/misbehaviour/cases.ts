@@ -1,4 +1,4 @@
-/** What a creator's server can do wrong, and what each must come to: status, code, words, and whether it is paid. */
+/** All misbehaviours of a creator's server, each with the expected status, code and message, and whether it is paid. */
 import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import bs58 from 'bs58';
@@ -10,13 +10,13 @@ export interface Case {
   behave: Behaviour;
   /** Paid with this result, or refunded with this answer. */
   end: { result: string } | { status: 408 | 500; message: RegExp };
-  /** How often the creator is called, where that is certain. */
+  /** The number of calls of the creator, if certain. */
   calls?: number;
 }
 
 const OTHER_ID = '00000000-0000-8000-8000-000000000000';
 const MEBIBYTE = 1024 * 1024;
-/** The order of the curve's group, little-endian: S and S + L verify alike where nobody checks. */
+/** L, the order of the curve's group, little-endian. A verifier without a range check accepts S and S + L alike. */
 const GROUP_ORDER = (1n << 252n) + 27742317777372353535851937790883648493n;
 
 const failed = (message: RegExp) => ({ status: 500, message }) as const;
@@ -24,7 +24,7 @@ const timedOut = (message: RegExp) => ({ status: 408, message }) as const;
 const lateWith = (problem: string) =>
   timedOut(new RegExp(`did not respond within 1 seconds; last problem: ${problem}`));
 
-/** Bytes as they are, past Node's HTTP. */
+/** Writes raw bytes to the socket, without Node's HTTP. */
 function raw(response: ServerResponse, text: string | Buffer, end = true): void {
   if (end) response.socket!.end(text);
   else response.socket!.write(text);
@@ -32,7 +32,7 @@ function raw(response: ServerResponse, text: string | Buffer, end = true): void 
 const head = (...lines: string[]) =>
   ['HTTP/1.1 200 OK', 'Content-Type: application/json', ...lines, '', ''].join('\r\n');
 
-/** Writes as long as somebody reads. */
+/** Writes as long as the client reads. */
 function pour(response: ServerResponse, chunk: string | Buffer): void {
   const more = () => {
     while (!response.destroyed && response.write(chunk));
@@ -55,11 +55,11 @@ function malleable(signature: string): string {
   return `ed25519:${bs58.encode(bytes)}`;
 }
 
-/** `key` is the listing's, `stranger` another. */
+/** `key` is the listing's signing key, `stranger` another key. */
 export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<string, Case[]> {
   type Body = Parameters<Behaviour>[0];
   const good = (body: Body, result = 'x') => goodAnswer(key, body.execution_id, result);
-  /** The good answer, changed. */
+  /** The good answer with changes. */
   const changed =
     (change: (answer: Record<string, unknown>, body: Body) => object): Behaviour =>
     (body, _response, reply) =>

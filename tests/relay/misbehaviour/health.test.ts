@@ -1,6 +1,6 @@
 /**
- * An agent whose server keeps failing: shown as degraded, refused before any money moves once it has failed often enough
- * in a row, and open again when a probe has been answered.
+ * An agent whose server keeps failing: shown as degraded, refused before any payment after enough failures in a row,
+ * and open again after a successful probe.
  */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -30,12 +30,14 @@ describe("an agent's health", () => {
     listing = await world.addListing();
   });
 
-  /** Executions in their order: a duration for a success, a refund reason below 0 for the rest. */
+  /**
+   * Ends executions in order: a positive number is the duration of a success, a negative one a refund (-1 is reason 0).
+   */
   async function end(...outcomes: number[]): Promise<void> {
     for (const outcome of outcomes) await endFor(newAddress(), {}, outcome);
   }
 
-  /** The same, all of one wallet's. */
+  /** Ends executions of one wallet. */
   async function endFor(
     wallet: string,
     given: { timeout_seconds?: bigint; listing_timeout_seconds?: bigint },
@@ -85,7 +87,7 @@ describe("an agent's health", () => {
     expect((await health()).status).to.equal('degraded');
   });
 
-  /** Why the listing is turned away; null where it is served. */
+  /** The error that the listing is refused with; null while it is served. */
   const refusal = (own: ReturnType<typeof createAgentHealth>): Promise<Error | null> =>
     own.requireServing(listing).then(
       () => null,
@@ -122,7 +124,7 @@ describe("an agent's health", () => {
   });
 
   describe('refusal', () => {
-    // As the world's relay has it.
+    // With the settings of the test's relay.
     const reader = () => createAgentHealth(world.tables.ledger, 10, 30);
 
     it('starts with the tenth consecutive failure of any kind, and not with the ninth', async () => {
@@ -290,7 +292,7 @@ describe('an agent that keeps failing', function () {
   it('is refused with 503 before any payment, probed, and open again after a successful probe', async () => {
     expect((await execute()).status).to.equal(200);
     isWell = false;
-    // One wallet may fail as often as it likes: that closes nothing.
+    // One wallet can fail any number of times without closing the agent.
     for (let i = 0; i <= REFUSE_AFTER; i += 1) expect((await execute()).status).to.equal(500);
     for (const apiKey of keys.slice(1)) expect((await execute(apiKey)).status).to.equal(500);
 
@@ -308,7 +310,7 @@ describe('an agent that keeps failing', function () {
 
     await until(() => probes >= 2);
     expect((await execute()).status).to.equal(503);
-    // Only probes have called the creator since.
+    // Since then only probes have called the creator.
     expect(market.calls.size - calls).to.equal(probes);
 
     isWell = true;

@@ -1,6 +1,6 @@
 /**
- * What happens around a creator's answer: it comes too late, or twice, or the listing changes while it is awaited, or the
- * connection is not what its certificate says. For each the exact answer and the exact money of everybody.
+ * Events around a creator's answer: it comes too late or twice, the listing changes in the meantime, or the TLS
+ * certificate is wrong. Each test checks the exact answer and all balances.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ describe('creators: around the answer', function () {
     return id;
   }
 
-  /** Answers well once `meanwhile` has happened. */
+  /** Answers correctly once `meanwhile` has happened. */
   const answerAfter =
     (meanwhile: () => Promise<unknown>, signingKey = market.signingKey): Behaviour =>
     (body, _response, reply) =>
@@ -133,7 +133,7 @@ describe('creators: around the answer', function () {
   });
 
   describe('too late', () => {
-    /** Holds its answer back until it is let go. */
+    /** Holds the answer until `letGo` is called. */
     function holding(make: (executionId: string) => object): { behave: Behaviour; letGo: () => void } {
       let letGo = (): void => undefined;
       const behave: Behaviour = (body, _response, reply) => {
@@ -174,7 +174,7 @@ describe('creators: around the answer', function () {
       const id = await assertRefunded(answer, before, 408, /did not respond/);
       const rows = (await lateAnswers()).length;
       letGo();
-      // The next call on the same relay is answered after the late one was judged.
+      // The same relay answers the next call only after it has checked the late answer.
       market.setBehaviour(null);
       expect((await execute({ task: 'x' })).status).to.equal(200);
       expect(await lateAnswers()).to.have.length(rows);
@@ -214,8 +214,8 @@ describe('creators: around the answer', function () {
     });
   });
 
-  describe('the listing changes meanwhile', () => {
-    /** An agent of its own, because it does not come back from what is done to it. */
+  describe('the listing changes during the call', () => {
+    /** A new agent, because the change cannot be undone. */
     async function newAgent(name: string) {
       const signingKey = generateSigningKey();
       market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
@@ -315,7 +315,7 @@ describe('creators: around the answer', function () {
     const startTls = (name: string) =>
       createTlsServer({ cert: pem(`${name}.cert.pem`), key: pem(`${name}.key.pem`) }, answer);
 
-    /** Puts another server in the listed one's place. */
+    /** Replaces the listed server. */
     async function replaceBy(next: Server): Promise<void> {
       server.closeAllConnections?.();
       server.close();

@@ -1,6 +1,6 @@
 /**
- * Creators that misbehave, against the real relay on a real node, over real HTTP: for each the exact answer, the exact
- * money of everybody, one call to the creator where only one is right, and a relay that does not grow.
+ * Misbehaving creators against the real relay on a real node, over real HTTP. Each test checks the exact answer, all
+ * balances, and the number of calls. The relay's memory must not grow.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -17,10 +17,10 @@ import {
 import { type Case, misbehaviours } from './cases.ts';
 
 const MAX_GROWTH_BYTES = 50 * 1024 * 1024;
-/** Of a case that seems to need more. */
+/** At most this many runs of a case that exceeds the memory limit. */
 const RUNS = 4;
 
-/** The most memory that a process has had since `forgetPeak`, bytes, as Linux counts it. */
+/** The process's memory in bytes: now (VmRSS), or its peak since `forgetPeak` (VmHWM). */
 function memoryOf(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(status)![1]) * 1024;
@@ -41,7 +41,7 @@ describe('creators that misbehave', function () {
     const { apiKey } = market.callers[0]!;
     execute = (body) => request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
     read = (executionId) => request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
-    // What every process does once is not the creators' doing.
+    // Warms up: memory that every process needs once does not count.
     for (let i = 0; i < 5; i += 1) await execute({ task: 'x'.repeat(100_000) });
   });
   after(async () => {
@@ -62,7 +62,7 @@ describe('creators that misbehave', function () {
       for (const { name, behave, end, calls } of cases) {
         const outcome = 'result' in end ? 'paid' : `${end.status}, refunded to the unit`;
         it(`${name}: ${outcome}`, async () => {
-          // What an answer needs is in every run of it; what the collector has not yet taken back is in some.
+          // Memory that an answer needs grows in every run. Garbage that is not yet collected appears only in some.
           const grown: number[] = [];
           do grown.push(await run(`${kind}: ${name}`, behave, end, calls));
           while (grown.at(-1)! >= MAX_GROWTH_BYTES && grown.length < RUNS);
@@ -74,7 +74,7 @@ describe('creators that misbehave', function () {
     });
   }
 
-  /** One call of it; how much the relay's memory grew at most, bytes. */
+  /** Runs one call of a case. Returns the peak growth of the relay's memory, in bytes. */
   async function run(name: string, behave: Case['behave'], end: Case['end'], calls?: number): Promise<number> {
     market.setBehaviour(behave);
     const pid = market.relay.process.pid!;

@@ -1,4 +1,6 @@
-/** Long answers of one server are read a few at a time: many at once neither fill the memory nor hold up other servers. */
+/**
+ * Long answers of one server are read a few at a time, so many of them neither fill the memory nor delay other servers.
+ */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -51,7 +53,7 @@ describe('long answers', function () {
     let written = 0;
     const piece = Buffer.alloc(65_536, 0x20);
     const bad = await serve((_request, response) => {
-      // Four of its five mebibytes, and then nothing.
+      // Sends four of its five mebibytes, and then nothing.
       for (let i = 0; i < 64; i += 1) response.write(piece, () => (written += piece.length));
     });
     const good = await serve((_request, response) => void response.end(JSON.stringify('x'.repeat(4 * MEBIBYTE))));

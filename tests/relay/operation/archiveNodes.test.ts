@@ -1,4 +1,7 @@
-/** The nodes of archives' trees in the ledger: the same as a whole tree's, however the leaves come, and never half of them. */
+/**
+ * The nodes of archive trees in the ledger: equal to those of a whole tree, in whatever batches the leaves arrive, and
+ * never half written.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +19,7 @@ import { MerkleTree, proofsOf } from '../../program/archiving.ts';
 const TREE = PublicKey.unique().toBase58();
 const leafOf = (index: number): Buffer => Buffer.from(keccak_256(Buffer.from(`leaf ${index}`)));
 const leavesUpTo = (count: number): Buffer[] => Array.from({ length: count }, (_, index) => leafOf(index));
-/** By the SPL package's own hashes, the whole tree at once. */
+/** The proofs of the whole tree, computed with the SPL package's hashes. */
 const wholeTree = (count: number) => proofsOf(leavesUpTo(count).map((hash) => ({ hash }) as never));
 
 const refusal = (work: Promise<unknown>): Promise<string> =>
@@ -70,7 +73,7 @@ describe("the nodes of an archive's tree", () => {
       }
       expect(await proofOf(first + count)).to.equal(null);
     }
-    // Two for a leaf and the way from the last one up, not a tree of a million.
+    // Two nodes for each leaf and the path from the last one to the root, not a tree of a million.
     expect(await stored()).to.have.length.lessThan(50 * 2 + 20);
     const apart = await stored();
     await nodes.drop(0);
@@ -121,7 +124,9 @@ describe("the nodes of an archive's tree", () => {
     const COUNT = 1_300;
     const log = pino({ level: 'silent' });
     const mismatched = new Set<number>();
-    /** The tree's account as it is with these leaves, each appended by itself: only what is read of it. */
+    /**
+     * The tree's account after these leaves, each appended separately. Only the fields that the relay reads are set.
+     */
     const accountOf = (count: number, root: Uint8Array): Buffer => {
       const data = Buffer.alloc(constants.archiveTreeBytes);
       data.set([1, 0, constants.archiveBuffer, 0, 0, 0, constants.archiveDepth, 0, 0, 0]);
@@ -219,7 +224,7 @@ describe("the nodes of an archive's tree", () => {
       expect(await first!.store(signed)).to.equal(true);
       expect(await first!.store({ ...signed, signature: 'two' })).to.equal(false);
       expect([await first!.pending(), await second!.pending()]).to.deep.equal([signed, null]);
-      // The first one is dead.
+      // The first relay is dead.
       expect(await second!.take([])).to.equal(true);
       expect([await first!.pending(), await second!.pending()]).to.deep.equal([null, signed]);
       expect(await first!.store({ ...signed, signature: 'two' })).to.equal(false);

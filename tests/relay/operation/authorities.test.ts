@@ -1,6 +1,6 @@
 /**
- * A relay authority that Config names no longer, against the real node: whatever it has signed is dead, and is signed by
- * another relay of the same ledger; nothing is parked, and nothing is paid twice.
+ * A relay authority that is removed from Config, on the real node. Its signed transactions fail, and another relay of
+ * the same ledger signs them anew. Nothing is parked, and nothing is paid twice.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ describe('a relay authority that is removed', function () {
   let proxy: RpcProxy;
   let removed: RunningRelay;
   let named: RunningRelay;
-  /** Transactions of this kind stand before the node of the relay whose authority is removed. */
+  /** Kind of the transactions that are held before the node, from the relay whose authority is removed. */
   let holds: Kind | null = null;
   let held: (() => void)[] = [];
 
@@ -81,7 +81,7 @@ describe('a relay authority that is removed', function () {
     });
   const lamportsOf = (wallet: Keypair) => market.node.connection.getBalance(wallet.publicKey, 'confirmed');
 
-  /** A call through the relay whose authority is removed while this transaction of it is on its way. */
+  /** Runs a call whose relay loses its authority while this transaction of it is held. */
   async function removeDuring(kind: Kind): Promise<Answer> {
     holds = kind;
     const answer = execute(removed);
@@ -106,7 +106,8 @@ describe('a relay authority that is removed', function () {
       treasury: before.treasury + FEE,
     });
     expect((await lamportsOf(successor)) - theirs).to.equal(GAS - SIGNATURE);
-    // Its open, and the settle that the program refused; the record's rent is lent, the escrow's is back.
+    // It paid for its open and for the settle that the program refused. The record's rent is lent; the escrow's came
+    // back.
     const lent = (await market.node.connection.getMinimumBalanceForRentExemption(294)) as number;
     expect(mine - (await lamportsOf(market.authority))).to.equal(2 * SIGNATURE + lent);
     expect((await market.journal()).find((row) => row.execution_id === id)?.state).to.equal('settled');

@@ -1,4 +1,7 @@
-/** What looking for another deployment costs, and that nobody can make it cost more: sharedAuthority.test.ts has what it finds. */
+/**
+ * The cost of the check for another deployment with the same authority, and that nobody can raise it. Its results are
+ * tested in sharedAuthority.test.ts.
+ */
 import { type Connection, Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
@@ -7,10 +10,10 @@ import type { ListedSignature } from '../../../app/solana/calls.ts';
 
 const NOW = 1_800_000_000;
 const SILENCE = 120;
-/** Readings of one look. */
+/** Transactions that one check reads. */
 const AT_ONCE = 20;
 
-describe('the watch of what the relay authority signs', () => {
+describe('the check of transactions that the relay authority signs', () => {
   const authority = Keypair.generate().publicKey;
   let listed: ListedSignature[];
   let calls: string[];
@@ -38,7 +41,7 @@ describe('the watch of what the relay authority signs', () => {
     const connection = {
       async getTransaction(signature: string) {
         calls.push(signature);
-        // Signed by a stranger: the authority is only named.
+        // Signed by a stranger, and only naming the authority.
         const message = {
           header: { numRequiredSignatures: 1 },
           staticAccountKeys: [Keypair.generate().publicKey, authority],

@@ -1,4 +1,4 @@
-/** Copies of the ledger made while the relay works. */
+/** Backups of the ledger, made while the relay works. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ describe('a backup of the ledger', function () {
     const healthy = join(damaged, 'healthy.db');
     await backUp(ledgerPath(market.dataDir), healthy);
     const bytes = readFileSync(healthy);
-    // Not the first page, without which SQLite would not even open it.
+    // The first page stays intact, because without it SQLite cannot open the file.
     bytes.fill(0xff, 4_096 * 3, 4_096 * 5);
     const broken = join(damaged, 'broken.db');
     writeFileSync(broken, bytes);

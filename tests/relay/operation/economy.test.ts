@@ -1,6 +1,6 @@
 /**
- * Attacks on the operator's SOL by a hundred wallets, on the real node: after each, what the operator holds is no less than
- * before minus the budgets that it chose, and an honest caller is served all along.
+ * Attacks on the operator's SOL by a hundred wallets, on the real node. Each attack costs the operator at most the
+ * configured budgets, and an honest caller is served throughout.
  */
 import {
   AuthorityType,
@@ -25,7 +25,7 @@ import { until } from '../../harness/edge/until.ts';
 import { failedAnswer, goodAnswer, request, type TestCaller } from '../../harness/node/marketplace.ts';
 import { BURNT, FEE, type Siege, SOL, startSiege, WALLETS } from './siege.ts';
 
-/** Wallets that open and start at once. */
+/** Number of wallets that open and start in parallel. */
 const AT_ONCE = 20;
 
 describe("the operator's SOL under attack by a hundred wallets", function () {
@@ -49,7 +49,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
       const answers = await Promise.all(
         attackers.flatMap((one) => [siege.callPatiently(one), siege.callPatiently(one)]),
       );
-      // On a busy machine some answers are 202, and their calls go on.
+      // On a busy machine some answers are 202, and their calls continue.
       for (const { status, text } of answers) expect(status, text).to.be.oneOf([200, 202]);
       await siege.untilEnded();
     });
@@ -57,7 +57,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     expect(lost).to.be.at.most(siege.lent);
   });
 
-  /** Each wallet kills its opens before the node, by something that it signs itself. */
+  /** Actions by which a wallet makes its own opens fail while they are in flight, and their repair. */
   const kills: [title: string, kill: (caller: TestCaller) => Promise<unknown>, mend: () => Promise<unknown>][] = [
     [
       'tanks that are emptied',
@@ -90,7 +90,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
         expect(answers.filter(({ status }) => status === 200)).to.deep.equal([]);
         await mend();
       }
-      // On a busy machine all of them may expire where they are held, which costs nothing: then they attack again.
+      // On a busy machine all held opens can expire, which costs nothing. Then the attack is repeated.
       let attacks = 0;
       for (let isBurnt = false; !isBurnt; attacks += 1) {
         expect(attacks, 'attacks whose opens all expired').to.be.lessThan(5);
@@ -155,7 +155,8 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     async function later(): Promise<void> {
       const last = await siege.inLedger('SELECT max(refund_at) FROM executions');
       await market.node.timeTravel(Number(last) + 60);
-      // Who found no room before finds it when these have ended, and is paid back at once: its settle would not land.
+      // Calls that had to wait continue when these have ended. They are refunded at once, because their settles would
+      // fail.
       const answers = await Promise.all(calls);
       expect(answers.filter(({ status }) => status !== 200 && status !== 503)).to.deep.equal([]);
       await siege.untilEnded();
@@ -167,7 +168,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
       .to.be.at.least(FEE)
       .and.at.most(BURNT / 2);
     expect(out).to.be.at.most(siege.lent);
-    // Every caller has its money back.
+    // Every caller has been refunded.
     const after = await Promise.all(attackers.map(({ usdc }) => market.amountOf(usdc)));
     expect(after).to.deep.equal(before);
   });
@@ -176,7 +177,7 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
     const { lost, burnt, out } = await siege.lossBy(async () => {
       siege.failAttackers();
       const statuses: number[] = [];
-      // Some at a time, so that no blockhash grows old while all are sent.
+      // In batches, so that no blockhash expires while they are sent.
       for (let first = 0; first < WALLETS; first += AT_ONCE) {
         const starting = attackers.slice(first, first + AT_ONCE).map(async ({ wallet, apiKey }) => {
           const opened = await openByWallet(market.marketplace, {
@@ -224,17 +225,17 @@ describe("the operator's SOL under attack by a hundred wallets", function () {
           rentSponsor: record.rentSponsor,
           reason: 'expired',
         });
-        // The relay may have been first.
+        // The relay may have refunded it already.
         await send(wallet, refund).catch(() => null);
       }
     }
     const settings = { SPONSOR_LAMPORTS_WAITING: String(siege.lent) };
     const { lost, burnt, out, outToStrangers } = await siege.lossBy(attack, takeBack, settings);
     expect(ids.length).to.be.greaterThan(0);
-    // The gas went back to the attackers; the rent was the operator's.
+    // The gas was returned to the attackers; the rent was the operator's.
     expect(lost).to.be.at.most(burnt + out);
     expect(burnt).to.be.at.most(ids.length * 2 * FEE);
-    // Refunds that wait have a budget of their own beside the other, from which a wallet that has paid borrows as before.
+    // Waiting refunds have a separate budget. A wallet that has paid still borrows from the other one.
     expect(outToStrangers).to.be.at.most(2 * siege.lent);
     expect(out - outToStrangers).to.be.at.most(siege.lent);
   });

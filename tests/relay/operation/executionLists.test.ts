@@ -1,6 +1,6 @@
 /**
- * A wallet's list is merged from ranges of indexes and counted from kept figures. Here it is held against one plain query
- * over both tables, which says what a list is and reads all of them: over random journals, chains and questions.
+ * A wallet's list is merged from index ranges and counted from stored totals. The tests compare it with one plain query
+ * over both tables, for random journals, chains and requests.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const QUESTIONS = 100;
 const WALLETS = ['wallet one', 'wallet two'] as const;
 const LISTINGS = ['11111111111111111111111111111111', '22222222222222222222222222222222'] as const;
 const DAY = 86_400;
-/** A day's beginning, some days before which everything here happens. */
+/** Start of a day. Everything here happens within some days before it. */
 const NOW = 20_370 * DAY;
 
 const UNFINISHED: ExecutionState[] = [
@@ -53,7 +53,7 @@ describe('lists of executions', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** One execution as it may stand in both tables at any moment: what is old and proven is in the index. */
+  /** Adds a random execution to one or both tables. Old final ones are always in the index. */
   async function addExecution(random: Random, number: number): Promise<void> {
     const wallet = random.pick(WALLETS);
     const listing = random.pick(LISTINGS);
@@ -96,7 +96,7 @@ describe('lists of executions', () => {
     await tables.ledger.db.deleteFrom('executions').execute();
     const count = 20 + random.below(60);
     for (let number = 0; number < count; number++) await addExecution(random, number);
-    // Something of another wallet is the newest that the index has.
+    // The newest record of the index belongs to another wallet.
     if (random.below(4) > 0) {
       const newest = { opened_at: BigInt(NOW), opened_slot: BigInt(NOW * 2), open_index: 99n };
       await rows.addRecord({ caller: 'somebody else', listing: LISTINGS[0], ...newest });
@@ -104,7 +104,7 @@ describe('lists of executions', () => {
     await refreshFigures(tables.index.db);
   }
 
-  /** What a list is, by one query that reads everything. */
+  /** The list by definition: one query that reads everything. */
   async function readPlainly(query: PageQuery): Promise<{ ids: string[]; total: number }> {
     const columns = sql`${STATUS} AS status, ${INITIATED_AT} AS initiated_at,
       CASE WHEN c.execution_id IS NULL THEN 1 ELSE 0 END AS is_ahead, c.opened_slot, c.open_index,

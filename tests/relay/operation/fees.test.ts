@@ -1,4 +1,4 @@
-/** What is paid for priority: by the answers of a plain node and of Helius, and by whole calls through either. */
+/** Priority fees: from the answers of a plain node and of Helius, and in whole calls through either. */
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
@@ -26,7 +26,7 @@ async function front(recorded: Recorded, market?: TestMarketplace) {
   return started;
 }
 
-/** As nodes answer. */
+/** A simulation result as nodes answer it. */
 const simulated = (unitsConsumed: number, err: unknown = null) => ({
   context: { apiVersion: '3.1.0', slot: 7 },
   value: { accounts: null, err, innerInstructions: null, logs: [], returnData: null, unitsConsumed },
@@ -55,7 +55,7 @@ describe('the price of priority', () => {
     return { fees, state, calls };
   }
 
-  /** Units and micro-lamports per unit that the instructions set; the price is 0 where none is set. */
+  /** The compute units and micro-lamports per unit that the instructions set; the price is 0 where none is set. */
   function read(instructions: TransactionInstruction[]): [units: number, price: bigint] {
     const [limit, price] = instructions;
     for (const one of instructions) expect(one.programId.equals(ComputeBudgetProgram.programId)).to.equal(true);
@@ -173,7 +173,7 @@ describe('the price of priority', () => {
     expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 7n]);
   });
 
-  it('is, for a plain node, what three of four recent slots paid for the accounts we write', async () => {
+  it('is, for a plain node, the price paid in three of four recent slots for the accounts we write', async () => {
     const recorded = [0, 900, 100, 0, 400, 200, 300, 0].map((fee, at) => ({ slot: 100 + at, prioritizationFee: fee }));
     const { baseUrl, calls } = await front({ getRecentPrioritizationFees: () => recorded });
     const connection = new Connection(baseUrl, 'confirmed');
@@ -231,7 +231,7 @@ describe('paid calls with priority, on a real node', function () {
     await market.stop();
   });
 
-  /** A call and a refund through a relay with these settings: what each of its transactions paid for priority. */
+  /** Runs a call and a refund through a relay with these settings. Returns the priority fee of each transaction. */
   async function payThrough(settings: NodeJS.ProcessEnv, isReady: () => boolean) {
     const relay = await startRelayMain(market, settings);
     const execute = (task: string) =>
@@ -305,7 +305,7 @@ describe('paid calls with priority, on a real node', function () {
     const settings = {
       HELIUS_API_KEY: API_KEY,
       HELIUS_URL: helius.baseUrl,
-      // Where nothing answers.
+      // An address where no server listens.
       SOLANA_RPC_URL: 'http://127.0.0.1:9',
       SOLANA_WS_URL: 'ws://127.0.0.1:9',
       MAX_PRIORITY_FEE_LAMPORTS: '1000',

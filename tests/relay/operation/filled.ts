@@ -1,4 +1,7 @@
-/** A ledger and an index of a given size, on the database that DATABASE names, each made once for all tests that ask for it. */
+/**
+ * A ledger and an index of a given size, on the database that DATABASE names. On PostgreSQL each size is filled once
+ * and copied.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +15,7 @@ export const LARGE: Size = { executions: 20_000, agents: 2_000 };
 
 const moved = new Map<Size, Promise<string>>();
 
-/** Of the caller's own: a folder, and on PostgreSQL the URL of its database, whose planner knows the sizes. */
+/** A new copy for the caller: a folder, and on PostgreSQL a database that was analyzed. */
 export async function makeFilled(size: Size): Promise<{ folder: string; databaseUrl: string | undefined }> {
   const folder = mkdtempSync(join(tmpdir(), 'filled-'));
   if (!onPostgres) {

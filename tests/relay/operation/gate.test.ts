@@ -1,4 +1,4 @@
-/** What keeps new executions out, and the fee payer's runway, which is one of the reasons. */
+/** The gate for new executions, and the fee payer's runway, which is one reason to close it. */
 import { expect } from 'chai';
 import pino from 'pino';
 import type { ApiError } from '../../../app/relay/errors.ts';
@@ -163,7 +163,7 @@ describe('the runway', () => {
     expect((await look(2 * HOUR_MS, 2.6 * SOL)).hours).to.be.closeTo(2.17, 0.01);
     expect((await look(2.1 * HOUR_MS, 2.3 * SOL)).hours).to.be.lessThan(2);
     expect(state.isLow).to.equal(true);
-    // 2.7 SOL in 2.1 hours, and two hours of that are wanted.
+    // 2.7 SOL were spent in 2.1 hours, and the balance must last two hours.
     expect(state.missing).to.be.closeTo(((2.7 * 2) / 2.1 - 2.3) * SOL, 1);
     await look(2.2 * HOUR_MS, 10 * SOL);
     expect(state.isLow).to.equal(false);

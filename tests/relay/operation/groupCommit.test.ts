@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { CompiledQuery } from 'kysely';
 import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
 
-/** What SQLite answers `PRAGMA synchronous` with. */
+/** The result of `PRAGMA synchronous` for NORMAL. */
 const NORMAL = 1;
 
 describe('writes in groups', () => {
@@ -29,7 +29,7 @@ describe('writes in groups', () => {
   beforeEach(() => void sqlite.exec('DELETE FROM moves'));
 
   const insert = (name: string) => CompiledQuery.raw('INSERT INTO moves VALUES (?)', [name]);
-  /** As another process sees it. */
+  /** The rows that another process sees. */
   function stored(): string[] {
     const other = new Sqlite(path, { readonly: true });
     const names = other.prepare('SELECT name FROM moves ORDER BY name').pluck().all() as string[];

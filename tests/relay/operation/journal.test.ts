@@ -1,4 +1,4 @@
-/** The journal on a real ledger: whose rows are whose, what takes the place of what, and what was lost. */
+/** The journal on a real ledger: ownership of rows, replaced calls, and lost rows and fees. */
 import { Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
@@ -33,7 +33,7 @@ describe('the journal', () => {
   after(() => opened.close());
   beforeEach(() => opened.clear());
 
-  /** Of a call with an Idempotency-Key. */
+  /** A call with an Idempotency-Key. */
   const execution = (id: string, changes: Partial<ClaimedExecution> = {}) =>
     executionOf(id, { nonce: 'nonce', fingerprint: 'fingerprint', ...changes });
   const resultOf = (id: string, result: string): ResultRow => ({
@@ -57,14 +57,14 @@ describe('the journal', () => {
     await mine.dispatched(row);
     return row;
   }
-  /** An open that the chain has refused for its fee. */
+  /** A call whose open failed on the chain and cost its fee. */
   async function refuse(id: string, code: string, nowMs = 1) {
     const row = await mine.claim(execution(id), nowMs, free());
     await mine.openSigned(row, SIGNED, 60n);
     await mine.void(row, code, 'refused', { slot: 1, burnt: SIGNED.fee });
   }
   const DAY_MS = 24 * 3_600_000;
-  /** What the wallet has burnt within a day of this moment, lamports. */
+  /** Lamports that the wallet has burnt within a day before `nowMs`. */
   const burntOf = async (nowMs: number) => (await mine.sumsOf('wallet', 'listing', nowMs)).burnt_wallet;
   const rejected = (promise: Promise<unknown>) =>
     promise.then(
@@ -139,7 +139,7 @@ describe('the journal', () => {
     const row = await mine.claim(execution(id, { listing: publicKey.toBase58() }), 1, free());
     await mine.openSigned(row, { ...SIGNED, bytes }, 60n);
     const chain = {
-      // Whoever takes it over meanwhile signs it by another authority, whose open lands.
+      // Meanwhile another relay takes the row over and signs the open with its own authority, and that open lands.
       async submit() {
         await others.takeRowsOfOthersThan([]);
         const theirs = (await others.get(id))!;
@@ -217,7 +217,7 @@ describe('the journal', () => {
       await mine.refunded(row, 2n);
       await look();
       risks[kind] = seen;
-      // Calls that are open only have not paid yet: these four have ended.
+      // Open calls do not count as paid yet. These four have ended.
       for (const n of [1, 2, 3, 4]) {
         const paying = await mine.claim(execution(`${kind} ${n}`), 1, { ...free(), ways: [byTank] });
         await mine.openSigned(paying, SIGNED, 60n);
@@ -264,7 +264,7 @@ describe('the journal', () => {
     expect(await rejected(mine.claim(execution('one'), 3, free()))).to.be.instanceOf(JournalConflict);
   });
 
-  it('lets the later of two requests with one key give way when two relays file them under two days', async () => {
+  it('refuses the later of two requests with one key when two relays use ids of different days', async () => {
     const claimFor = (journal: typeof mine, id: string, rival: string) =>
       journal.claim(execution(id), 1, { ...free(), rivals: [rival] });
     const claims = await Promise.allSettled([
@@ -275,7 +275,7 @@ describe('the journal', () => {
     const [refused] = claims.flatMap((claim) => (claim.status === 'rejected' ? [claim.reason] : []));
     expect(refused).to.be.instanceOf(JournalConflict);
     const [row] = claims.flatMap((claim) => (claim.status === 'fulfilled' ? [claim.value] : []));
-    // What never paid is no rival.
+    // A call that never paid does not block the next one.
     await (row!.lease_owner === 'mine' ? mine : others).void(row!, 'service_unavailable', 'interrupted');
     const next = row!.execution_id === 'today' ? 'tomorrow' : 'today';
     expect((await claimFor(mine, next, row!.execution_id)).state).to.equal('accepted');
@@ -291,7 +291,7 @@ describe('the journal', () => {
     for (const [index, key] of keys.entries()) use.touch(key, index + 1);
     await refuse('again', 'insufficient_balance');
     const flushed = use.flush();
-    // Both write in this thread: where one waited for the other, neither would ever go on.
+    // Both write in this thread. If one waited for the other, neither would continue.
     const row = await mine.claim(execution('again'), 2, free());
     await flushed;
     expect(row.state).to.equal('accepted');
@@ -328,13 +328,13 @@ describe('the journal', () => {
     expect(await other.leads('rents')).to.equal(true);
     await one.leave();
     expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
-    // It lives, and has not asked in time.
+    // It is alive, but did not renew in time.
     await opened.run('UPDATE leaderships SET until_ms = 1');
     expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
-    // It was killed, and nothing of it is left.
+    // It was killed, and has no lease left.
     await live({ others: FAR_MS });
     expect([await other.leads('proving'), await one.leads('proving')]).to.deep.equal([true, false]);
-    // It was killed, and its lease has run out.
+    // It was killed, and its lease has expired.
     await live({ mine: FAR_MS, others: 1n });
     expect([await one.leads('proving'), await other.leads('proving')]).to.deep.equal([true, false]);
     await live({});
@@ -376,7 +376,7 @@ describe('the journal', () => {
     for (const row of rows) await mine.openSigned(row, SIGNED, 60n);
     await mine.void(rows[1]!, 'insufficient_balance', 'refused');
     expect(await sums()).to.deep.equal([214n, 107n, 214n]);
-    // What takes the place of one that never paid may be of another listing.
+    // A call that replaces an unpaid one can be for another listing.
     await lending('two', 'another');
     expect(await sums('another')).to.deep.equal([321n, 214n, 321n]);
     await mine.openConfirmed(rows[0]!, TIMES, 1);
@@ -397,7 +397,7 @@ describe('the journal', () => {
     expect(idsOf(first)).to.deep.equal(['row 0', 'row 2']);
     expect(idsOf(await mine.unfinished(10, 9, first.at(-1)))).to.deep.equal(['row 3', 'row 4']);
     expect(idsOf(await mine.unfinished(1_000, 9))).to.have.length(5);
-    // Whoever takes it over looks at once.
+    // Another relay that takes the rows over recovers them at once.
     await others.takeRowsOfOthersThan([]);
     expect(idsOf(await others.unfinished(10, 9))).to.have.length(5);
   });
@@ -419,7 +419,7 @@ describe('the journal', () => {
     expect(await mine.unproven(10n, later, 9)).to.deep.equal([]);
     expect(await mine.unproven(11n, 60n, 9)).to.deep.equal([]);
     expect((await mine.unproven(11n, later, 9)).map((row) => row.execution_id)).to.deep.equal(['signed']);
-    // One that was opened is proven from its end on, however long its open could have landed.
+    // An opened execution is checked as soon as it has ended, even if its open could still land.
     const settled = await dispatch('settled');
     await mine.settled(settled, { settledAt: 50n, creatorAmount: 1n, platformAmount: 0n });
     expect((await mine.unproven(11n, 51n, 9)).map((row) => row.execution_id)).to.deep.equal(['settled']);

@@ -1,11 +1,11 @@
-/** The queue in front of a thread: whose turn it is, and what is refused. */
+/** The queue in front of a thread: its order, and refused work. */
 import { expect } from 'chai';
 import { createLane, LaneFull } from '../../../app/relay/lanes.ts';
 
 const PATIENT = { waiting: 100, ofOne: 100, waitMs: 600_000 };
 
 describe('a lane', () => {
-  /** Work that ends when it is told. */
+  /** A lane with work that ends on request. */
   function stand(limits: Partial<typeof PATIENT> = {}) {
     const lane = createLane({ ...PATIENT, ...limits });
     const begun: string[] = [];
@@ -24,7 +24,7 @@ describe('a lane', () => {
   }
   const refusal = (asked: Promise<unknown>) => asked.catch((error) => error instanceof LaneFull);
 
-  it('does one piece of work at a time, and takes turns among those who ask', async () => {
+  it('does one piece of work at a time, round-robin among those who ask', async () => {
     const { ask, begun, endNext } = stand();
     const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => ask(name[0]!, name));
     for (let work = 1; work <= all.length; work++) {
@@ -35,7 +35,7 @@ describe('a lane', () => {
     expect(await Promise.all(all)).to.deep.equal(['a1', 'a2', 'a3', 'b1', 'c1', 'b2']);
   });
 
-  it('goes on after work that failed', async () => {
+  it('continues after work that failed', async () => {
     const lane = createLane(PATIENT);
     const failing = lane('a', () => Promise.reject(new RangeError('a fault')));
     const next = lane('b', async () => 'done');
@@ -43,7 +43,7 @@ describe('a lane', () => {
     expect(await next).to.equal('done');
   });
 
-  it('refuses at once more than may wait, of one asker and of all', async () => {
+  it('refuses work beyond the queue limits at once, for one asker and in total', async () => {
     const { ask, begun, endNext } = stand({ waiting: 3, ofOne: 2 });
     const working = ask('a');
     const waiting = [ask('a'), ask('a')];
@@ -55,7 +55,7 @@ describe('a lane', () => {
     expect(begun).to.deep.equal(['a', 'a', 'b', 'a']);
   });
 
-  it('refuses what has waited too long, and never begins it', async () => {
+  it('refuses work that has waited too long, and never begins it', async () => {
     const { ask, begun, endNext } = stand({ waitMs: 5 });
     const working = ask('a');
     expect(await refusal(ask('b'))).to.equal(true);

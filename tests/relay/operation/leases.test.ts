@@ -1,4 +1,4 @@
-/** Which relays live, on a real ledger, with leases of a second. */
+/** Which relays are alive, on a real ledger, with leases of one second. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ describe('leases', function () {
   const watcher = leasesOf('watcher');
   const aliveNow = async () => watcher.alive(Date.now());
 
-  /** A process that keeps the lease of `owner` and, where it says so, never turns its event loop again. */
+  /** Starts a process that keeps the lease of `owner`. `then` is a script that can block its event loop. */
   async function startKeeper(owner: string, then = ''): Promise<ChildProcess> {
     const script = `
       import { createLeases } from './app/relay/ledger/leases.ts';
@@ -53,7 +53,7 @@ describe('leases', function () {
     return child;
   }
 
-  it('are gone at once with their lock after an orderly end', async () => {
+  it('end at once with their lock after an orderly shutdown', async () => {
     const end = await leasesOf('ended').keep(log);
     expect(await aliveNow()).to.deep.equal(['ended']);
     await end();
@@ -63,7 +63,7 @@ describe('leases', function () {
 
   it('stay alive when the event loop is busy for longer than the lease', async () => {
     const end = await leasesOf('busy').keep(log);
-    // The thread has begun when it has renewed the lease for the first time.
+    // The thread has started when it renews the lease for the first time.
     const untilMs = () =>
       Number(ledger.sqlite.prepare("SELECT alive_until_ms FROM relays WHERE owner = 'busy'").pluck().get());
     const first = untilMs();
@@ -99,11 +99,11 @@ describe('leases', function () {
     await end();
   });
 
-  it('make long results wait until the log can restart, so that nobody else copies it', async () => {
+  it('make long results wait until the log can restart, so that no other process copies it', async () => {
     mkdirSync(join(folder, 'long'));
     const long = openDatabase<LedgerTables>(ledgerPath(join(folder, 'long')));
     migrate(long.sqlite, MIGRATIONS.ledger);
-    // As much as there is: nothing but the thread copies it.
+    // Automatic checkpoints are off, so only the thread copies the log.
     long.sqlite.pragma('wal_autocheckpoint = 0');
     const state = createLogState();
     const writes = createGroupCommit(long.sqlite, state);
@@ -124,7 +124,7 @@ describe('leases', function () {
     long.close();
   });
 
-  it('let nobody wait long for a thread that has ended', async () => {
+  it('do not make writes wait long for a thread that has ended', async () => {
     const state = createLogState();
     Atomics.store(state, 0, 1);
     await createGroupCommit(ledger.sqlite, state).room();

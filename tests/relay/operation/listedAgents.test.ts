@@ -1,6 +1,6 @@
 /**
- * Lists and searches of agents come from tables that follow the index. Here they are held against a plain list that is
- * filtered and sorted anew for each question: over random listings, changes and questions.
+ * Lists and searches of agents come from tables that follow the index. The tests compare them with a plain list that is
+ * filtered and sorted for each request, for random listings, changes and requests.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -66,7 +66,7 @@ const TEXTS = [
   ],
 ];
 
-/** A listing as the index and the documents have it. */
+/** A listing with the data of the index and its document. */
 interface Plain {
   listing: string;
   creator: string;
@@ -77,11 +77,11 @@ interface Plain {
   listedAt: number;
   total: number;
   rate: number;
-  /** Null while it is not here. */
+  /** Null while the document is missing. */
   document: AgentMetadata | null;
 }
 
-/** The words of a text, as the API's description says: in any case, without accents. */
+/** The words of a text as the API's description defines them: lower case, without accents. */
 const plainWords = (text: string) =>
   text
     .normalize('NFKD')
@@ -152,7 +152,7 @@ describe('lists of agents', function () {
     });
 
   let revision = 1n;
-  /** As the indexer does with what a page has changed. */
+  /** Stamps changed listings with a new revision, as the indexer does. */
   async function stamp(listings: string[]): Promise<void> {
     revision += 1n;
     await tables.index.db.updateTable('catalogue_revision').set({ revision }).execute();
@@ -165,7 +165,7 @@ describe('lists of agents', function () {
     }
   }
 
-  /** Writes the listing as it is now in place of what is there. */
+  /** Replaces the stored listing with its present state. */
   async function write(agent: Plain, isHere: boolean): Promise<void> {
     const { index, ledger } = tables;
     await forget(agent.listing);
@@ -215,7 +215,7 @@ describe('lists of agents', function () {
       const listings = Array.from({ length: LISTINGS }, newAddress);
       const creators = Array.from({ length: 5 }, newAddress);
       const verified = new Set<string>();
-      /** Documents that are not here yet, by their listings. */
+      /** Documents that have not arrived yet, by listing. */
       const missing = new Map<string, AgentMetadata>();
       const listed = listedOf();
 
@@ -243,7 +243,7 @@ describe('lists of agents', function () {
           for (const agent of own) agent.verified = isVerified;
           return stamp(own.map((agent) => agent.listing));
         }
-        // A document comes without a word of the index.
+        // A document arrives, and the index reports no change.
         const late = missing.get(listing);
         if (kind === 2 && late) {
           const { addDocument } = createRows(tables.index.db, tables.ledger.db, { nowMs: 1 });
@@ -257,7 +257,7 @@ describe('lists of agents', function () {
         const document: AgentMetadata = isSameDocument
           ? (before.document as AgentMetadata)
           : metadataOf({
-              // What few have, twice.
+              // A rare word, twice.
               name: random.below(20) === 0 ? 'aardvark for aardvarks' : random.pick(NAMES),
               tagline: `${random.pick(NAMES)} ${random.below(1_000_000)}`,
               display_name: `Studio ${random.below(20)}`,
@@ -319,7 +319,7 @@ describe('lists of agents', function () {
           ...new Set(named.map(({ creator }) => creator)),
         ]);
       }
-      // Questions that nothing answers would prove little.
+      // Most requests must have results, or the comparison would prove little.
       expect(found).to.be.above(QUESTIONS * 2);
     });
   }

@@ -1,4 +1,4 @@
-/** What the log lets through: by its list, by every line of the source that logs, and over a run full of secrets. */
+/** The log's filter: its list of fields, every line of the source that logs, and a run full of secrets. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
@@ -136,7 +136,7 @@ describe('the log of a run full of secrets', function () {
     await market.stop();
   });
 
-  it('contains none of them, and still says what happened', async () => {
+  it('contains none of them, and still reports all events', async () => {
     const { url } = relay;
     const apiKey = market.callers[0]!.apiKey;
     canaries.push(apiKey, market.callers[1]!.apiKey, apiKey.split('_').at(-1)!);

@@ -1,4 +1,4 @@
-/** The log of a process that cannot be written: its disk is full, or its reader has stopped. */
+/** A log that cannot be written, because its disk is full or its reader has stopped. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ function run(script: string, stdout: 'pipe' | number): ChildProcess {
 describe('a log that cannot be written', function () {
   this.timeout(120_000);
 
-  it('does not hold up a process whose reader has stopped; each line is written whole later, or counted', async () => {
+  it('does not delay a process whose reader has stopped; each line is written whole later, or counted', async () => {
     const child = run(
       `process.send(droppedLines());
        process.once('message', () => { log.info('last'); process.disconnect(); });`,
@@ -51,7 +51,7 @@ describe('a log that cannot be written', function () {
     expect(JSON.parse(lines.at(-1)!).msg).to.equal('last');
   });
 
-  it('does not end a process on a full disk, and does not keep it from ending', async () => {
+  it('does not end a process on a full disk, and does not block its exit', async () => {
     const child = run('process.send(droppedLines()); process.exit(0);', openSync('/dev/full', 'w'));
     const [[dropped], said, [code]] = await Promise.all([
       once(child, 'message'),

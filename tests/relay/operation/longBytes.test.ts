@@ -1,4 +1,4 @@
-/** Bytes by the megabyte: cut without a copy, one piece in a turn of the event loop, whosever it is. */
+/** Megabytes of data are cut into pieces without a copy. Each event-loop turn handles one piece in total. */
 import { expect } from 'chai';
 import { createQueue, inOwnTurn, lengthOf, PIECE_BYTES, piecesOf } from '../../../app/relay/longBytes.ts';
 
@@ -13,7 +13,7 @@ describe('long bytes', () => {
     expect([...piecesOf([])]).to.deep.equal([]);
   });
 
-  it('are handled in separate event-loop turns, also beside other work', async () => {
+  it('are handled in separate event-loop turns, also when other work runs', async () => {
     let turn = 0;
     let isOver = false;
     const count = () => {

@@ -1,4 +1,4 @@
-/** /metrics: who may read it, and that its figures are those of what happened. */
+/** /metrics: access to it, and figures that match the calls made. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -46,7 +46,7 @@ describe('the reader of /metrics', () => {
       const forwarded = await world.call('/metrics', { headers: { [name]: '127.0.0.1' } });
       expect([forwarded.status, forwarded.json.error.code], name).to.deep.equal([404, 'not_found']);
     }
-    // A page of another site that resolves its own name to this computer.
+    // A page of another site whose host name resolves to this computer.
     const rebound = await postTo(world, 'attacker.example:80', '/metrics', {});
     expect([rebound.status, rebound.json.error.code]).to.deep.equal([404, 'not_found']);
     expect((await postTo(world, 'localhost:80', '/metrics', {})).status).to.equal(405);
@@ -135,7 +135,7 @@ describe('the figures of /metrics', function () {
   const SAMPLE =
     /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-zA-Z_]\w*="[^"\\\n]*",?)*)\})? (-?[0-9.]+(?:e[+-]?[0-9]+)?|[+-]Inf|Na[Nn])$/;
 
-  /** Every sample by its name and labels; throws at a line that Prometheus could not read. */
+  /** Every sample by name and labels. Throws on a line that Prometheus could not read. */
   async function scrape(): Promise<Map<string, number>> {
     const response = await fetch(`${market.relay.url}/metrics`);
     expect(response.status).to.equal(200);
@@ -224,7 +224,7 @@ describe('the figures of /metrics', function () {
       expect(count, stage).to.be.greaterThan(0);
       expect(busy.get(`marketplace_stage_seconds_bucket{le="+Inf",stage="${stage}"}`), stage).to.equal(count);
     }
-    // A creator that was silent for a second is in the times.
+    // The times include a creator that was silent for a second.
     expect(busy.get('marketplace_stage_seconds_sum{stage="creator"}')).to.be.greaterThan(0.9);
     expect(busy.get('process_resident_memory_bytes')).to.be.greaterThan(1e6);
 
@@ -252,11 +252,11 @@ describe('the figures of /metrics', function () {
     const figures = (samples: Map<string, number>) =>
       ['webhooks_waiting', 'oldest_waiting_webhook_seconds'].map((name) => samples.get(`marketplace_${name}`)!);
     expect(figures(await scrape())).to.deep.equal([0, 0]);
-    // The calls before may be reported late; there are no disputes.
+    // Earlier calls can be reported late, so the endpoint takes only disputes, of which there are none.
     const { endpoint } = await changeWebhooks(...as, (client) =>
       client.createWebhook({ url, event_types: ['dispute.opened'] }),
     );
-    // Four are under way at a time.
+    // At most four are in progress at a time.
     for (let sent = 0; sent < 6; sent += 1)
       await changeWebhooks(...as, (client) => client.testWebhook(endpoint.endpoint_id));
     const late = await until('two webhooks that wait for a second', (samples) => {

@@ -1,6 +1,6 @@
 /**
- * What the relay asks its databases again and again never reads a whole table of executions, however many there are: by
- * the database's own plan of every statement that was run, which on PostgreSQL depends on how many there are.
+ * The relay's repeated queries never read a whole table of executions. The tests check the database's plan of every
+ * statement that was run. On PostgreSQL a plan depends on the number of rows.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -50,10 +50,10 @@ const EXECUTION: ClaimedExecution = {
   accepted_at: 1n,
 };
 
-/** Rows and pages that PostgreSQL may look at for one statement: far from the executions that there are. */
+/** Rows and pages that PostgreSQL can read for one statement, far fewer than there are executions. */
 const MOST_STEPS = 500;
 
-/** Steps over the rows whose money may be on its way. */
+/** Plan steps over rows whose money can still be in flight. */
 const OF_WALLETS = /\bexecutions_(opening|landed)\b/;
 
 function planOf(sqlite: Sqlite.Database, text: string): string[] {
@@ -62,9 +62,9 @@ function planOf(sqlite: Sqlite.Database, text: string): string[] {
   return plan.map(({ detail }) => detail);
 }
 
-/** The steps of a plan that read a whole table, and not only an index over what waits. */
+/** The tables that a plan reads whole, unless through an index. */
 function scansOf(sqlite: Sqlite.Database, text: string): string[] {
-  // What a query inside has read is scanned by its name; that query's own plan is among these.
+  // Subqueries are scanned by their alias. The plan contains their own steps too.
   const inside = new Set([...text.matchAll(/\) AS (\w+)/g)].map((match) => match[1]));
   const scanned = planOf(sqlite, text).map((step) => /^SCAN (?!.* USING .*INDEX)(?!\()(\w+)/.exec(step)?.[1]);
   return scanned.flatMap((name) => (name === undefined || inside.has(name) ? [] : [name]));
@@ -90,10 +90,10 @@ describe('query plans', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** On SQLite; the ledger is its main schema, so that it can plan what is written too. */
+  /** The SQLite database. The ledger is its main schema, so it can also plan writes. */
   const sqlite = () => (tables.views as OpenedDatabase<LedgerDatabase>).sqlite;
 
-  /** The different statements that are run meanwhile, but for what only begins and ends transactions. */
+  /** The different statements that `work` runs, without BEGIN and COMMIT. */
   async function ranBy(work: () => Promise<unknown>): Promise<Ran[]> {
     const recorded = recordStatements();
     try {
@@ -105,7 +105,7 @@ describe('query plans', function () {
     return [...new Map(statements.map((one) => [one.text, one])).values()];
   }
 
-  /** `isWhole` is SQLite's; on PostgreSQL no table that grows is read whole, were it large or as it is. */
+  /** `isWhole` is for SQLite. On PostgreSQL no growing table may be read whole, at its present or at a large size. */
   async function requireIndexed(
     ran: Ran[],
     isWhole: (sqlite: Sqlite.Database, text: string) => boolean = readsAllExecutions,
@@ -153,12 +153,12 @@ describe('query plans', function () {
       await listActions(deps, { limit: 20, offset: 20 });
       await listEvents(deps, async () => null, { limit: 20, offset: 20 });
     });
-    // PostgreSQL runs what it explains, and the row is there already.
+    // INSERT is left out: PostgreSQL runs explained statements, and the row exists already.
     const asked = ran.filter(({ text }) => /^\s*(select|update)/i.test(text));
     expect(asked.length).to.be.at.least(6);
     await requireIndexed(asked, (sqlite, text) => scansOf(sqlite, text).length > 0);
     if (!client) {
-      // In the order of all events they would be found too, after all others were read.
+      // An index in the order of all events would also find them, but only after reading all others.
       const steps = asked.flatMap(({ text }) => planOf(sqlite(), text)).filter((step) => /\bevents\b/.test(step));
       expect(steps).to.have.length(2);
       expect(steps.filter((step) => !step.endsWith('USING INDEX events_of_admin'))).to.deep.equal([]);
@@ -184,7 +184,7 @@ describe('query plans', function () {
     });
     expect(ran.length).to.be.at.least(7);
     if (!client) {
-      // What is promised of a wallet's money is looked for among its own rows: those of all may be thousands.
+      // A wallet's reservations must be searched by wallet: the rows of all wallets can be thousands.
       const steps = ran.flatMap(({ text }) => planOf(sqlite(), text));
       const ofWallets = steps.filter((step) => OF_WALLETS.test(step));
       expect(ofWallets).to.not.deep.equal([]);

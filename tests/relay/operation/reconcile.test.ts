@@ -1,4 +1,4 @@
-/** `reconcile` over a marketplace that has seen calls of every ending: it agrees, and each thing that is broken is named. */
+/** `reconcile` on a marketplace with calls of every outcome: it reports agreement, and names each broken row. */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,12 +32,12 @@ import {
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
 
-/** Where there is no account. */
+/** An address without an account. */
 const STRANGER = Keypair.generate().publicKey.toBase58();
 const STRANGER_ID = formatUuid(Buffer.from('00112233445580008000aabbccddeeff', 'hex'));
 const PATIENCE_MS = 60_000;
 
-/** Whatever a test spoils; the columns are those of its statements. */
+/** Tables that a test can spoil. Columns are checked only by its statements. */
 interface Written {
   executions: Record<string, unknown>;
 }
@@ -49,10 +49,10 @@ describe('reconcile', function () {
   this.timeout(600_000);
   let market: TestMarketplace;
   let folder: string;
-  /** Settings that name the copy which was checked last. */
+  /** Settings that name the copy checked last. */
   let copied: NodeJS.ProcessEnv;
   const ids = { completed: '', other: '', failed: '', open: '' };
-  /** Another deployment's, whose rent returns to the creator. */
+  /** A deposit of another deployment, whose rent returns to the creator. */
   let deposit: string;
   let key: string;
   const named = new Set<DifferenceKind>();
@@ -77,7 +77,7 @@ describe('reconcile', function () {
       if (Date.now() > end) throw new Error('the index does not show the last call');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    // From here on nothing moves: what a test breaks stays broken.
+    // Nothing moves from here on, so a test's damage remains.
     await market.relay.kill();
     const [row] = await market.query('ledger', 'SELECT key_id FROM executions LIMIT 1');
     key = `${wallet.publicKey.toBase58()} ${row.key_id}`;
@@ -105,7 +105,7 @@ describe('reconcile', function () {
     return depositAddress(quote).address.toBase58();
   }
 
-  /** Compares copies of the tables, after `spoil` has been at them. */
+  /** Copies the tables, lets `spoil` change them, and compares them with the chain. */
   async function check(spoil: Spoil = async () => undefined) {
     const databaseUrl = market.databaseUrl && (await copyPostgres(market.databaseUrl));
     copied = databaseUrl ? { DATABASE_URL: databaseUrl } : { DATA_DIR: folder };
@@ -129,7 +129,7 @@ describe('reconcile', function () {
       return openDatabase<Written>(path);
     });
 
-  /** Exactly these, whatever their order. */
+  /** Expects exactly these differences, in any order. */
   function expectDifferences(found: Reconciliation, expected: [DifferenceKind, string][]): void {
     const pairs = found.differences.map(({ kind, subject }) => `${kind} ${subject}`).sort();
     expect(pairs).to.deep.equal(expected.map(([kind, subject]) => `${kind} ${subject}`).sort());
@@ -170,7 +170,7 @@ describe('reconcile', function () {
       .executeTakeFirstOrThrow();
     expect(numDeletedRows).to.equal(1n);
   };
-  /** A row that was never on the chain, made of one that was. */
+  /** Inserts a copy of a real row under an id that was never on the chain. */
   const invent = async (database: Tables, id: string, changes: Record<string, unknown>) => {
     const row = await database
       .selectFrom('executions')
@@ -364,7 +364,7 @@ describe('reconcile', function () {
       const short = await check();
       expectDifferences(short, [['escrow_short', ids.open]]);
       expect(short.escrow_total).to.equal(249_999n);
-      // More than the price is somebody's gift, which the refund or the treasury gets.
+      // Anything above the price is a gift, which goes to the refund or the treasury.
       data.writeBigUInt64LE(250_001n, amount);
       await write(escrow, { data: data.toString('hex') });
       expect((await check()).agrees).to.equal(true);
@@ -414,7 +414,7 @@ describe('reconcile', function () {
     expect(unknown.stderr).to.match(
       /ledger\.db does not exist|The database has no schema chain\. Start the indexer first/,
     );
-    // A port that fetch never asks.
+    // `fetch` never connects to this port.
     const silent = await runRelayCommand(market, ['reconcile'], {
       ...copied,
       SOLANA_RPC_URL: 'http://127.0.0.1:1/key',

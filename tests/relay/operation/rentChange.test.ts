@@ -1,6 +1,6 @@
 /**
- * The rent by byte falls while calls are under way, against the real node: each account gives back what it was made with,
- * whoever lent it, and what a call needs is what the chain asks for now.
+ * The rent per byte falls while calls are in progress, on the real node. Each account returns the rent that was paid
+ * for it, to its lender. New accounts need the current rent.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -20,11 +20,11 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
-/** Bytes that rent is paid for: those of the account and the runtime's own. */
+/** Bytes that rent is paid for: the account's data and 128 bytes of the runtime. */
 const [EMPTY, RECORD, ESCROW] = [128, 128 + 294, 128 + 165];
-/** Of an open and an end. */
+/** Lamports for an open and an end. */
 const GAS = 10_000;
-/** As on today's clusters, and two of the steps down that are planned. */
+/** Lamports per byte: today's on clusters, and two of the planned reductions. */
 const FALLS = [
   [6_960, 5_080],
   [5_080, 696],
@@ -33,10 +33,10 @@ const LIMIT_MS = 120_000;
 
 describe('a change of the rent', function () {
   this.timeout(600_000);
-  // Each step stands on the one before it.
+  // Each step depends on the one before it.
   this.bail(true);
   let market: TestMarketplace;
-  /** Lends nothing. */
+  /** A relay that lends nothing. */
   let strict: RunningRelay;
   /** Executions that have ended so far. */
   const ended: string[] = [];
@@ -53,7 +53,7 @@ describe('a change of the rent', function () {
       SPONSOR_LAMPORTS_TOTAL: '0',
       ARCHIVE: 'off',
     });
-    // An authority without any transaction would leave nothing to count from.
+    // The authority needs one transaction to count from.
     await market.node.rpc('requestAirdrop', [market.authority.publicKey.toBase58(), 1_000_000_000]);
     await until('it has come', async () => (await signatures()).length > 0);
     newest = (await signatures())[0]!.signature;
@@ -74,7 +74,7 @@ describe('a change of the rent', function () {
       newest ? { until: newest } : {},
       'confirmed',
     );
-  /** What all transactions of the relay authority since the start have cost in fees. */
+  /** Fees of all transactions of the relay authority since the start. */
   async function feesPaid(): Promise<number> {
     const fees = (await signatures()).map(async ({ signature }) => {
       const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const;
@@ -82,7 +82,7 @@ describe('a change of the rent', function () {
     });
     return (await Promise.all(fees)).reduce((sum, fee) => sum + fee, 0);
   }
-  /** Rent that is out, as the ledger has it. */
+  /** Rent that is lent, by the ledger. */
   async function lent(): Promise<number> {
     const [row] = await market.query('ledger', "SELECT lamports FROM lent_sums WHERE scope = 'total'");
     return Number(row?.lamports ?? 0);
@@ -142,7 +142,7 @@ describe('a change of the rent', function () {
     });
   }
 
-  it('requires the current rent of a tank that lends it, and returns it', async () => {
+  it('requires the current rent of a gas balance that lends it, and returns it', async () => {
     market.setBehaviour(null);
     const tank = tankOf(market.callers[1]!);
     const need = (perByte: number) => GAS + (RECORD + ESCROW + EMPTY) * perByte;
@@ -186,7 +186,7 @@ describe('a change of the rent', function () {
       },
       LIMIT_MS,
     );
-    // By itself a relay counts every ten minutes, and only what is final.
+    // The relay itself counts rents every ten minutes, and only what is final.
     await until(
       'the ledger knows that nothing is lent',
       async () => {
@@ -198,7 +198,7 @@ describe('a change of the rent', function () {
     const tree = await market.node.connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes);
     const archive = await lamportsOf(findArchive(0));
     expect(tree).to.equal((EMPTY + constants.archiveTreeBytes) * 696);
-    // The gas of the call with a tank is what its caller paid for it.
+    // The caller paid the gas of the call with a gas balance.
     const spent = tree + archive + (await feesPaid()) - GAS;
     expect(await lamportsOf(market.authority.publicKey)).to.equal(relayAtStart - spent);
     expect(await lamportsOf(tankOf(market.callers[1]!))).to.equal(tankAtStart - GAS);

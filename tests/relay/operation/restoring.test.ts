@@ -1,4 +1,4 @@
-/** The day on which an old backup of the ledger is all that is left: a copy of the file, or what pg_dump made of its schema. */
+/** Restoring an old backup of a lost ledger: a copy of the file, or a pg_dump of its schema. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,10 +29,10 @@ import {
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 
-/** Runs a program of PostgreSQL; rejects with what it printed. */
+/** Runs a program of PostgreSQL; rejects with its output. */
 const runPostgres = (name: string, ...args: string[]) => promisify(execFile)(join(postgresFolder(), name), args);
 
-/** Makes a backup as docs/operating.md says; resolves with what puts it in the place of the ledger that was lost. */
+/** Makes a backup as docs/operating.md describes. Resolves with a function that restores it. */
 async function backUpLedger({ databaseUrl, dataDir, ...market }: TestMarketplace): Promise<() => Promise<unknown>> {
   if (databaseUrl) {
     const backup = join(dataDir, 'backup.sql');
@@ -91,13 +91,13 @@ describe('the ledger lost, and an old backup restored', function () {
       return id;
     };
 
-    // Known to the backup: one that has ended, and two that the creator is still busy with.
+    // In the backup: one call that has ended, and two that the creator is still working on.
     const completed = (await execute(url, { task: 'before' })).body.execution_id as string;
     const endsAfter = await begin('held: ends after the backup');
     const endsLater = await begin('held: ends after the restore');
     const restore = await backUpLedger(market);
 
-    // Not known to it: one paid, one refunded, and two that are open when the disk breaks.
+    // Not in the backup: one paid call, one refunded, and two that are open when the disk breaks.
     held.get(endsAfter)!();
     await untilFound('its end', async () => ((await read(url, endsAfter)).status === 'completed' ? true : null));
     const lostCompleted = (await execute(url, { task: 'after' })).body.execution_id as string;
@@ -107,10 +107,11 @@ describe('the ledger lost, and an old backup restored', function () {
     await restore();
     expect(await openRecords()).to.equal(3);
 
-    // The dead relay has signed a moment ago what the backup does not know: sharedAuthority.test.ts waits until that is long ago.
+    // Signatures of the dead relay that the backup lacks would block the start. sharedAuthority.test.ts waits for that;
+    // here a setting avoids it.
     const restored = await market.startRelayProcess(FORGETFUL);
     try {
-      // Once it has compared its ledger with the chain, each open record without a row is parked for its refund.
+      // After it has compared its ledger with the chain, it parks each open record without a row for its refund.
       const parked = await untilFound('both orphans', async () => {
         const rows = await market.query('ledger', "SELECT execution_id FROM executions WHERE task = ''");
         return rows.length >= lostOpen.length ? rows.map(({ execution_id }) => execution_id) : null;
@@ -129,21 +130,21 @@ describe('the ledger lost, and an old backup restored', function () {
       expect(await read(restored.url, lostCompleted)).to.include(forgotten);
       expect((await read(restored.url, lostCompleted)).result_hash).to.match(/^sha256:[0-9a-f]{64}$/);
       expect(await read(restored.url, lostFailed)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
-      // Its row was older than its end.
+      // The backup's row was older than its end.
       const caughtUp = await untilFound('the row of a call that has ended', async () => {
         const body = await read(restored.url, endsAfter);
         return body.status === 'completed' ? body : null;
       });
       expect(caughtUp).to.include(forgotten);
 
-      // The creator is asked again, under the same id, and paid once.
+      // The creator is called again with the same id, and paid once.
       await untilFound('the second call', async () => ((market.calls.get(endsLater) ?? 0) > 1 ? true : null));
       held.get(endsLater)!();
       await untilFound('its end', async () =>
         (await read(restored.url, endsLater)).status === 'completed' ? true : null,
       );
       expect((await read(restored.url, endsLater)).result).to.equal('done: held: ends after the restore');
-      // Another ledger's relay may still settle what this one does not know, until a minute before refund_at.
+      // Until a minute before refund_at, another ledger's relay could settle an execution that this one does not know.
       const ends = await Promise.all(lostOpen.map(async (id) => Number((await market.record(id))!.refundAt)));
       await market.node.timeTravel(Math.max(...ends) - 59);
       for (const id of lostOpen) {

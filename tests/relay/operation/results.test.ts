@@ -1,4 +1,6 @@
-/** Results after their executions: moved into a real S3 server, read from there, and dropped when they are old. */
+/**
+ * Results after their executions: moved to a real S3 server, read from there, and dropped after their retention time.
+ */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import pino from 'pino';
@@ -13,7 +15,7 @@ import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 import { type Storage, startStorage } from '../../harness/storage.ts';
 
 const LARGE = `${'東\0"'.repeat(30_000)} end`;
-/** Longer than a row holds. */
+/** Longer than one row holds. */
 const LONG = LARGE.repeat(5);
 const DAY_MS = 86_400_000;
 const SETTINGS = { retentionDays: 30, objectBytes: 65_536 };
@@ -54,7 +56,7 @@ describe('results', function () {
     const token = await world.addResult(id, text);
     return { id, token, read: () => world.get(`/results/${id}/${token}`) };
   }
-  /** The same with its text in pieces, as long ones are stored. */
+  /** Stores a result in pieces, as long ones are stored. */
   async function inPieces(text: string) {
     const stored = await settled(text);
     const bytes = Buffer.from(text);
@@ -214,7 +216,7 @@ describe('results', function () {
     expect(await bodies()).to.deep.equal([failed.body]);
     world.state.nowMs += 1;
     await keep();
-    // Bodies of refused answers too.
+    // Bodies of refused answers are dropped too.
     expect(await bodies()).to.deep.equal([null]);
     for (const [{ id, read }, text] of [
       [large, LARGE],

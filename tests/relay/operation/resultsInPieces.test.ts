@@ -1,4 +1,7 @@
-/** Long results on a real ledger: written in pieces that count once all are there, read together, and swept where nobody names them. */
+/**
+ * Long results on a real ledger: written in pieces that count only when all are stored, read together, and swept if no
+ * row names them.
+ */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Kysely } from 'kysely';
@@ -12,9 +15,9 @@ import { PIECE_BYTES } from '../../../app/relay/longBytes.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { executionOf, type Journals, openJournals, SIGNED, TIMES } from '../../harness/edge/journals.ts';
 
-/** Three pieces, of which the last is short. */
+/** Three pieces, the last one short. */
 const LENGTH = 2 * PIECE_BYTES + 5;
-/** What is written of them, and the two statements that come before and after. */
+/** Statements that write it: three pieces, the one before them and the one after them. */
 const STATEMENTS = 5;
 
 class Killed extends Error {}
@@ -58,7 +61,7 @@ describe('results in pieces', () => {
     createReadPieces(opened.elsewhere as unknown as Kysely<LedgerDatabase>)(token, Number(size));
   const count = async (table: string) => Number((await opened.run(`SELECT count(*) AS n FROM ${table}`))[0].n);
   const sweep = () => sweepPieces(opened.elsewhere, () => false);
-  /** As if all that is loose had been so for long. */
+  /** Makes all loose pieces old. */
   const age = () => opened.run('UPDATE loose_pieces SET since_ms = 1');
   const rejected = (promise: Promise<unknown>) =>
     promise.then(
@@ -142,7 +145,7 @@ describe('results in pieces', () => {
         'mine',
       );
       const lost = resultOf('one', randomBytes(LENGTH));
-      // The three pieces, what says that they are loose, and the row.
+      // The three pieces, the row that marks them as loose, and the result's row.
       expect(await rejected(killed.storeResult(lost))).to.be.instanceOf(Killed);
       expect(await others.result('one')).to.equal(undefined);
       await others.takeRowsOfOthersThan([]);
@@ -205,7 +208,7 @@ describe('results in pieces', () => {
     await mine.void((await mine.get('two'))!, 'service_unavailable', 'rolled back');
     await mine.claim(executionOf('two', { fingerprint: 'fingerprint' }), 2, free());
     expect(await count('loose_pieces')).to.equal(2);
-    // Whoever was about to read it still can.
+    // A reader that has just found the row can still read the pieces.
     await sweep();
     expect((await read(rows.one))?.equals(rows.one.result!)).to.equal(true);
     await age();

@@ -1,4 +1,4 @@
-/** What is paid for revocations, counted by relays that share a ledger. */
+/** The budget for on-chain revocations, shared by relays on one ledger. */
 import { expect } from 'chai';
 import { countRevocation } from '../../../app/relay/ledger/revocations.ts';
 import { type Journals, openJournals } from '../../harness/edge/journals.ts';

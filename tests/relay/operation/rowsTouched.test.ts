@@ -1,7 +1,7 @@
 /**
- * Every query of the routes that are asked most costs the same however much there is: the steps of SQLite's machine, or the
- * rows and pages that PostgreSQL looks at, are counted over a ledger and an index, and over ones ten times as large. And
- * none reads a whole table that grows.
+ * Every query of the most used routes costs the same however many rows there are. The tests count the steps of SQLite's
+ * machine, or the rows and pages that PostgreSQL reads, at one size and at ten times that size. No query reads a whole
+ * table that grows.
  */
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
@@ -24,19 +24,19 @@ import { onPostgres } from '../../harness/postgres.ts';
 import { sessionsOf } from '../api/sessions.ts';
 import { LARGE, makeFilled, SMALL } from './filled.ts';
 
-/** Where an index gets a level more, and pages are fuller: far from the ten times that rows are. */
+/** Allowed growth when an index gets one more level and its pages are fuller, well below the tenfold of rows. */
 const GROWTH = 2.5;
 const FEW_STEPS = onPostgres ? 100 : 400;
 
-/** What grows with something else than executions and agents, and why that is good enough. */
+/** Queries that grow with something other than executions and agents, and why that is acceptable. */
 const OTHERWISE: [RegExp, why: string][] = [
   [/caller_totals/, 'one row for each day and status, however many executions are in it'],
 ];
 const growsOtherwise = (text: string) => OTHERWISE.some(([pattern]) => pattern.test(text));
 
 /**
- * A list of agents and its total read an index with all that filters ask: some milliseconds over 100,000 agents, however
- * many executions there are. At most so many steps for each agent.
+ * A list of agents and its total read an index that covers all filters: some milliseconds for 100,000 agents,
+ * independent of executions. The limit is in steps per agent.
  */
 const LISTS_AGENTS = /^\s*SELECT (count\(\*\) AS total\s+FROM agent(s|_words)\b|agents\.listing, agents\.creator,)/;
 const STEPS_PER_AGENT = 8;
@@ -44,26 +44,26 @@ const mostOf = (text: string, was: number) =>
   LISTS_AGENTS.test(text) ? LARGE.agents * STEPS_PER_AGENT : was * GROWTH + FEW_STEPS;
 
 /**
- * Tables that grow, an alias too; but for indexes of what waits alone, which is little, and one in whose order a page is
- * read.
+ * Tables that grow, or their aliases. Excepted are indexes of waiting rows alone, which are few, and one that gives a
+ * page its order.
  */
 const GROWS = onPostgres
   ? /^(executions|listings|disputes|creators|metadata|pending_metadata|api_keys|grants|results|agent_statistics|archive_leaves)$/
   : /^(chain\.)?(executions|listings|disputes|creators|metadata|pending_metadata|api_keys|grants|results|[a-z])\b(?!.* INDEX (executions_unfinished|pending_metadata_of_strangers|disputes_ended)$)/;
-/** Of them those that are large here. */
+/** Those of them that are large in these tests. */
 const LONG = /^(chain\.)?(executions|listings|metadata|agent_statistics)\b/;
 const readWhole = ({ whole }: Cost) => whole.filter((table) => GROWS.test(table));
 
 const PAGE = { limit: 5, offset: 5 };
-/** Disputes that are counted beyond the page here, fewer than there are. */
+/** Limit, in this test, of the disputes counted beyond the page. There are more disputes. */
 const FEW = 5;
 
 const at = (seconds: number) => new Date(seconds * 1_000).toISOString();
 const agentId = addressOf('listing', 3);
 
 /**
- * How the routes that are asked most are asked: all that anybody may read without a key, and the polling of a call and of
- * lists. Other routes may count what they like. Those without a question are answered without a query, or not at all here.
+ * Requests of the most used routes: all public reads, and the polling of a call and of lists. Other routes may count
+ * rows freely. Routes with an empty list run no query here.
  */
 const READ: Record<string, string[]> = {
   '/v1/agents': [
@@ -101,7 +101,7 @@ const READ: Record<string, string[]> = {
   '/.well-known/http-message-signatures-directory': [],
 };
 
-/** Indexes of executions by who called. */
+/** Indexes of executions by caller. */
 const OF_CALLERS = onPostgres
   ? sql<{ name: string }>`SELECT indexname AS name FROM pg_indexes
       WHERE schemaname = 'chain' AND tablename = 'executions' AND indexdef LIKE '%caller%'`
@@ -113,7 +113,7 @@ interface Walked {
   ran: Ran[];
   /** `avoidsTables`: see costs.ts. */
   costsOf(statements: Ran[], avoidsTables?: boolean): Promise<Cost[]> | Cost[];
-  /** On PostgreSQL. */
+  /** The connection on PostgreSQL, else null. */
   client: pg.Client | null;
 }
 
@@ -132,13 +132,13 @@ describe('rows that the API touches', function () {
     }
   });
 
-  /** Asks everything, and remembers the queries. */
+  /** Sends all requests, and records their queries. */
   async function walk(size: Size): Promise<Walked> {
     const { folder, databaseUrl } = await makeFilled(size);
     const world = await startWorld({}, folder, databaseUrl);
     const { apiKey } = await world.addKey({ wallet: WALLET });
     const { signIn, anonymous } = sessionsOf(() => world);
-    // The tables that lists of agents are answered from are filled once.
+    // Fills the tables for lists of agents once.
     await world.get('/v1/agents');
     const recorded = recordStatements();
     try {
@@ -181,7 +181,7 @@ describe('rows that the API touches', function () {
     };
   }
 
-  /** Without the harness, which makes figures anew before each call. */
+  /** Without the harness, which computes statistics before each call. */
   const fetchPage = (world: World, path: string, apiKey: string) =>
     fetch(world.url + path, { headers: { authorization: `Bearer ${apiKey}` } });
   const isHarness = (text: string) => /^\s*INSERT|FROM ended_executions\b/.test(text);
@@ -193,7 +193,7 @@ describe('rows that the API touches', function () {
   });
 
   it('stay the same with ten times the executions and agents', async () => {
-    // A small table may well be read whole; what is asked here is how it would be were it large.
+    // A small table may be read whole. The costs are those of plans for a large one.
     const before = await small.costsOf(small.ran, true);
     const after = await large.costsOf(small.ran, true);
     const grown = small.ran.flatMap(({ text }, number) => {
@@ -203,7 +203,7 @@ describe('rows that the API touches', function () {
     expect([...new Set(grown)].join('\n')).to.equal('');
   });
 
-  /** It would look for a better plan for each value of a bare limit. */
+  /** For a bare limit, SQLite would plan again for each value. */
   it('come from statements that SQLite prepares once', function () {
     if (onPostgres) this.skip();
     const texts = [...new Set(large.ran.map(({ text }) => text))];
@@ -246,7 +246,7 @@ describe('rows that the API touches', function () {
   it('never cover a whole table that grows', async () => {
     const different = [...new Map(small.ran.map((one) => [one.text, one])).values()];
     const costs = await large.costsOf(different, true);
-    // What PostgreSQL has chosen to read, of tables that are large here.
+    // The plans that PostgreSQL itself chooses, for tables that are large here.
     const chosen = await large.costsOf(different);
     const whole = different.flatMap(({ text }, number) => {
       const tables = [...readWhole(costs[number]!), ...readWhole(chosen[number]!).filter((table) => LONG.test(table))];
@@ -255,7 +255,7 @@ describe('rows that the API touches', function () {
     expect(whole.join('\n')).to.equal('');
   });
 
-  it('are all rows when an index is missing, and the test detects it', async () => {
+  it('include all rows when an index is missing, and the test detects it', async () => {
     const { world, ran, costsOf } = large;
     const ofCallers = ran.filter(({ text }) => /\bchain\W+executions\b/.test(text));
     const most = async () => Math.max(...(await costsOf(ofCallers)).map(({ steps }) => steps));

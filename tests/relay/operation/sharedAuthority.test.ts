@@ -1,6 +1,6 @@
 /**
- * Two deployments that share nothing but a chain and, by mistake, a relay authority, against the real node: each ends what
- * is its own, neither touches what is the other's, and they refuse new calls until one of them is silent.
+ * Two deployments that share only a chain and, by mistake, a relay authority, on the real node. Each ends its own
+ * executions and leaves those of the other alone. Both refuse new calls until one of them is silent.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
-/** Longer than another has to be silent, seconds. */
+/** Seconds, longer than the silence of the other deployment that a relay waits for. */
 const SILENCE = 121;
 
 describe('two deployments with one relay authority', function () {
@@ -41,7 +41,7 @@ describe('two deployments with one relay authority', function () {
   let held: (() => void)[] = [];
 
   before(async () => {
-    // They say a lot about each other.
+    // Their logs about each other are long.
     market = await startMarketplace({ environment: { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' } });
     folder = mkdtempSync(join(tmpdir(), 'second-deployment-'));
     const { rpcUrl, wsUrl } = market.node;
@@ -59,7 +59,7 @@ describe('two deployments with one relay authority', function () {
     market.setBehaviour(null);
   });
 
-  /** The second deployment, with a ledger of its own that is always SQLite's. */
+  /** The second deployment. Its ledger is always on SQLite. */
   const startSecond = () =>
     startRelayHere(market, { DATA_DIR: folder, DATABASE_URL: undefined, SPONSOR: 'all', LOG_LEVEL: 'silent' });
   const execute = (url: string, apiKey: string): Promise<Answer> =>
@@ -75,7 +75,7 @@ describe('two deployments with one relay authority', function () {
       held.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'done')));
     });
 
-  /** The ids that the ledger of the second deployment has. */
+  /** The execution ids in the second deployment's ledger. */
   function rowsOfSecond(): unknown[] {
     const { sqlite, close } = openDatabase(ledgerPath(folder), { readonly: true });
     const ids = sqlite.prepare('SELECT execution_id FROM executions').pluck().all();
@@ -88,7 +88,7 @@ describe('two deployments with one relay authority', function () {
     expect(body.error.message).to.match(/^Another deployment uses the key of this relay’s authority/);
   }
 
-  /** What the second deployment needs to serve a caller: a key, and the listing's description. */
+  /** Gives the second deployment a key and the listing's description, so that it can serve a caller. */
   async function equipSecond(): Promise<void> {
     const marketplace = await openMarketplace({ baseUrl: second.url, rpcUrl: market.node.rpcUrl });
     const wallet = keypairSigner(market.callers[1]!.wallet);
@@ -127,7 +127,7 @@ describe('two deployments with one relay authority', function () {
     });
   });
 
-  it('makes both refuse new calls after each has signed, and each ends its own', async () => {
+  it('makes both refuse new calls after each has signed, and each ends its own executions', async () => {
     const before = await market.balances();
     holdCreator();
     const calls = [atFirst(), atSecond()];
@@ -153,7 +153,7 @@ describe('two deployments with one relay authority', function () {
     for (const url of [market.relay.url, second.url]) await until('it goes on', () => isReady(url));
   });
 
-  it('ignores transactions of strangers that name the authority, and transactions the own ledger knows', async () => {
+  it('ignores transactions of strangers that name the authority, and those that the own ledger knows', async () => {
     await second.stop();
     const stranger = market.callers[0]!.wallet;
     const mention = SystemProgram.transfer({

@@ -1,4 +1,4 @@
-/** Two relays on one ledger, each with keys of its own for signing calls, and a creator who knows the directory of one. */
+/** Two relays on one ledger, each with its own keys for signing calls, and a creator who knows the directory of one. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -38,7 +38,7 @@ describe('keys for calls to creators, of two relays on one ledger', function () 
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
     agentId = await market.list({ name: 'careful', endpoint, signingKey });
     const directoryUrl = market.relay.url + KEY_DIRECTORY_PATH;
-    // As a creator who has read the directory before the second relay was there.
+    // A creator who read the directory before the second relay started.
     verifiers = [createCallVerifier({ directoryUrl })];
     await execute(market.relay.url);
     second = await startRelayHere(market, { SPONSOR: 'all', CALL_KEYS: join(market.dataDir, 'second-keys.json') });
@@ -59,7 +59,7 @@ describe('keys for calls to creators, of two relays on one ledger', function () 
     expect(answer.status, answer.text).to.equal(200);
   }
 
-  it('serve the same keys at both, their own first, and keep the secrets where they are', async () => {
+  it('serve the same keys at both, their own first, and never share the secrets', async () => {
     const [one, other] = [await directoryOf(market.relay.url), await directoryOf(second.url)];
     expect(one.keys.length).to.equal(2);
     expect(other.keys).to.deep.equal(one.keys.toReversed());

@@ -1,4 +1,4 @@
-/** The relay is told to stop in the middle of a paid call: who waits is answered, and the call ends after the restart. */
+/** The relay is stopped during a paid call. Waiting callers get an answer, and the call ends after the restart. */
 import { once } from 'node:events';
 import { expect } from 'chai';
 import pino from 'pino';
@@ -39,7 +39,7 @@ describe('stopping the relay', function () {
   const execute = (url: string, task: string) =>
     request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: market.callers[0]!.apiKey, body: { task } });
 
-  /** A creator that has been called and has not answered: `answer` lets it, and every later call. */
+  /** A creator that is called and does not answer until `answer` is called; from then on it always answers. */
   function holdCreator() {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => {
@@ -132,7 +132,7 @@ describe('stopping the relay', function () {
     const call = execute(relay.url, 'cut off').catch(() => 'no answer');
     const executionId = await creator.called;
     const told = performance.now();
-    // Signals that come together are one: it is told again until it listens.
+    // Signals that arrive together count as one, so it is signalled until it listens.
     const again = setInterval(() => child.kill('SIGTERM'), 100);
     const code = await relay.exited.finally(() => clearInterval(again));
     expect(code).to.equal(1);

@@ -1,6 +1,6 @@
 /**
- * The stage of attacks on the operator's SOL: a hundred wallets with keys and full tanks, a relay on a fresh ledger behind a
- * node that holds back what it is told to, and an honest caller that calls again and again.
+ * The setup for attacks on the operator's SOL. A hundred wallets have keys and full gas balances. A relay on a fresh
+ * ledger uses a node that can hold transactions back. An honest caller calls repeatedly.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, type PublicKey, VersionedTransaction } from '@solana/web3.js';
@@ -22,26 +22,26 @@ import { readRents } from '../../harness/node/purses.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-/** Five times as many as the budgets serve at once. */
+/** Five times as many as the budgets serve in parallel. */
 export const WALLETS = 100;
-/** As many set up at once. */
+/** Wallets that are set up in parallel. */
 const BATCH = 20;
 export const SOL = 1e9;
 export const FEE = 5_000;
 /**
- * What may be burnt within the day, lamports: the half that is not kept for who pays bears twenty calls of strangers, each
- * held at an open and two ends that fail. What strangers burn stays within that half however much of it is under way at
- * once, so that the other half, for an honest caller, need be no larger than its own calls.
+ * Lamports that may be burnt in a day. The half for strangers covers twenty calls, each with a failed open and two
+ * failed ends. Strangers never burn more than that half, so the other half only has to cover the honest caller's own
+ * calls.
  */
 export const BURNT = 2 * 20 * 3 * FEE;
 const LENT_CALLS = 20;
-/** Between the calls of the honest caller: it is there all along, and does not keep a processor busy. */
+/** Pause between the honest caller's calls, so that they do not keep a processor busy. */
 const HONEST_PAUSE_MS = 250;
 
-/** Transactions that stand before the node until they are passed. */
+/** Transactions that are held before the node until they are released. */
 interface Holding {
   isHeld(kind: Kind, accounts: PublicKey[]): boolean;
-  /** By their bytes: the relay sends the same ones again and again, and they stand there once. */
+  /** By their bytes: the relay resends the same ones, and each is held once. */
   standing: Map<string, Promise<void>>;
   pass: (() => void)[];
 }
@@ -58,7 +58,7 @@ export async function startSiege() {
   const lent = LENT_CALLS * Number(rents.record + rents.escrow);
   let relay: RunningRelay;
   let holding: Holding | null = null;
-  /** What others pay for priority, micro-lamports for a unit. */
+  /** Priority fee that others pay, in micro-lamports per unit. */
   let price = 0;
   proxy.onCall(async ({ method, kind, params: [bytes] }) => {
     if (method === 'getRecentPrioritizationFees') {
@@ -98,7 +98,7 @@ export async function startSiege() {
 
   const call = (caller: TestCaller, task = 'x', body: object = {}, agent = market.agentId): Promise<Answer> =>
     request(relay.url, `/v1/agents/${agent}/execute`, { apiKey: caller.apiKey, body: { task, ...body } });
-  /** Calls again when it is told to: a busy machine refuses what it cannot take, before any money moves. */
+  /** Retries after a 503, as its Retry-After says. A busy machine refuses calls before any money moves. */
   async function callPatiently(caller: TestCaller, task?: string): Promise<Answer> {
     for (;;) {
       const answer = await call(caller, task);
@@ -124,19 +124,19 @@ export async function startSiege() {
     callPatiently,
     inBatches,
     relayUrl: () => relay.url,
-    /** Whether a transaction that takes these accounts opens for the honest caller. */
+    /** True if one of these accounts is that of the honest caller's gas balance. */
     isHonest: (accounts: PublicKey[]) => accounts.some((key) => key.equals(honestTank)),
     setPrice(next: number) {
       price = next;
     },
     serve: () =>
       market.setBehaviour((body, _response, reply) => reply(goodAnswer(market.signingKey, body.execution_id, 'x'))),
-    /** Fails the attackers' calls and serves the honest one's. */
+    /** Fails the attackers' calls, and serves the honest caller's. */
     failAttackers: () =>
       market.setBehaviour(({ execution_id, task }, _response, reply) =>
         reply(task === 'honest' ? goodAnswer(market.signingKey, execution_id, 'x') : failedAnswer(execution_id)),
       ),
-    /** Holds what `isHeld` says before the node until the function that it returns is called. */
+    /** Holds back the transactions that `isHeld` accepts, until `pass` is called. */
     hold(isHeld: Holding['isHeld']) {
       const mine: Holding = { isHeld, standing: new Map(), pass: [] };
       holding = mine;
@@ -148,7 +148,7 @@ export async function startSiege() {
         },
       };
     },
-    /** Keys and approvals anew, for those that were revoked. */
+    /** Creates new keys and approvals for wallets whose keys were revoked. */
     async renewKeys() {
       await inBatches(attackers, async (attacker) => {
         attacker.apiKey = await makeKey(attacker.wallet);
@@ -157,9 +157,9 @@ export async function startSiege() {
     /** The first value that a statement selects from the relay's ledger. */
     inLedger,
     /**
-     * What the operator has lost by an attack on a fresh ledger, and what of that the ledger says is burnt and lent,
-     * lamports, while an honest caller calls again and again. `later` is what follows when much time has passed, which
-     * would pass for the honest calls under way too.
+     * Runs an attack on a fresh ledger while an honest caller calls repeatedly. Returns the lamports that the operator
+     * lost, and the amounts that the ledger counts as burnt and lent. `later` runs once the honest calls have ended,
+     * because it can move the clock.
      */
     async lossBy(attack: () => Promise<void>, later = async () => {}, settings: NodeJS.ProcessEnv = {}) {
       await market.forgetExecutions();
@@ -171,7 +171,8 @@ export async function startSiege() {
         RENT_RETURN_ADDRESS: cold.toBase58(),
         SPONSOR_LAMPORTS_TOTAL: String(lent),
         LOG_LEVEL: 'silent',
-        // Without it, late transactions on a busy machine raise the price, and honest calls pay some lamports more than they cost.
+        // Otherwise late transactions on a busy machine raise the price, and honest calls pay some lamports more than
+        // they cost.
         MAX_PRIORITY_FEE_LAMPORTS: '0',
         ...FORGETFUL,
         BURNT_LAMPORTS_PER_WALLET_DAY: '100000',
@@ -181,7 +182,7 @@ export async function startSiege() {
       });
       try {
         this.serve();
-        // It lends its rent itself where the attackers have taken what is lent.
+        // It lends its own rent when the attackers have used up the budget for lent rent.
         await market.node.fundSol(honestTank, 10 * SOL);
         const before = await operatorHas();
         const callHonestly = async () => (await callPatiently(honest, 'honest')).status;
@@ -215,7 +216,7 @@ export async function startSiege() {
         await relay.stop();
       }
     },
-    /** Resolves when no row of the attackers' is under way. */
+    /** Resolves when no row of the attackers is unfinished. */
     untilEnded: () =>
       until(
         'all has ended',

@@ -1,4 +1,4 @@
-/** A relay that starts where the node has too many records to search them: the index says which are open. */
+/** A relay starts although its node has too many records for a search: the index knows the open ones. */
 import { expect } from 'chai';
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -14,11 +14,11 @@ import {
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-/** More than a node reads in one call. */
+/** More accounts than a node reads in one call. */
 const LOST = 101;
 
 describe('a relay whose node does not answer a search through all records', function () {
-  // Each wait below follows its progress; this is only against a test that hangs.
+  // Each wait below has its own progress check; this limit is only against a test that hangs.
   this.timeout(900_000);
   let market: TestMarketplace;
   let proxy: RpcProxy;

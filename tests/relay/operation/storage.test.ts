@@ -1,4 +1,4 @@
-/** A disk that fills up: nothing new begins on it, and what has begun ends once there is room, without a restart. */
+/** A disk that fills up: no new call begins, and running calls end once there is room, without a restart. */
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,13 +127,13 @@ describe('room for the ledger', () => {
   });
 });
 
-// SQLite can be told when its file is full; PostgreSQL's disk is the whole computer's.
+// SQLite can limit the size of one file; PostgreSQL's disk is that of the whole computer.
 if (!onPostgres) {
   describe('a relay whose disk is full', function () {
     this.timeout(600_000);
     let market: TestMarketplace;
     let relay: RunningRelay;
-    /** Its connections to ledger.db that write. */
+    /** The relay's writing connections to ledger.db. */
     const connections = new Set<Sqlite.Database>();
     before(async () => {
       market = await startMarketplace();
@@ -142,7 +142,7 @@ if (!onPostgres) {
         if (this.name === ledgerPath(market.dataDir) && !this.readonly) connections.add(this);
         return pragma.apply(this, given);
       };
-      // Its log is on a full disk, too, and no more lines can wait.
+      // Its log is on a full disk too, and its memory buffer is full.
       const log = logToFile('/dev/full');
       for (let line = 0; line < 3_000; line++) log.write(`${'x'.repeat(100)}\n`);
       relay = await startRelayHere(market, { LOG_LEVEL: 'debug' }, log).finally(() => {
@@ -165,7 +165,7 @@ if (!onPostgres) {
       expect(connections.size).to.be.at.least(1);
       const before = await market.balances();
       const droppedBefore = droppedLines();
-      // No page is left when the creator answers, and the result needs some.
+      // When the creator answers, no page is left to store the result.
       market.setBehaviour((asked, _response, reply) => {
         allow(1);
         reply(goodAnswer(market.signingKey, asked.execution_id, 'r'.repeat(60_000)));

@@ -29,7 +29,7 @@ describe('results whose storage is away', function () {
   let objects: ResultObjects;
   before(async () => {
     storage = await startStorage();
-    // With a storage that answers within 100 ms, so that nobody waits long for one that does not.
+    // The storage normally answers within 100 ms, so its timeout can be short.
     objects = createResultObjects(storage.settings, 2_000);
     const readPieces: ReadPieces = (token, size) => createReadPieces(world.deps.views)(token, size);
     world = await startWorld({ readText: createReadText(readPieces, objects, log) });
@@ -121,7 +121,7 @@ describe('results whose storage is away', function () {
   });
 });
 
-// Twice the ten seconds between its looks, and no matter of the database.
+// Takes twice the ten seconds between the relay's checks, and is the same on every database: runs only on SQLite.
 if (!onPostgres) {
   describe('a relay whose storage of results hangs', function () {
     this.timeout(600_000);

@@ -1,4 +1,4 @@
-/** What tests of the sweeper share: a market on a real node, its index, and sweepers that share one ledger. */
+/** Shared by the tests of the sweeper: a market on a real node, its index, and sweepers on one ledger. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -27,14 +27,14 @@ const compression = createRequire(import.meta.url)(
   '@solana/spl-account-compression',
 ) as typeof import('@solana/spl-account-compression');
 
-/** Behind discriminator, version, bump, index and tree. */
+/** Offset after discriminator, version, bump, index and tree. */
 const ARCHIVE_COUNT_OFFSET = 8 + 1 + 1 + 2 + 32;
 
 export interface SweeperHandle {
   process: ChildProcess;
   gone: Promise<void>;
   figures(): Promise<SweepFigures>;
-  /** In order, as the relay ends it. */
+  /** Stops it in an orderly way, as the relay does. */
   end(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -94,7 +94,7 @@ export async function startStage() {
     return handle;
   }
 
-  /** One query of the index, over the ledger, as the relay reads both. */
+  /** Runs a query over index and ledger, as the relay reads both. */
   async function look<Result>(read: (views: Kysely<LedgerDatabase>) => Promise<Result>): Promise<Result> {
     views ??= await openViews({ dataDir: bench.folder, databaseUrl });
     return read(views.db);
@@ -107,7 +107,7 @@ export async function startStage() {
     folder: bench.folder,
     sweep,
     look,
-    /** Executions of the caller's own that settled a moment ago. */
+    /** Opens and settles executions of the caller. */
     async settled(count: number): Promise<OpenedExecution[]> {
       const opened: OpenedExecution[] = [];
       for (let index = 0; index < count; index += 1) {
@@ -116,7 +116,7 @@ export async function startStage() {
       }
       return opened;
     },
-    /** To when everything that has ended by now can be archived or closed. */
+    /** Moves the clock to where everything that has ended can be archived or closed. */
     async pass(seconds: number = constants.endedRecordSeconds): Promise<void> {
       await market.node.timeTravel((await market.node.now()) + seconds + 60);
     },
@@ -128,7 +128,10 @@ export async function startStage() {
     },
     archiveRead: ({ executionId }: OpenedExecution): Promise<ExecutionArchive | null> =>
       look((views) => archiveOf({ views }, formatUuid(executionId))),
-    /** By the SPL package and nothing of ours: the fields make the leaf, and the leaf with its proof the account's root. */
+    /**
+     * Verifies a proof with the SPL package alone: the fields give the leaf, and leaf and proof give the account's
+     * root.
+     */
     async proveBySpl(archive: ExecutionArchive): Promise<void> {
       const account = await connection.getAccountInfo(new PublicKey(archive.tree), 'confirmed');
       const tree = compression.ConcurrentMerkleTreeAccount.fromBuffer(Buffer.from(account!.data));
@@ -155,7 +158,7 @@ export async function startStage() {
       const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
       return accounts.filter((account) => account !== null).length;
     },
-    /** Writes over how many leaves an archive and its tree have. */
+    /** Overwrites the leaf count of an archive and its tree. */
     async setLeafCount(index: number, count: number): Promise<void> {
       const address = findArchive(index);
       const account = await connection.getAccountInfo(address, 'confirmed');
@@ -168,12 +171,12 @@ export async function startStage() {
         await market.node.rpc('surfnet_setAccount', [key.toBase58(), { data: bytes.toString('hex') }]);
       }
     },
-    /** Whether a sweeper has the place; and what is signed there and not followed to its end. */
+    /** Returns whether a sweeper holds the lease, and the signature of its unfinished transaction. */
     place: async () => {
       const row = await look((tables) => tables.selectFrom('sweeper').selectAll().executeTakeFirstOrThrow());
       return { isTaken: row.owner !== null, signature: row.signature };
     },
-    /** Until the index has so many leaves and nodes are built of all of them. */
+    /** Waits until the index has this many leaves, with nodes for all of them. */
     async followed(count: number): Promise<void> {
       await until(`${count} leaves, all proven`, () =>
         look(async (views) => {

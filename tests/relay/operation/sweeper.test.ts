@@ -1,4 +1,4 @@
-/** The sweeper on a real node: every lamport of rent goes home, once, whatever happens to whoever sends it. */
+/** The sweeper on a real node: every lamport of rent is returned exactly once, whatever happens to the sender. */
 import { AccountLayout, createTransferInstruction } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ const FEE = 5_000;
 describe('the sweeper', function () {
   this.timeout(600_000);
   let stage: Stage;
-  /** Leaves that there should be by now. */
+  /** Number of leaves that must exist by now. */
   let leaves = 0;
   before(async () => {
     stage = await startStage();
@@ -42,7 +42,7 @@ describe('the sweeper', function () {
       stage.connection.getMinimumBalanceForRentExemption(program.constants.archiveTreeBytes),
       stage.lamports(program.findArchive(0)),
     ]);
-    // One transaction made the archive, one archived all three.
+    // One transaction created the archive, and one archived all three records.
     expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - tree - archive - 2 * FEE);
     const figures = await sweeper.figures();
     expect(figures).to.include({ locked: 0, archivable: 0, returned: rent, archivedExecutions: 3, mismatchedTrees: 0 });
@@ -88,7 +88,7 @@ describe('the sweeper', function () {
     const caller = await stage.lamports(stage.caller.publicKey);
     const sweeper = await stage.sweep();
     await until('both are closed', async () => (await stage.recordsLeft(opened)) === 0);
-    // Its sponsor is the relay, whose open it was; what the wallet opened and took back itself stays its own affair.
+    // The relay is the sponsor of what it opened. A record that the wallet opened and refunded itself is left alone.
     await until('the fee is paid', async () => {
       return (await stage.lamports(stage.relay.publicKey)) === relay + rent - FEE;
     });
@@ -118,7 +118,7 @@ describe('the sweeper', function () {
     await stage.send([createTransferInstruction(escrow, source, caller.publicKey, held)], caller);
     const sweeper = await stage.sweep();
     await until('the account is closed', async () => (await stage.lamports(escrow)) === 0);
-    // The sponsor is the relay, which has paid for both transactions.
+    // The sponsor is the relay, which paid for both transactions.
     expect(await stage.lamports(sponsor)).to.equal(before + rents - 2 * FEE);
     await until('the index shows it', () =>
       stage.look(async (views) => {
@@ -180,7 +180,7 @@ describe('the sweeper', function () {
     const last = await sweepOne();
     await until('it is archived', async () => (await stage.recordsLeft(last.executions)) === 0);
     expect(await archives()).to.deep.equal([archiveCapacity, 1, null]);
-    // Leaves that were never there lie before those of the first tree, so only the second one's are proven.
+    // The first tree contains leaves that never existed, so only the second tree's leaves can be proven.
     await until('it is proven', async () => (await stage.archiveRead(last.executions[0]!)) !== null);
     await stage.proveBySpl((await stage.archiveRead(last.executions[0]!))!);
     await last.sweeper.end();

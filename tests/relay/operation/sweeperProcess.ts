@@ -1,6 +1,6 @@
 /**
- * A sweeper in a process of its own on a test's ledger, index and node, as the relay runs it. DIE_AT names a step of its
- * first transaction after which the process kills itself, without a chance to put anything in order.
+ * A sweeper as a separate process on a test's ledger, index and node, as the relay runs it. DIE_AT names the step of
+ * its first transaction after which the process kills itself, without any cleanup.
  */
 import { randomUUID } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
@@ -13,7 +13,10 @@ import { openLedger } from '../../../app/relay/ledger/open.ts';
 import type { SweepSettings } from '../../../app/relay/sweeper/sweeper.ts';
 import { startSweeper } from '../../../app/relay/sweeper/sweeper.ts';
 
-/** Signed but not stored; stored but not sent; sent, fate unknown; its fate known but not noted; nodes not written. */
+/**
+ * Signed but not stored; stored but not sent; sent with unknown outcome; outcome known but not stored; nodes not
+ * written.
+ */
 export const STEPS = ['signed', 'stored', 'sent', 'landed', 'nodes'] as const;
 export type Step = (typeof STEPS)[number];
 

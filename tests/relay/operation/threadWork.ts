@@ -1,4 +1,4 @@
-/** What threads.test.ts has done in threads. */
+/** The work that threads.test.ts runs in threads. */
 
 export function double(value: number): number {
   return 2 * value;
@@ -21,7 +21,7 @@ export function ends(bytes: Uint8Array, name: string): string {
   return `${name}: ${bytes.length}, ${bytes[0]} to ${bytes.at(-1)}`;
 }
 
-/** Holds the thread until `release`. */
+/** Blocks the thread until `release`. */
 export function hold(cell: SharedArrayBuffer): void {
   Atomics.wait(new Int32Array(cell), 0, 0);
 }
@@ -32,7 +32,7 @@ export function release(cell: SharedArrayBuffer): void {
 }
 
 export function busy(ms: number): number {
-  // Holds the thread and leaves the processor to other tests.
+  // Blocks the thread without using the processor.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   return ms;
 }

@@ -1,4 +1,4 @@
-/** Work on strangers' bytes in threads: none of it ends the relay or holds it up, and what cannot be done is said. */
+/** Work on strangers' bytes in threads: it never ends or blocks the relay, and failures are reported. */
 import { MessagePort } from 'node:worker_threads';
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
@@ -40,7 +40,7 @@ describe('work in threads', function () {
   it("passes long bytes complete, with event-loop turns between pieces, and leaves the sender's copy intact", async () => {
     const ends = bytesInThread(MODULE, work.ends);
     const bytes = Buffer.concat([Buffer.from([1]), Buffer.alloc(10 * PIECE_BYTES, 7), Buffer.from([9])]);
-    // In parts of no particular length, as a connection brings them.
+    // In parts of irregular length, as a connection delivers them.
     const body: Body = [bytes.subarray(0, 5), bytes.subarray(5, PIECE_BYTES + 9), bytes.subarray(PIECE_BYTES + 9)];
     let turn = 0;
     let counting = setImmediate(function count() {
@@ -61,7 +61,7 @@ describe('work in threads', function () {
       MessagePort.prototype.postMessage = postMessage;
       clearImmediate(counting);
     }
-    // No turn has two pieces, whosever they are.
+    // No event-loop turn posts two pieces.
     expect(posted).to.have.length.of.at.least(3 * 10);
     expect(new Set(posted).size).to.equal(posted.length);
     expect(Buffer.concat(body).equals(bytes)).to.equal(true);
@@ -69,13 +69,13 @@ describe('work in threads', function () {
     expect(await ends(body, 'again')).to.equal(`again: ${all}`);
   });
 
-  it('rejects: strangers whose work takes too long, and too many of them, but never holds up those who pay', async () => {
+  it('rejects: strangers whose work takes too long, and too many of them, but never delays paying ones', async () => {
     const busy = inThread(MODULE, work.busy);
     const stuck = outcome(busy(stranger, 3_600_000));
     const crowd = Array.from({ length: 80 }, (_, index) => outcome(busy(askFor({ name: `${index}` }), 1)));
     expect(await inThread(MODULE, work.double)(payer, 5)).to.equal(10);
     expect(await bytesInThread(MODULE, work.ends)([Buffer.from([1, 2])], 'answer')).to.equal('answer: 2, 1 to 2');
-    // The answer to a test, which nobody pays for.
+    // The answer to a test call, which nobody pays for.
     const tested = outcome(bytesInThread(MODULE, work.ends)([Buffer.from([1, 2])], 'test', stranger));
     const outcomes = await Promise.all([...crowd, tested]);
     expect(outcomes).to.deep.equal(Array(81).fill('service_unavailable'));
@@ -83,7 +83,7 @@ describe('work in threads', function () {
     expect(await double(6)).to.equal(12);
   });
 
-  it('rejects: a paying wallet while the work of another one goes on, instead of making it wait', async () => {
+  it("rejects: a paying wallet while another one's work runs, instead of making it wait", async () => {
     let isBusy = true;
     const cell = new SharedArrayBuffer(4);
     const taken = inThread(MODULE, work.hold)(askFor({ lane: 'paid', name: 'b' }), cell).finally(() => {
@@ -98,7 +98,7 @@ describe('work in threads', function () {
     expect(await inThread(MODULE, work.double)(payer, 8)).to.equal(16);
   });
 
-  it('rejects: an address whose work took three seconds, or a wallet with fifteen, for as long as it takes', async () => {
+  it('rejects: an address that used 3 s of thread time in 30 s, or a wallet that used 15 s', async () => {
     const busy = inThread(MODULE, work.busy);
     for (const [lane, pieces] of [
       ['strangers', [3_001]],

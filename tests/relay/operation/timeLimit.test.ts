@@ -1,4 +1,4 @@
-/** The limit of a small check counts its own work, not that of other threads and processes. */
+/** The time limit of a small check counts only its own work, not that of other threads and processes. */
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { OutOfTime, withinWork } from '../../../app/relay/agents/schemas/timeLimit.ts';
@@ -7,7 +7,7 @@ const LIMIT_MS = 50;
 
 describe('the time limit of a check', function () {
   this.timeout(60_000);
-  // A thread of the same process that keeps a processor busy.
+  // A thread of this process that keeps a processor busy.
   let busy: Worker;
   before(async () => {
     busy = new Worker("require('worker_threads').parentPort.postMessage(0); for (;;);", { eval: true });
@@ -16,7 +16,7 @@ describe('the time limit of a check', function () {
   after(() => busy.terminate());
 
   it('runs a check again that waited for the processor, however busy other threads are', function () {
-    // Elsewhere Node 20 only knows the time of the whole process.
+    // On other platforms Node 20 only measures the whole process.
     if (process.platform !== 'linux') this.skip();
     const nobody = new Int32Array(new SharedArrayBuffer(4));
     let runs = 0;

@@ -1,4 +1,4 @@
-/** Refunds that wait for their callers' accounts: what they take of the budgets, on a ledger that two relays share. */
+/** Refunds that wait for their callers' accounts, and their share of the budgets, on a ledger that two relays share. */
 import { expect } from 'chai';
 import { DAY_MS } from '../../../app/relay/ledger/funding.ts';
 import { free } from '../../harness/edge/funding.ts';
@@ -27,7 +27,7 @@ describe('waiting refunds', () => {
     return row;
   }
 
-  it("counts waiting refunds, and the fees that callers' own accounts cost, for their wallets alone", async () => {
+  it("counts waiting refunds, and the fees that callers' own accounts cause, for their wallets alone", async () => {
     const burdens = async () => {
       const sums = await mine.sumsOf('wallet', 'listing', Date.now());
       return [
@@ -39,16 +39,16 @@ describe('waiting refunds', () => {
     const NONE = [0n, 0n];
     const row = await wait('one');
     expect(await burdens()).to.deep.equal([[0n, 10_000n], NONE, NONE]);
-    // While its next transaction is signed, it counts for all.
+    // While its next transaction is signed, it counts in all three budgets.
     expect(await mine.reserveRefund(row, free().budgets)).to.equal(true);
     expect(await burdens()).to.deep.equal(Array(3).fill([0n, 10_000n]));
     await mine.burnt(row, 5_000n);
     await mine.refundWaits('one', 'blocked');
     expect(await burdens()).to.deep.equal([[5_000n, 10_000n], NONE, NONE]);
-    // Its caller sends the refund.
+    // The caller sends the refund.
     await mine.refunded((await mine.get('one'))!, 2n, 10_000n);
     expect(await burdens()).to.deep.equal([[15_000n, 0n], NONE, NONE]);
-    // A fee that no caller's account has cost counts for all.
+    // A fee that no caller's account caused counts in all three budgets.
     const refused = await mine.claim(executionOf('refused'), Date.now(), free());
     await mine.openSigned(refused, SIGNED, 60n);
     await mine.void(refused, 'service_unavailable', 'refused', { slot: 1, burnt: SIGNED.fee });
@@ -75,11 +75,11 @@ describe('waiting refunds', () => {
     const first = await reserve();
     expect(first).to.have.length(7);
     await fail(first);
-    // 70,000 lamports less the 35,000 that are lost have room for three of 10,000.
+    // 70,000 lamports less the 35,000 that are lost leave room for three of 10,000.
     const second = await reserve();
     expect(second).to.have.length(3);
     await fail(second);
-    // The day of a call does not matter, but that of a loss.
+    // Only the day of a loss counts, not the day of its call.
     await opened.run(`UPDATE executions SET created_ms = created_ms - ${2n * DAY_MS}`);
     const third = await reserve();
     expect(third).to.have.length(2);

@@ -1,17 +1,20 @@
-/** How many calls to the node an execution costs, counted by a proxy in front of it: providers bill them one by one. */
+/** RPC calls per execution, counted by a proxy in front of the node, because providers bill each call. */
 import { expect } from 'chai';
 import { PRICE, request, startMarketplace, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const EXECUTIONS = 72;
 const CONCURRENCY = 24;
-/** A cluster confirms slot by slot, and tells of all that is in one at once; the node here confirms each by itself. */
+/**
+ * Slots as long as a cluster's. A cluster confirms all transactions of a slot at once; the proxy makes this node do the
+ * same.
+ */
 const SLOT_MS = 400;
-/** What an execution may cost in calls, its two sends among them. */
+/** The most calls for one execution, including its two sends. */
 const MOST_CALLS = 4;
-/** Asked by the clock while something waits: more often for each execution where a busy machine makes it wait longer. */
+/** Calls that are made on a timer while something waits. A busy machine makes more of them per execution. */
 const BY_CLOCK = ['getSignatureStatuses', 'getLatestBlockhash', 'getEpochInfo', 'getRecentPrioritizationFees'];
-/** The same bytes once more, because they were not confirmed in time. */
+/** A resend of the same bytes, because they were not confirmed in time. */
 const SENT_AGAIN = 'sendTransaction again';
 
 describe('calls to the node', function () {
@@ -48,7 +51,7 @@ describe('calls to the node', function () {
     await market.stop();
   });
 
-  /** Calls for each execution, of `count` of them, so many at a time, not counting those by the clock; and all of them by method. */
+  /** Calls per execution, over `count` executions, without calls on a timer; and the numbers of all calls by method. */
   async function measure(url: string, count: number, concurrency: number): Promise<{ each: number; by: string }> {
     counts.clear();
     let left = count;
@@ -81,7 +84,7 @@ describe('calls to the node', function () {
       expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(
         BigInt(EXECUTIONS) * PRICE,
       );
-      // Where a confirmation is late, the accounts are read for it too: on a busy machine it is measured again.
+      // A late confirmation adds account reads. On a busy machine the measurement is repeated.
       for (let again = 0; again < 2 && each > MOST_CALLS; again += 1) {
         ({ each, by } = await measure(relay.url, EXECUTIONS, CONCURRENCY));
       }

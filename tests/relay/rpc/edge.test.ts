@@ -1,4 +1,4 @@
-/** What strangers have the chain read comes out of a budget of its own; what is paid for goes on when it is used up. */
+/** Chain reads for strangers have a separate budget. Paid calls continue when it is used up. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { createEdgeBudget } from '../../../app/relay/chain/edgeBudget.ts';

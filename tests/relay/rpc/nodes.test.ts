@@ -1,6 +1,6 @@
 /**
- * The relay with two nodes, of which one dies, falls behind, or lies: executions end right whatever it does, and where the
- * two do not agree on anything that decides about money, no money moves before they do.
+ * The relay with two nodes, one of which dies, falls behind or lies. Executions still end correctly. While the nodes
+ * disagree on a fact that decides about money, no money moves.
  */
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -22,13 +22,13 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { type CallRule, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-/** How long a record's data is, by which it is known among the accounts of an answer. */
+/** Size of a record's data, by which records are recognised in an answer. */
 const RECORD_BYTES = 294;
 const METRICS_TOKEN = 'a-token-for-these-tests';
 
 type Answer = { result: { context: { slot: number }; value: ({ data: [string, string] } | null)[] } };
 
-/** Answers to readings of accounts with each record changed by `change`. */
+/** Changes each record in answers to account reads by `change`. */
 function records(change: (data: Buffer) => Buffer | null): CallRule {
   return async ({ method }, forward) => {
     if (method !== 'getMultipleAccounts') return null;
@@ -43,7 +43,7 @@ function records(change: (data: Buffer) => Buffer | null): CallRule {
   };
 }
 
-/** Each record as if it had this status. */
+/** Gives each record this status. */
 const withStatus = (status: number): CallRule =>
   records((data) => {
     const changed = Buffer.from(data);
@@ -129,7 +129,7 @@ describe('two nodes', function () {
     });
   }
 
-  it('leave out a node that stands still until it has caught up', async () => {
+  it('leave out a node that stops advancing until it has caught up', async () => {
     const before = await market.balances();
     const slot = await market.node.connection.getSlot('confirmed');
     const clock = (await market.node.connection.getAccountInfo(CLOCK_ADDRESS))!.data.toString('base64');
@@ -187,7 +187,7 @@ describe('two nodes', function () {
         await until('it is found out', async () => (await disagreements()) > counted);
         await until('the log says so', async () => log.includes('two nodes disagree'));
         for (const proxy of [one, other]) expect(log).to.include(new URL(proxy.rpcUrl).host);
-        // Whatever is in the escrow stays there, and the treasury gets only what was settled before.
+        // The escrow stays unchanged, and the treasury has only earlier fees.
         const meanwhile = await market.balances();
         expect(meanwhile.callers[0]! >= before.callers[0]! - PRICE).to.equal(true);
         liar.onCall(null);
@@ -229,7 +229,7 @@ describe('two nodes', function () {
         }));
         return { json: { ...answer, result: { ...answer.result, value } } };
       });
-      // Without notifications of the honest one, so that it is asked.
+      // Drops notifications, so that the relay has to ask the nodes.
       for (const proxy of [one, other]) {
         proxy.onMessage((message, pass) => (message.method === 'logsNotification' ? undefined : pass()));
       }
@@ -289,7 +289,7 @@ describe('two nodes', function () {
             return { json: { ...answer, result } };
           }
           if (method !== 'getMultipleAccounts') return { json: answer };
-          // Whatever is asked for beside the clock does not exist.
+          // Every account except the clock is reported as missing.
           const { result } = answer as Answer;
           return {
             json: {
@@ -339,7 +339,7 @@ describe('two nodes', function () {
         return null;
       });
       expect((await chain.read([nobody])).accounts).to.deep.equal([null]);
-      // Of two nodes none is asked twice before the other.
+      // With two nodes, each is asked once before one is asked twice.
       expect(askedBefore).to.equal(1);
       const signed = await chain.sign([transfer()], 0n);
       await chain.send(signed.bytes);

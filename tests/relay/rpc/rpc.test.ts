@@ -1,7 +1,7 @@
 /**
- * The relay behind a node that misbehaves: each fault begins when the relay sends the transaction that opens, settles or
- * refunds an execution, and whatever the relay hears of it, the execution ends in time, with exactly one opening and one
- * ending transaction, its creator called once, and everybody's money right to the unit.
+ * The relay behind a misbehaving node. Each fault begins when the relay sends the transaction that opens, settles or
+ * refunds an execution. The execution still ends in time, with one opening and one ending transaction, one call of its
+ * creator, and exact balances.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
@@ -31,21 +31,21 @@ import {
 } from '../../harness/node/rpcProxy.ts';
 
 const KINDS: Kind[] = ['open', 'settle', 'refund'];
-/** How long faults of the whole node last. */
+/** Duration of faults of the whole node. */
 const OUTAGE_MS = 1_500;
-/** How often the relay asks for statuses from the end of a fault to the end of its execution: some seconds' worth. */
+/** Limit of status requests from the end of a fault to the end of its execution, which takes some seconds. */
 const MOST_QUESTIONS = 12;
 
-/** What happens from the moment when the faulty kind of transaction is sent. */
+/** A fault that begins when a transaction of the chosen kind is sent. */
 interface Fault {
-  /** Answers to that kind of transaction: the n-th time it is sent, from 0. */
+  /** Answers a transaction of that kind; `n` counts how often it was sent, from 0. */
   onSend?: (n: number, forward: () => Promise<Record<string, unknown>>) => Promise<Reply | null> | Reply | null;
-  /** Answers to everything, the sending included, while the fault lasts. */
+  /** Answers all calls during the fault, including sends. */
   onCall?: CallRule;
   onMessage?: MessageRule;
   begin?: (proxy: RpcProxy) => void;
   end?: (proxy: RpcProxy) => void;
-  /** Null: until the execution has ended. */
+  /** Duration; null until the execution has ended. */
   lastsMs: number | null;
 }
 
@@ -53,7 +53,7 @@ const during = (reply: Reply): Fault => ({ onCall: () => reply, lastsMs: OUTAGE_
 const isNews = (message: { method?: string }) => message.method === 'logsNotification';
 const accepted = { json: { jsonrpc: '2.0', id: 1, result: '1'.repeat(64) } };
 
-/** Answers to account reads from before the fault, or, where nothing was read, a chain without the record. */
+/** Answers account reads with data from before the fault; without earlier data, with a chain without the record. */
 function lagging(): Fault {
   const before = new Map<string, Record<string, unknown>>();
   return {
@@ -75,7 +75,7 @@ function lagging(): Fault {
   };
 }
 
-/** Notifications held back and let go in reverse order. */
+/** Holds notifications back and releases them in reverse order. */
 function reordered(): Fault {
   const held: (() => void)[] = [];
   return {
@@ -168,7 +168,7 @@ const FAULTS: Record<string, () => Fault> = {
   }),
 };
 
-/** A marketplace whose relay stands behind a proxy, and what one kind of transaction meets there. */
+/** A marketplace with a relay behind a proxy, for faults of one kind of transaction. */
 async function startStage(kind: Kind) {
   const market = await startMarketplace({ slotTimeMs: 100 });
   await market.relay.kill();
@@ -177,7 +177,7 @@ async function startStage(kind: Kind) {
     if (body.task !== 'refund') return reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     reply(failedAnswer(body.execution_id));
   });
-  // Its indexer reads the node itself.
+  // Its indexer reads the node directly.
   const relay = await market.startRelayProcess({
     SOLANA_RPC_URL: proxy.rpcUrl,
     SOLANA_WS_URL: proxy.wsUrl,
@@ -193,7 +193,7 @@ async function startStage(kind: Kind) {
     return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task } });
   }
 
-  /** Let the fault begin when a transaction of this kind is sent; resolves when it is over. */
+  /** Starts the fault when a transaction of this kind is sent; resolves when the fault is over. */
   function arm(fault: Fault): Promise<void> {
     return new Promise((over) => {
       let isActive = false;
@@ -238,7 +238,7 @@ async function startStage(kind: Kind) {
     proxy.cutSockets(false);
   }
 
-  /** One execution without the fault, and one with it; throws where anything is not as it must be. */
+  /** Runs one execution without the fault and one with it; throws if a check fails. */
   async function play(fault: Fault): Promise<void> {
     const before = await market.balances();
     await execute();
@@ -250,7 +250,7 @@ async function startStage(kind: Kind) {
     const id = answer.body.execution_id ?? answer.body.error.execution_id;
     const body = await readEnd(id);
     expect(questions).to.be.at.most(MOST_QUESTIONS);
-    // Unknown is never told as failed: the answer is the end, or 202.
+    // An unknown outcome is never reported as a failure: the answer is the outcome or 202.
     expect(answer.status).to.be.oneOf(kind === 'refund' ? [500, 202] : [200, 202], JSON.stringify(answer.body));
     expect(body.status).to.equal(kind === 'refund' ? 'failed' : 'completed');
 
@@ -285,7 +285,7 @@ function assertMoved(before: Balances, after: Balances, paid: bigint): void {
 
 describe('a node with faults', function () {
   this.timeout(600_000);
-  /** One for each kind, side by side: a fault is little work and much waiting. */
+  /** One stage for each kind, in parallel, because a fault is mostly waiting. */
   const stages = {} as Record<Kind, Awaited<ReturnType<typeof startStage>>>;
 
   before(async () => {
@@ -323,7 +323,7 @@ describe('a node with faults', function () {
       });
       const wallets = Array.from({ length: 150 }, () => Keypair.generate().publicKey);
       const read = await Promise.all(wallets.map((wallet) => chain.read([wallet, market.usdcMint, findTreasury()])));
-      // The clock, the mint and the treasury once for all; the relay beside it may have read something of its own.
+      // Each call also has the clock, the mint and the treasury. Smaller calls are the relay's own reads.
       expect(sizes.filter((size) => size > 3 + 3)).to.deep.equal([3 + 97, 3 + 53]);
       for (const { accounts, now } of read) {
         expect(accounts[0]).to.equal(null);

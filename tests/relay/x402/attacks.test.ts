@@ -1,6 +1,6 @@
 /**
- * What strangers and payers try at the x402 door, and what it costs: nobody's money moves to where it does not belong,
- * and the fee payer signs nothing but a payment of its own quote.
+ * Attacks of strangers and payers on the x402 API, and their cost. No money goes to a wrong place, and the fee payer
+ * signs only payments of its own quotes.
  */
 import { createApproveInstruction, createTransferInstruction } from '@solana/spl-token';
 import {
@@ -42,7 +42,7 @@ import {
 
 const TOTAL = PRICE + 5_000n;
 
-describe('attacks on the x402 door', function () {
+describe('attacks on the x402 API', function () {
   this.timeout(300_000);
   let market: TestMarketplace;
   let relay: RelayHandle;
@@ -73,7 +73,7 @@ describe('attacks on the x402 door', function () {
     status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
   const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
   const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
-  /** The execution of a quote, opened by its payer from its own account. */
+  /** The open of a quoted execution by its payer, from the payer's own account. */
   async function ownOpen({ publicKey }: Keypair, { extra }: Accepted, change: { requestHash?: Buffer } = {}) {
     const nonce = Buffer.from(extra.nonce, 'hex');
     return openExecution({
@@ -217,11 +217,11 @@ describe('attacks on the x402 door', function () {
       const all = Object.fromEntries(Object.keys(CHANGES).map((name) => [name, 'payment_invalid']));
       expect(found).to.deep.equal(all);
       expect(await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)])).to.deep.equal(before);
-      // The same quote, paid as it should be, is taken.
+      // A correct payment of the same quote is accepted.
       expect((await buy(body, accepted)).status).to.equal(200);
     });
 
-    it('is taken if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
+    it('accepts it if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
       const of = (program: string, data: Buffer) =>
         new Instruction({ programId: new PublicKey(program), keys: [], data });
       const memo = of('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', Buffer.from('of the first memo program'));
@@ -233,7 +233,7 @@ describe('attacks on the x402 door', function () {
         first((usual) => [...usual.slice(0, 3), memo]),
       );
       expect(sold.status, sold.text).to.equal(200);
-      // This node does not have Lighthouse: the payment passes all checks, and would fail.
+      // This node does not have Lighthouse: the payment passes all checks, but would fail.
       const other = await quote({ task: 'assertions' });
       const layout = first((usual) => [...usual.slice(0, 3), memo, lighthouse, lighthouse]);
       const failed = await buy({ task: 'assertions' }, other, layout);
@@ -244,7 +244,7 @@ describe('attacks on the x402 door', function () {
     });
   });
 
-  it('takes no quote that it did not make, and no header that is none', async () => {
+  it('accepts no quote that it did not make, and no malformed header', async () => {
     const body = { task: 'forged' };
     const accepted = await quote(body);
     const forge = (change: object) => ({ ...accepted, ...change });
@@ -272,7 +272,7 @@ describe('attacks on the x402 door', function () {
     for (const header of ['', 'x', Buffer.from('{}').toString('base64'), Buffer.from('[1').toString('base64')]) {
       expect(reasonOf(await ask(body, { 'payment-signature': header })), header).to.equal('payment_invalid');
     }
-    // A true quote of another request buys nothing here.
+    // A valid quote of another request buys nothing here.
     expect(reasonOf(await buy(body, other))).to.equal('quote_changed');
   });
 
@@ -284,7 +284,7 @@ describe('attacks on the x402 door', function () {
     expect(reasonOf(await buy({ task: 'old' }, accepted))).to.equal('quote_expired');
   });
 
-  it('takes a blockhash of the client’s own if it is valid', async () => {
+  it('accepts a blockhash of the client’s own if it is valid', async () => {
     const accepted = await quote({ task: 'own blockhash' });
     const { blockhash } = await market.node.connection.getLatestBlockhash();
     expect((await buy({ task: 'own blockhash' }, accepted, { blockhash })).status).to.equal(200);
@@ -294,21 +294,21 @@ describe('attacks on the x402 door', function () {
     ).to.equal('quote_expired');
   });
 
-  it('takes as many payments of one balance as it covers, however many arrive at once', async () => {
+  it('accepts as many payments of one balance as it covers, however many arrive at once', async () => {
     const payer = await rich(2n * TOTAL + 1n);
     const bodies = Array.from({ length: 100 }, (_, n) => ({ task: `one balance ${n}` }));
     const quotes = await Promise.all(bodies.map((body) => quote(body)));
     const before = await lamports(feePayer);
     const answers = await Promise.all(bodies.map((body, n) => buy(body, quotes[n], {}, payer)));
     let sold = answers.filter(({ status }) => status === 200).length;
-    // A new wallet has one payment under way at a time; the others wait for nothing.
+    // A new wallet has one payment in progress at a time; the others are refused at once.
     expect(sold).to.be.at.most(2);
     const others = answers.filter(({ status }) => status !== 200).map(reasonOf);
     expect(
       others.every((reason) => ['insufficient_funds', '503 service_unavailable'].includes(reason)),
       others.join(),
     ).to.equal(true);
-    // On a busy machine none of them may be taken in time. A client repeats its payment.
+    // On a busy machine none of them may be accepted in time. A client repeats its payment.
     while (sold === 0) {
       const again = await buy({ task: 'once more' }, await quote({ task: 'once more' }), {}, payer);
       if (again.status === 200) sold += 1;
@@ -330,7 +330,7 @@ describe('attacks on the x402 door', function () {
     }
   });
 
-  it('lets one of two payers have a quote, and takes nothing of the other', async () => {
+  it('lets one of two payers use a quote, and takes nothing from the other', async () => {
     const [one, two] = [await rich(), await rich()];
     const body = { task: 'two payers' };
     const accepted = await quote(body);
@@ -344,7 +344,7 @@ describe('attacks on the x402 door', function () {
     expect(decodeHeader(late, 'payment-required').accepts[0].payTo).to.not.equal(accepted.payTo);
   });
 
-  it('sends the payment back if its payer has opened the very execution itself meanwhile', async () => {
+  it('sends the payment back if its payer has opened the same execution itself in the meantime', async () => {
     const payer = await rich(2n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
     const task = stopAt('paid:after', 'own record');
@@ -358,7 +358,7 @@ describe('attacks on the x402 door', function () {
     const answer = await answering;
     expect(answer.status, answer.text).to.equal(503);
     expect(decodeHeader(answer, 'payment-response')).to.include({ success: false, amount: String(TOTAL) });
-    // One price is in its own escrow; of the payment only the service fee is gone.
+    // One price is in the payer's own escrow. Of the payment only the service fee is lost.
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
     expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
     expect(market.calls.size).to.equal(calledBefore);
@@ -485,7 +485,7 @@ describe('attacks on the x402 door', function () {
       expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
     });
 
-    it('after the fee payer signed: the payment fails, costs its fee, and is refused once it is dead', async () => {
+    it('after the fee payer signed: the payment fails, costs its fee, and is refused once it has expired', async () => {
       const { answer, feePayerLamports, deposit } = await moveAt('send-pay:before', 10_001);
       expect(reasonOf(answer), answer.text).to.equal('payment_failed');
       expect(feePayerLamports).to.equal(10_001);
@@ -493,7 +493,7 @@ describe('attacks on the x402 door', function () {
     });
   });
 
-  it('takes no more payments from an address after ten that did not arrive', async () => {
+  it('accepts no more payments from an address after ten that did not arrive', async () => {
     const proxied = await market.startRelayProcess({ WITHOUT_INDEXER: '1', TRUST_PROXY: '1' });
     const from = (address: string) => (payer: Keypair, accepted: Accepted, task: string, change?: PaymentChange) =>
       request(proxied.url, path(), {
@@ -509,7 +509,7 @@ describe('attacks on the x402 door', function () {
       const quoteAt = async (task: string) =>
         decodeHeader(await request(proxied.url, path(), { body: { task } }), 'payment-required').accepts[0];
       const memo = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-      // This memo is no UTF-8: its bytes look right, and the transaction would fail.
+      // This memo is not UTF-8: the instruction passes the check, but the transaction would fail.
       const bad = new Instruction({ programId: memo, keys: [], data: Buffer.from([0xff, 0xfe]) });
       const fail = async (n: number) => {
         const payer = await rich();

@@ -1,6 +1,6 @@
 /**
- * What calls of x402 clients may cost the operator: the unpaid fees of a day, and the rent that is lent, of one wallet, of one
- * agent and in all. At a limit the door still sells; beyond it, it answers 503 before anything is signed.
+ * Limits of the operator's costs for x402 calls: unpaid fees of a day and lent rent, by wallet, by agent and in total.
+ * Up to a limit calls are sold; beyond it the answer is 503, before anything is signed.
  */
 import { join } from 'node:path';
 import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
@@ -29,8 +29,8 @@ import {
 const TOTAL = PRICE + 5_000n;
 const FEE = 5_000n;
 /**
- * What a call of a wallet that has paid for few may burn: its open and two ends that fail, as with a key; its deposit, its
- * payment, and its return by two signatures.
+ * Lamports that a call of an unproven wallet can burn. As with a key, its open and two failed ends; plus its deposit,
+ * its payment, and its return with two signatures.
  */
 const RISK = 3n * FEE + 12_000n + 3n * FEE;
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
@@ -47,7 +47,7 @@ const LENT: Record<Scope, string> = {
   total: 'SPONSOR_LAMPORTS_TOTAL',
 };
 
-describe('the budgets of the x402 door', function () {
+describe('the budgets of the x402 API', function () {
   this.timeout(300_000);
   let market: TestMarketplace;
   let elsewhere: string;
@@ -122,7 +122,7 @@ describe('the budgets of the x402 door', function () {
     says: RegExp;
     retryAfter: string;
   }
-  /** `least`: the lowest limit with which one more call of the payer is sold. */
+  /** `least`: the lowest limit at which one more call of the payer is sold. */
   async function holdsTo(setting: string, scope: Scope, least: bigint, refusal: Refusal): Promise<void> {
     await withRelay({ [setting]: String(least - 1n) }, async (relay) => {
       await refuses(refusal, relay);
@@ -138,7 +138,7 @@ describe('the budgets of the x402 door', function () {
     let burnt: bigint;
 
     before(async () => {
-      // This memo is no UTF-8: its bytes look right, and the transaction would fail.
+      // This memo is not UTF-8: the instruction passes the check, but the transaction would fail.
       const bad = new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from([0xff, 0xfe]) });
       const change: PaymentChange = { instructions: (usual) => [...usual.slice(0, 3), bad] };
       const before = await balances();
@@ -151,7 +151,7 @@ describe('the budgets of the x402 door', function () {
       expect(after).to.deep.equal({ ...before, relay: after.relay });
     });
 
-    it('counts what it has cost the operator', async () => {
+    it('counts the cost of the payment for the operator', async () => {
       const [row] = await market.query('ledger', 'SELECT lost_fees, may_burn_lamports FROM executions');
       expect(row).to.deep.equal({ lost_fees: burnt, may_burn_lamports: RISK });
     });
@@ -163,7 +163,7 @@ describe('the budgets of the x402 door', function () {
     };
     for (const scope of ['wallet', 'listing', 'total'] as const) {
       it(`sells until the unpaid fees of a day could pass ${BURNT[scope]}`, async () => {
-        // Half of the other two is for wallets that have paid for calls.
+        // Half of the other two limits is reserved for wallets that have paid for calls.
         const share = scope === 'wallet' ? 1n : 2n;
         await holdsTo(BURNT[scope], scope, share * (burnt + RISK), { says: WHOSE[scope], retryAfter: '900' });
       });

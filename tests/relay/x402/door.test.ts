@@ -1,4 +1,4 @@
-/** Stock x402 clients buy calls through the door: what they get, and where each amount goes. */
+/** Unmodified x402 clients buy calls: their answers, and where each amount goes. */
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -29,12 +29,12 @@ import {
 
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
-/** What `fetch` of Node reads of one header; a quote must stay far below it. */
+/** Bytes of one header that Node's `fetch` accepts; a quote must stay far below. */
 const MAX_QUOTE_BYTES = 4_096;
-/** Far more than the node's answers to anything else that the relay asks meanwhile. */
+/** Far more than the relay's other calls to the node in the meantime. */
 const QUOTES = 100;
 
-describe('the x402 door', function () {
+describe('the x402 API', function () {
   this.timeout(120_000);
   let market: TestMarketplace;
   const feePayer = Keypair.generate();
@@ -53,13 +53,13 @@ describe('the x402 door', function () {
   const path = (query = '') => `/v1/x402/agents/${market.agentId}/execute${query}`;
   const ask = (body: object, headers: Record<string, string> = {}, query = '') =>
     request(market.relay.url, path(query), { body, headers });
-  /** The quote of a request. */
+  /** The quote for a request. */
   async function quote(body: object, headers: Record<string, string> = {}, query = ''): Promise<Accepted> {
     const answer = await ask(body, headers, query);
     expect(answer.status, answer.text).to.equal(402);
     return decodeHeader(answer, 'payment-required').accepts[0];
   }
-  /** Sends a request with a payment of this quote, changed or not. */
+  /** Sends a request with a payment of this quote, with or without changes. */
   const buy = (
     body: object,
     accepted: Accepted,
@@ -153,7 +153,7 @@ describe('the x402 door', function () {
     expect(accepted.extra).to.include({ feePayer: feePayer.publicKey.toBase58(), paymentFlow: 'escrow', payer: null });
   });
 
-  it('asks the node for nothing but a recent blockhash, which all quotes share', async () => {
+  it('asks the node only for a recent blockhash, which all quotes share', async () => {
     const proxy = await startRpcProxy(market.node);
     const { rpcUrl, wsUrl } = proxy;
     const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...doorKey() });
@@ -191,7 +191,7 @@ describe('the x402 door', function () {
     await until('it is active', async () => (await ask({ task: 'x' })).status === 402);
   });
 
-  it('gives the same answer to the same payment sent again, and takes it once', async () => {
+  it('gives the same answer to the same payment sent again, and charges it once', async () => {
     const before = await balances();
     const accepted = await quote({ task: 'again' });
     const headers = { 'payment-signature': paymentHeader(accepted, makePayment(accepted, wallet)) };
@@ -205,7 +205,7 @@ describe('the x402 door', function () {
     expect(moved(before, await balances())).to.deep.equal(SOLD);
   });
 
-  it('does not take a second payment of the same quote, and answers it like the first', async () => {
+  it('does not accept a second payment of the same quote, and answers it like the first', async () => {
     const before = await balances();
     const accepted = await quote({ task: 'twice' });
     const first = await buy({ task: 'twice' }, accepted);
@@ -270,7 +270,7 @@ describe('the x402 door', function () {
     expect((await buy({ task: 'mine' }, accepted, {}, wallet, query)).status).to.equal(200);
   });
 
-  it('takes no payment while the fee payer has too little SOL, shows that to operators, and sells once it has enough', async () => {
+  it('accepts no payment while the fee payer has too little SOL, reports that to operators, and recovers', async () => {
     const TOO_LITTLE = 1_999_999;
     const fund = (lamports: number) => market.node.fundSol(feePayer.publicKey, lamports);
     const paid = async (task: string) => {
@@ -301,7 +301,7 @@ describe('the x402 door', function () {
     expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
     const tasks = await market.executionsByTask();
     expect([tasks.has('rich'), tasks.has('poor')]).to.deep.equal([true, false]);
-    // All else goes on: answers to what was paid, and calls with a key.
+    // Everything else continues: answers to paid calls, and calls with a key.
     expect((await ask({ task: 'rich' }, earlier.headers)).text).to.equal(answered.text);
     expect((await request(market.relay.url, '/ready')).body).to.include({ status: 'ready' });
     const keyed = { apiKey: market.callers[0]!.apiKey, body: { task: 'with a key' } };
@@ -317,7 +317,7 @@ describe('the x402 door', function () {
     expect(moved({ ...held, feePayer: 1e9 }, await balances())).to.deep.equal(SOLD);
   });
 
-  it('says so if this service has no fee payer for x402', async () => {
+  it('answers 404 if this service has no fee payer for x402', async () => {
     const other = await startRelayHere(market);
     const { status, body } = await request(other.url, path(), { body: { task: 'closed' } });
     await other.stop();

@@ -1,6 +1,6 @@
 /**
- * Payments of x402 clients that something interrupts: the relay is down until what it signed has expired, or the chain
- * drops the fork with the payment. Each call is served and paid once, or its payer has everything back.
+ * Interrupted payments of x402 clients: the relay is down until its signed bytes have expired, or the chain drops the
+ * fork with the payment. Each call is served and paid once, or its payer gets everything back.
  */
 import { createAssociatedTokenAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -25,9 +25,9 @@ import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../h
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 const SIGNATURE_LAMPORTS = 5_000;
-/** Of a payment: two signatures, and what its client's priority rounds up to. */
+/** Lamports of a payment: two signatures, and its client's priority fee rounded up. */
 const PAYMENT_LAMPORTS = 10_001;
-/** A deposit lives for this long, seconds. */
+/** Lifetime of a deposit, in seconds. */
 const DEPOSIT_SECONDS = 600;
 
 interface Bought {
@@ -45,7 +45,7 @@ describe('payments of x402 clients that are interrupted', function () {
   const feePayer = Keypair.generate();
 
   before(async () => {
-    // A fork is dropped before it is final: 31 slots are twelve seconds.
+    // Slow slots: a fork must be dropped before it is final, and 31 slots are twelve seconds.
     market = await startMarketplace({ slotTimeMs: 400, feePayer });
     await market.relay.kill();
   });
@@ -94,7 +94,7 @@ describe('payments of x402 clients that are interrupted', function () {
     await Promise.all(calls);
     return bought;
   }
-  /** How the call of a payment ended, by sending it again as its client would. */
+  /** The final answer to a payment, by repeating it as its client would. */
   async function endOf({ ask }: Bought): Promise<Answer> {
     let answer: Answer | undefined;
     await until('it has ended', async () => {
@@ -123,12 +123,12 @@ describe('payments of x402 clients that are interrupted', function () {
     expect(after.feePayer - before.feePayer).to.equal(-2 * PAYMENT_LAMPORTS);
   });
 
-  it('gives price and service fee back where the deposit expired while the relay was down', async () => {
+  it('gives price and service fee back if the deposit expired while the relay was down', async () => {
     const before = await balances();
     const bought = await killAt(['paid:after', 'openSigned:after']);
     const ended = (await market.node.now()) + DEPOSIT_SECONDS;
     await outlive();
-    // It is too late to open, and the deposit has not expired yet: a return now would cost the service fee.
+    // It is too late to open, but the deposit has not expired: a return now would cost the service fee.
     await market.node.timeTravel(ended - 30);
     const owners = async () => {
       const rows = await market.query('ledger', `SELECT lease_owner FROM executions WHERE state <> 'settled'`);
@@ -149,7 +149,7 @@ describe('payments of x402 clients that are interrupted', function () {
       expect(await usdcOf(one.payer.publicKey)).to.equal(TOTAL);
       expect(await isGone(one)).to.equal(true);
     }
-    // The operator has lost the fees of deposit and return, of two signatures, and of the payment.
+    // The operator has lost the fees of deposit and return, with two signatures, and of the payment.
     expect(await balances()).to.deep.equal({
       ...before,
       relay: before.relay - 2 * (1 + 2) * SIGNATURE_LAMPORTS,
@@ -157,7 +157,7 @@ describe('payments of x402 clients that are interrupted', function () {
     });
   });
 
-  it('takes nothing for a call whose deposit and payment are dropped with their fork while the relay is down', async () => {
+  it('charges nothing for a call whose deposit and payment are dropped with their fork during an outage', async () => {
     relay = await market.startRelayProcess({ STANDSTILL: '1' });
     const one = await prepare(stopAt('paid:after', 'dropped while down'));
     const before = await balances();
@@ -178,7 +178,7 @@ describe('payments of x402 clients that are interrupted', function () {
     expect(await balances()).to.deep.equal(before);
   });
 
-  it('opens nothing from a payment that is dropped with its fork, and takes what the payer still pays once', async () => {
+  it('opens nothing from a payment dropped with its fork, and charges the payers who can still pay once', async () => {
     const { connection } = market.node;
     relay = await market.startRelayProcess({ STANDSTILL: '1' });
     const before = await balances();
@@ -193,7 +193,7 @@ describe('payments of x402 clients that are interrupted', function () {
     for (const { payer } of bought) expect(await usdcOf(payer.publicKey)).to.equal(0n);
     await market.node.rpc('surfnet_rollBack', [fork]);
 
-    // On the fork that lasts nobody has paid, and two of the payers spend the money elsewhere.
+    // On the surviving fork nobody has paid, and two of the payers spend the money elsewhere.
     const elsewhere = Keypair.generate().publicKey;
     const target = findTokenAccount(elsewhere, market.usdcMint);
     for (const [n, { payer }] of spenders.entries()) {
@@ -238,7 +238,7 @@ describe('payments of x402 clients that are interrupted', function () {
     expect(after.creator - before.creator).to.equal(3n * (PRICE - FEE));
     expect(after.treasury - before.treasury).to.equal(3n * (FEE + SERVICE_FEE));
 
-    // All that the operator has spent are fees, and the rent of the three records.
+    // The operator has spent only fees, and the rent of the three records.
     const spent = { [`${market.authority.publicKey}`]: 0, [`${feePayer.publicKey}`]: 0 };
     for (const address of Object.keys(spent)) {
       for (const { signature, slot } of await connection.getSignaturesForAddress(
@@ -260,7 +260,7 @@ describe('payments of x402 clients that are interrupted', function () {
     expect(before.relay - after.relay - rent).to.equal(spent[`${market.authority.publicKey}`]);
     expect(before.feePayer - after.feePayer).to.equal(spent[`${feePayer.publicKey}`]);
 
-    // Of the tests before as well: that is looked for only every ten seconds.
+    // Includes the calls of earlier tests. This check runs only every ten seconds.
     await outlive();
     await until('the chain can take back none of all calls', areFinal);
     const known = (subject: string) => market.query('index', subject);

@@ -1,6 +1,6 @@
 /**
- * Deployments whose ledgers are lost while x402 clients' money is in their deposits: after the deadline each payer has
- * its USDC and each deployment its rent, and none touches what another has prepared.
+ * Deployments that lose their ledgers while x402 payments are in deposits. After the deadline each payer has its USDC
+ * and each deployment its rent, and none touches a deposit of the other.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x40
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 const FEE_LAMPORTS = 5_000;
-/** Of a payment: two signatures, and what its client's priority rounds up to. */
+/** Lamports of a payment: two signatures, and its client's priority fee rounded up. */
 const PAYMENT_LAMPORTS = 10_001;
 const EVER = 2n ** 62n;
 
@@ -76,14 +76,14 @@ describe('two deployments that lost their ledgers', function () {
     other: await lamports(other.publicKey),
     feePayer: await lamports(feePayer.publicKey),
   });
-  /** A deposit and its vault on the chain, each null once it is closed. */
+  /** The accounts of a deposit and its vault; null once closed. */
   const read = (deposit: PublicKey) => {
     const addresses = [deposit, findTokenAccount(deposit, market.usdcMint)];
     return market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
   };
   const isClosed = async (deposit: PublicKey) => (await read(deposit)).every((account) => account === null);
 
-  /** Pays what the relay quotes, by the transfer that an x402 client signs, and stops the call where its task says. */
+  /** Pays the relay's quote as an x402 client does, and stops the call where its task says. */
   async function buy(task: string, payer: Keypair): Promise<PublicKey> {
     const path = `/v1/x402/agents/${market.agentId}/execute`;
     const quoted = await request(market.relay.url, path, { body: { task } });
@@ -94,7 +94,7 @@ describe('two deployments that lost their ledgers', function () {
     return new PublicKey(accepted.payTo);
   }
 
-  /** What the other deployment's relay did before its ledger was lost: its deposit, and the payment in it. */
+  /** Prepares and pays a deposit as the other deployment's relay did before its ledger was lost. */
   async function buyFromOther(): Promise<PublicKey> {
     const { usdcMint } = market;
     const terms = {
@@ -142,7 +142,7 @@ describe('two deployments that lost their ledgers', function () {
     const others = await buyFromOther();
     const rows = 'SELECT count(*) AS count FROM deposits WHERE closed = 0';
     await until('the index has them', async () => Number((await market.query('index', rows))[0].count) === 3);
-    // A deposit with a row is the business of its steps, whatever its state.
+    // A deposit with a row is handled by the steps of its row, in every state.
     expect(await unknownBy(EVER, market)).to.deep.equal([]);
     await market.relay.kill();
     await loseLedger();
@@ -162,7 +162,7 @@ describe('two deployments that lost their ledgers', function () {
     await until('its index has it', async () => String(await unknownBy(deadline, place)) === String(expected));
     expect(await unknownBy(deadline - 1n, place)).to.deep.equal([]);
     await market.node.timeTravel(Number(deadline));
-    // A relay without work reads the chain's clock once a minute.
+    // An idle relay reads the chain's clock once a minute. This request makes it read at once.
     await request(relays[0]!.url, '/trpc/config.get');
     await until('the other deployment has returned its own', () => isClosed(others));
     expect(await Promise.all([paid, unpaid].map(read))).to.deep.equal(lost);
@@ -170,7 +170,7 @@ describe('two deployments that lost their ledgers', function () {
     await startIndexer(market.indexPlace);
     relays.push(await startRelayHere(market, silent));
     await until('this one has returned its own', async () => (await isClosed(paid)) && (await isClosed(unpaid)));
-    // Each deployment has paid a fee for each deposit that it made, and two for its return of all.
+    // Each deployment has paid one fee for each deposit that it made, and two for returning them all.
     expect(await balances()).to.deep.equal({
       paying: before.paying,
       undecided: before.undecided,
