@@ -51,7 +51,8 @@ export class CursorMoved extends Error {}
 /** Throws CursorMoved if the last applied transaction is not `after`; null means none. */
 export function requireCursor(cursor: { signature: string } | null | undefined, after: string | null): void {
   const last = cursor?.signature ?? null;
-  if (last !== after) throw new CursorMoved(`the index is at ${last}, not at ${after}`);
+  if (last !== after)
+    throw new CursorMoved(`the cursor of the index is at ${last}, and this batch starts after ${after}`);
 }
 
 /**

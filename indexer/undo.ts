@@ -19,7 +19,8 @@ type Db = Kysely<IndexDatabase>;
 export async function rollbackTo(db: Kysely<IndexDatabase>, slot: bigint): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     const floor = await readFloor(transaction);
-    if (slot < floor) throw new RangeError(`the index can be taken back to slot ${floor}, not to ${slot}`);
+    if (slot < floor)
+      throw new RangeError(`cannot roll the index back to slot ${slot}: the oldest possible slot is ${floor}`);
     const query = transaction.selectFrom('undo').selectAll().where('slot', '>', slot).orderBy('slot', 'desc');
     const images = await query.execute();
     const unit = new Unit(slot);

@@ -134,7 +134,7 @@ describe('agents', function () {
       await page.goto(`${pathOf('csv-analyst')}?tab=run`);
       const run = page.getByRole('button', { name: 'Pay 0.25 USDC and run' });
       await run.click();
-      await page.getByText('Say in words what the agent should do.').waitFor();
+      await page.getByText('Enter a task for the agent.').waitFor();
       await page.getByLabel('Task').fill('The warmest city');
       await page.getByRole('button', { name: 'Fill in an example' }).click();
       await page.getByRole('radio', { name: 'API key' }).check();

@@ -236,7 +236,7 @@ describe('the caller', function () {
       await sendAndConfirmTransaction(connection, new Transaction().add(approve), [owner]);
 
       await page.goto('/keys');
-      const warning = page.getByText("Another program has taken your keys' allowance");
+      const warning = page.getByText('Another program replaced the USDC allowance of your keys');
       await warning.waitFor();
       await page.locator(`[title*="${other.toBase58()}"]`).first().waitFor();
       await page.getByRole('button', { name: 'Give it back to the keys' }).click();

@@ -112,7 +112,7 @@ describe('delayed changes of settings', function () {
       await page.getByRole('button', { name: 'Remove' }).click();
       await dialog(page).getByText('It is the last one').waitFor();
       await sign(page, 'Sign and remove');
-      await page.getByText('None: nothing is settled until one is added.').waitFor();
+      await page.getByText('None. Executions cannot be settled until the admin adds one.').waitFor();
       const after = { admin, pending_admin: null, opens_paused: true, fee_bps: 50 };
       expect(relay_authorities).to.have.length(1);
       expect(await showConfig()).to.deep.include({ ...after, relay_authorities: [] });

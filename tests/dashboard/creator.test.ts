@@ -172,7 +172,7 @@ describe('the creator', function () {
       await page.getByText('The endpoint passed').waitFor();
       // This server does not check who calls it.
       await page.getByText('2 of the advised checks failed').waitFor();
-      await page.getByText('Got: HTTP 200: it was accepted').first().waitFor();
+      await page.getByText('Got: HTTP 200: the server accepted the request').first().waitFor();
       await next(page, 'Sign');
 
       const before = await visitor.balances();

@@ -39,7 +39,7 @@ describe('signing in', function () {
     });
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto('/admin');
-      await page.getByText('This part is the admin’s').waitFor();
+      await page.getByText('Only the admin can use this page').waitFor();
       expect(await page.getByRole('tab').count()).to.equal(0);
     });
     await site.visit({}, async (page) => {

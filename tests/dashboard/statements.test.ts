@@ -112,7 +112,7 @@ describe('the statements of a wallet', function () {
     site.visit(CALLER, async (page) => {
       await page.goto(`/executions/${executionId}`);
       const card = page.locator('section').filter({ hasText: 'What you sent and received' }).last();
-      await card.getByText('until then it can be disputed, and a dispute needs it').waitFor();
+      await card.getByText('Until then a dispute may need it').waitFor();
       const from = await card.locator('time').getAttribute('datetime');
       const { completed_at } = (await site.visitor.send(`/v1/executions/${executionId}`, NUMBER)).body;
       expect(Date.parse(from!)).to.be.at.least(Date.parse(completed_at) + WINDOW_MS);

@@ -174,9 +174,11 @@ describe('indexer, pages', () => {
     const before = await opened.dump();
     const refusal = (slot: bigint) => rollbackTo(opened.db, slot).catch((error: Error) => error.message);
     const floor = history.filter(({ slot }) => slot <= last - 10n).at(-1)!.slot;
-    expect(await refusal(floor - 1n)).to.include(`can be taken back to slot ${floor}, not to ${floor - 1n}`);
+    expect(await refusal(floor - 1n)).to.include(
+      `roll the index back to slot ${floor - 1n}: the oldest possible slot is ${floor}`,
+    );
     await forgetUndo(opened.db, last - 3n);
-    expect(await refusal(last - 5n)).to.include(`can be taken back to slot ${last - 4n}`);
+    expect(await refusal(last - 5n)).to.include(`the oldest possible slot is ${last - 4n}`);
     expect(await opened.dump()).to.deep.equal(before);
     await rollbackTo(opened.db, last - 4n);
     expect(await opened.rows('SELECT count(*) AS count FROM undo')).to.deep.equal([{ count: 0n }]);
@@ -274,7 +276,9 @@ describe('indexer, pages', () => {
     const before = await opened.dump();
     const failure = await applyBatch(opened.db, history.slice(10), 0n, 'another').catch((error) => error);
     expect(failure).to.be.instanceOf(CursorMoved);
-    expect(failure.message).to.equal(`the index is at ${history[9]!.signature}, not at another`);
+    expect(failure.message).to.equal(
+      `the cursor of the index is at ${history[9]!.signature}, and this batch starts after another`,
+    );
     expect(await opened.dump()).to.deep.equal(before);
     await opened.close();
   });

@@ -91,7 +91,9 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
         </Empty>
       )}
       {wallet && (
-        <Empty title="This part is the admin's">The wallet {shorten(wallet)} is not the marketplace's admin.</Empty>
+        <Empty title="Only the admin can use this page">
+          The wallet {shorten(wallet)} is not the marketplace's admin.
+        </Empty>
       )}
     </>
   );

@@ -147,7 +147,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     if (isGood) return;
     throw new ApiError(
       'unauthorized',
-      "The signature is not the wallet's over a current message, or the message has expired or was used. Request a new message with auth.challenge.",
+      'The signature does not match the wallet and the message, or the message has expired or was already used. Request a new message with auth.challenge.',
     );
   }
 

@@ -47,7 +47,7 @@ export async function readOpened(
     if (!verifyMessage(record.caller.toBytes(), message, proof.signature)) {
       throw new ApiError(
         'unauthorized',
-        "The wallet_signature is not a signature of the execution's wallet over the start message",
+        'The wallet_signature is not valid. Sign the start message with the wallet that opened the execution.',
       );
     }
   }
@@ -58,12 +58,15 @@ export async function readOpened(
 export function requireRequest({ record }: Opened, { requestHash: given }: { requestHash: string }): void {
   const expected = hex(record.requestHash);
   if (given === expected) return;
-  throw invalid('The hash of "task" and "parameters" is not the request hash that the execution was opened with', {
-    in: 'body',
-    path: 'task',
-    expected: `must give, with "parameters", the request hash ${expected}`,
-    got: show(given),
-  });
+  throw invalid(
+    'The execution was opened for another "task" or other "parameters": their hash differs from its request hash',
+    {
+      in: 'body',
+      path: 'task',
+      expected: `must give, with "parameters", the request hash ${expected}`,
+      got: show(given),
+    },
+  );
 }
 
 /**

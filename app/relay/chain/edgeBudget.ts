@@ -22,7 +22,7 @@ export function createEdgeBudget(perSecond: number, now: () => number = () => pe
     countedAt = at;
     if (left < 1) {
       const retryAfterSeconds = Math.max(1, Math.ceil((1 - left) / perSecond));
-      throw new ApiError('service_unavailable', 'Too many requests that read the chain without paying. Retry later.', {
+      throw new ApiError('service_unavailable', 'Too many unpaid requests are reading the chain. Retry later.', {
         retryAfterSeconds,
       });
     }

@@ -140,7 +140,7 @@ function whyNotLent(rents: Pick<Rents, 'record' | 'escrow'>, sums: Sums, budgets
   if (sponsorsAll) return null;
   const rent = rents.record + rents.escrow;
   const inAll = ': all that the marketplace lends for';
-  if (sums.waits === 1n) return 'The marketplace lends no rent to a wallet whose USDC account cannot take a refund';
+  if (sums.waits === 1n) return 'The marketplace lends no rent to a wallet whose USDC account cannot receive a refund';
   if (sums.is_proven === 0n && sums.lent_waiting > waiting) {
     return 'Refunds that wait for their callers hold the rent that the marketplace lends to new wallets';
   }

@@ -254,7 +254,7 @@ function judgeRefusal(answer: TestAnswer): Verdict {
   const isRefused = answer.kind === 'answer' && answer.status >= 400 && answer.status < 500;
   if (isRefused) return [true, `HTTP ${answer.status}`];
   const isTaken = answer.kind === 'answer' && answer.status < 300;
-  return [false, isTaken ? `HTTP ${answer.status}: it was accepted` : describe(answer)];
+  return [false, isTaken ? `HTTP ${answer.status}: the server accepted the request` : describe(answer)];
 }
 
 /** The part of an answer that a repeat must have too; null if it is not such an answer. */

@@ -94,7 +94,7 @@ export default function Succession() {
   const { config } = data;
   if (!wallet || config.pending_admin !== wallet) {
     return (
-      <Empty title="This part is the admin’s">
+      <Empty title="Only the admin can use this page">
         The wallet {shorten(wallet ?? '')} is not the marketplace’s admin, which is {shorten(config.admin)}. Sign in
         with that one to see it.
         {config.guardian === wallet && (

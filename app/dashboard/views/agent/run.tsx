@@ -131,7 +131,7 @@ function useDraft(agent: AgentFull, kept: Kept | null) {
   const seconds = timeout.trim() === '' ? null : Number(timeout);
   const inputs: Inputs = { task, parameters: withoutEmpty(parameters), timeoutSeconds: seconds };
   const errors = {
-    task: task.trim() === '' ? 'Say in words what the agent should do.' : null,
+    task: task.trim() === '' ? 'Enter a task for the agent.' : null,
     timeout: isTimeout(seconds, agent)
       ? null
       : `A whole number of seconds, ${agent.min_timeout_seconds} to ${agent.timeout_seconds}.`,

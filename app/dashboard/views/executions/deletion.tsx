@@ -70,8 +70,7 @@ function obstacleOf({ execution, dispute, record }: DeletionProps, now: number |
   if (now >= until) return null;
   return (
     <>
-      You can delete it from <Time at={new Date(until).toISOString()} /> on: until then it can be disputed, and a
-      dispute needs it.
+      You can delete it from <Time at={new Date(until).toISOString()} /> on. Until then a dispute may need it.
     </>
   );
 }

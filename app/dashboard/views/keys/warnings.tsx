@@ -31,7 +31,7 @@ export function Warnings({ keys, money, onAllowance, onGas }: WarningsProps) {
     <div className="mb-6 grid gap-3 empty:hidden">
       {otherDelegate && (
         <Warning
-          title="Another program has taken your keys' allowance"
+          title="Another program replaced the USDC allowance of your keys"
           action="Give it back to the keys"
           onAct={onAllowance}
         >

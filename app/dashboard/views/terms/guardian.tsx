@@ -61,7 +61,9 @@ export function RelayAuthorities({ authorities }: { authorities: readonly string
   return (
     <div className="grid gap-2">
       <h3 className="text-sm font-medium">Relay authorities</h3>
-      {authorities.length === 0 && <p className="text-sm text-faint">None: nothing is settled until one is added.</p>}
+      {authorities.length === 0 && (
+        <p className="text-sm text-faint">None. Executions cannot be settled until the admin adds one.</p>
+      )}
       <ul className="grid gap-2">
         {authorities.map((address) => (
           <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">

@@ -54,7 +54,7 @@ export function readPayment(transaction: string, expected: Expected): Payment {
   const [feePayer, payer] = keys;
   if (message.addressTableLookups.length > 0) throw wrong('it uses address lookup tables');
   if (message.header.numRequiredSignatures !== 2 || signatures.length !== 2 || !payer) {
-    throw wrong('it must have two signers: the fee payer of the quote, and who pays');
+    throw wrong('it must have two signers: the fee payer of the quote, then the payer');
   }
   if (!feePayer?.equals(expected.feePayer)) throw wrong(`its fee payer must be ${expected.feePayer}`);
   if (new Set(keys.map(String)).size !== keys.length) throw wrong('it names an account twice');

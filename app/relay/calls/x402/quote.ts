@@ -198,7 +198,10 @@ export function readPaidQuote(door: Door, header: string): PaidQuote {
   const expected = Buffer.from(own.extra.ticket, 'base64url');
   const isOurs = ticket.length === expected.length && timingSafeEqual(ticket, expected);
   if (!isOurs || !isDeepStrictEqual(accepted, own)) {
-    throw refusePayment('payment_invalid', 'The payment accepts a quote that this service did not make');
+    throw refusePayment(
+      'payment_invalid',
+      'The quote in "accepted" was changed, or is from another service. Send it exactly as received.',
+    );
   }
   const paymentId = extensions?.['payment-identifier']?.info.id ?? null;
   return { quote, transaction: payload.transaction, paymentId, blockhash };
@@ -215,7 +218,7 @@ function parseHeader(header: string): z.infer<typeof Payload> {
   if (parsed.success && isReadable(parsed.data.accepted)) return parsed.data;
   const [issue] = parsed.error?.issues ?? [];
   const where = issue ? ` (${issue.path.map(String).join('.') || 'JSON'}: ${issue.message})` : '';
-  const message = `The header PAYMENT-SIGNATURE is not a payment of x402 version 2 that echoes a quote of this service${where}`;
+  const message = `The header PAYMENT-SIGNATURE must be a payment of x402 version 2 with a quote of this service in "accepted"${where}`;
   throw refusePayment('payment_invalid', message);
 }
 
