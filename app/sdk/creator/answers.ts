@@ -16,7 +16,10 @@ interface Entry {
 const ENTRY_BYTES = 512;
 
 export interface Answers {
-  /** The answer for this id, which `run` makes only the first time. Null if the id came with another request before. */
+  /**
+   * Returns the answer for this id, and calls `run` only the first time. Null if the id came with another request
+   * before.
+   */
   once(executionId: string, fingerprint: string, run: () => Promise<Buffer>): Promise<Buffer> | null;
 }
 
