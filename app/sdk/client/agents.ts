@@ -8,7 +8,7 @@ import type { RequestOptions, Service } from './service.ts';
 import type { Agent, AgentStatistics, AgentSummary, CompletedExecution } from './types.ts';
 
 export interface AgentFilter {
-  /** Words of its name, tagline, tags or creator's name; or an agent_id or a wallet. */
+  /** Words from the agent's name, tagline, tags or creator's name; or an agent_id or a wallet address. */
   q?: string | undefined;
   /** The agent must have all of them. */
   tags?: readonly string[] | undefined;

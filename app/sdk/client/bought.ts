@@ -1,6 +1,4 @@
-/**
- * A call that a wallet pays by x402: requests a quote, pays it, and sends the payment again until the result is there.
- */
+/** A call that a wallet pays by x402: gets a quote, pays it, and sends the payment again until the result is there. */
 import { MarketplaceError } from './error.ts';
 import { jsonOf, retryAfterOf, toError } from './http.ts';
 import { type RunInput, type RunOptions, startDeadline, tooLate, WAIT_MS } from './paid.ts';

@@ -1,6 +1,4 @@
-/**
- * The errors of every client. They are separate from the schemas of answers, so that a page can load the schemas later.
- */
+/** The errors of every client. They are separate from the schemas of answers, so that a page can load these later. */
 import type { ErrorCode, ErrorDetails } from './types.ts';
 
 /** Codes of errors that are not an error answer of the marketplace. */
@@ -97,7 +95,7 @@ export class ExecutionFailedError extends APIStatusError {
 export class ExecutionTimeoutError extends APIStatusError {
   override name = 'ExecutionTimeoutError';
 }
-/** Too many requests: retry after `retryAfterSeconds`. Nothing was charged. */
+/** Too many requests. Retry after `retryAfterSeconds`. Nothing was charged. */
 export class RateLimitError extends APIStatusError {
   override name = 'RateLimitError';
 }

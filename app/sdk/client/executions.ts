@@ -98,10 +98,7 @@ export class Executions {
     }, offset);
   }
 
-  /**
-   * Waits for the end of an execution and returns its record: `completed`, `failed` (refunded) or `disputed`. Throws
-   * WaitTimeoutError.
-   */
+  /** Waits for an execution to end: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError. */
   wait(executionId: string, options: WaitOptions = {}): Promise<Execution> {
     return waitForEnd(this.#service, executionId, options);
   }

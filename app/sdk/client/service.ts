@@ -39,10 +39,7 @@ export interface Options {
 export interface Payment {
   /** The wallet that pays, base58. */
   payer: string;
-  /**
-   * Returns the header PAYMENT-SIGNATURE that pays the header PAYMENT-REQUIRED. Throws if the quote is not for this
-   * call.
-   */
+  /** Returns the header PAYMENT-SIGNATURE for the header PAYMENT-REQUIRED. Throws if the quote is not for this call. */
   pay(required: string, call: PaidCall): Promise<string>;
 }
 

@@ -17,8 +17,7 @@ const ENTRY_BYTES = 512;
 
 export interface Answers {
   /**
-   * Returns the answer for this id, and calls `run` only the first time. Null if the id came with another request
-   * before.
+   * Returns the answer for this id. Only the first call runs `run`. Null if the id came with another request before.
    */
   once(executionId: string, fingerprint: string, run: () => Promise<Buffer>): Promise<Buffer> | null;
 }

@@ -45,8 +45,7 @@ export interface ConformanceTools {
   post?: Post;
   judge?(body: readonly Uint8Array[], expected: Expected): Promise<Judgement>;
   /**
-   * True if the server may still be starting. The first request is then also retried while nothing listens. Default:
-   * false.
+   * True if the server may still be starting: the first request is then retried while nothing listens. Default: false.
    */
   isStarting?: boolean;
 }

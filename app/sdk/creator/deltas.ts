@@ -5,10 +5,7 @@ import { EVENT_STREAM, isEventStream, renderEvent } from '../wire/eventStream.ts
 /** The marketplace reads at most 5 MiB of deltas and answer together. This leaves room for the answer. */
 const MAX_DELTA_BYTES = 1024 * 1024;
 
-/**
- * Sends a part of the output. Resolves when the next one can be sent. Does nothing if the marketplace accepts no
- * stream.
- */
+/** Sends a part of the output. Resolves when the next one can be sent. Does nothing if the call accepts no stream. */
 export type SendDelta = (text: string) => Promise<void>;
 
 export interface Deltas {
