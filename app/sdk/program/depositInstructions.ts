@@ -107,7 +107,7 @@ export function prepareDeposit(input: PrepareDepositInput): TransactionInstructi
 
 export interface OpenExecutionFromDepositInput extends OpenTerms, OpenPlace {
   relayAuthority: PublicKey;
-  /** As of `depositAddress`. */
+  /** From `depositAddress`. */
   deposit: PublicKey;
   /** The payer that the quote named, or null. */
   quotedPayer: PublicKey | null;
