@@ -89,7 +89,7 @@ export interface AllowanceOptions {
    * key's total limit if that is more.
    */
   allowance?: bigint;
-  /** Replace another delegate of the wallet's USDC account, which then loses its allowance. */
+  /** True to replace another delegate of the wallet's USDC account, which then loses its allowance. */
   replaceDelegate?: boolean;
 }
 

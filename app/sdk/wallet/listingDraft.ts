@@ -40,7 +40,7 @@ const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
    */
   signing_key: z.string().optional(),
   /**
-   * A request that the agent can complete, for the test before listing. `publish` shows it with its result to
+   * A request that the agent can complete, for the test before listing. `publish` shows request and result to
    * everybody.
    */
   test: z

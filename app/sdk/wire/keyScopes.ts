@@ -4,8 +4,5 @@
 export const KEY_SCOPES = ['execute', 'read', 'webhooks'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/**
- * Scopes of a key whose wallet chose none. `webhooks` is excluded, because an endpoint outlives the key that created
- * it.
- */
+/** Scopes of a key whose wallet chose none. Without `webhooks`, because an endpoint outlives the key that made it. */
 export const DEFAULT_SCOPES: readonly KeyScope[] = ['execute', 'read'];

@@ -75,7 +75,7 @@ export const OwnListing = z.strictObject({
   }),
   total_executions: Count,
   success_rate: z.number().min(0).max(1),
-  /** The creator's share of all settled executions; `collateral` has what disputes took. */
+  /** The creator's share of all settled executions. `collateral` shows the amounts that disputes took. */
   earned_usdc: Usdc,
   open_disputes: Count,
 });
@@ -113,7 +113,7 @@ export type ReceivedCall = z.infer<typeof ReceivedCall>;
 /** The request to a server and its answer. Each is null once the caller deleted it. */
 export const ReceivedCallContent = z.strictObject({
   call: ReceivedCall,
-  /** The JSON that was sent; a repeated request had fewer `timeout_seconds`. */
+  /** The JSON that was sent. A retry had fewer `timeout_seconds`. */
   request: z.string().nullable(),
   /**
    * The beginning of the server's answer, up to 16 KiB: the HTTP `body` as it came, or the `result` of an accepted

@@ -114,7 +114,7 @@ export const OperationState = z.strictObject({
     archived: Lamports.nullable(),
     /** Network fees of the last 24 hours that nobody has paid for. */
     burnt_today: Lamports,
-    /** The budgets for `lent`, in which refunds that wait do not count, and for `burnt_today`. Null for no limit. */
+    /** Budgets for `lent`, not counting refunds that wait, and for `burnt_today`. Null for no limit. */
     lent_limit: Lamports.nullable(),
     burnt_limit: Lamports.nullable(),
   }),

@@ -20,8 +20,8 @@ const Time = z.iso.datetime();
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * Health from an agent's last 50 ended executions. `degraded`: below 80 % successful, or refused. Null if there are
- * none.
+ * Health from an agent's last 50 executions that were paid or failed by the creator's fault. `degraded`: below 80 %
+ * success as the mean over wallets, or refused. Rate and times are null if there are none.
  */
 export const AgentHealth = z.strictObject({
   status: z.enum(['ok', 'degraded']),
