@@ -1,6 +1,4 @@
-/**
- * `execution receipt`, `verify` and `delete`: get the receipt of a paid call, check any receipt, and delete content.
- */
+/** `execution receipt`, `verify` and `delete`: get a call's receipt, check any receipt, and delete a call's content. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';

@@ -1,6 +1,4 @@
-/**
- * `client.webhooks`: manages the endpoints that receive a wallet's events. Needs an API key with the scope `webhooks`.
- */
+/** `client.webhooks`: manages a wallet's webhook endpoints. Needs an API key with the scope `webhooks`. */
 import { toQuery } from './http.ts';
 import { Listing } from './listing.ts';
 import type { ApiRequest, RequestOptions, Service } from './service.ts';

@@ -1,4 +1,4 @@
-/** The errors of every client. They are separate from the schemas of answers, so that a page can load these later. */
+/** The errors of every client. Not beside the schemas of answers, so that a page can load the schemas later. */
 import type { ErrorCode, ErrorDetails } from './types.ts';
 
 /** Codes of errors that are not an error answer of the marketplace. */

@@ -98,7 +98,10 @@ export class Executions {
     }, offset);
   }
 
-  /** Waits for an execution to end: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError. */
+  /**
+   * Waits for the end, then returns the record: `completed`, `failed` (refunded) or `disputed`. Throws
+   * WaitTimeoutError.
+   */
   wait(executionId: string, options: WaitOptions = {}): Promise<Execution> {
     return waitForEnd(this.#service, executionId, options);
   }
@@ -116,7 +119,10 @@ export class Executions {
     return this.#service.read('Receipt', { method: 'GET', path: `${pathOf(executionId)}/receipt`, signal });
   }
 
-  /** Reads the receipt and checks it with a Solana node of your choice. With `rpcUrl: null`, no network is used. */
+  /**
+   * Reads the receipt and checks it with a Solana node of your choice. `rpcUrl: null` skips the checks that need a
+   * node.
+   */
   async verify(
     executionId: string,
     { rpcUrl, signal }: RequestOptions & { rpcUrl: string | null },

@@ -84,9 +84,7 @@ const JSON_TYPE = 'application/json';
 /** If the service asks for a longer pause, the caller gets its error instead. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/**
- * Names the client to the service. A page cannot send this header, because the service's CORS rules do not allow it.
- */
+/** Names the client to the service. A page cannot send this header: the service's CORS rules do not allow it. */
 const { navigator } = globalThis as { navigator?: { userAgent?: string } };
 const isPage = navigator?.userAgent?.startsWith('Mozilla/') ?? false;
 const AGENT: Record<string, string> = isPage ? {} : { 'user-agent': `agent-marketplace-typescript/${VERSION}` };

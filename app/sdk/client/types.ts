@@ -1,6 +1,4 @@
-/**
- * The API's requests and answers as plain types that need no package. generated.ts is made from the OpenAPI document.
- */
+/** The API's requests and answers as plain types, without a package. generated.ts is made from the OpenAPI document. */
 import type { components } from './generated.ts';
 
 type Schemas = components['schemas'];

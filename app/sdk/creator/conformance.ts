@@ -34,7 +34,7 @@ export interface ConformanceTarget {
   /** A wallet's address. */
   userPubkey: string;
   timeoutSeconds: number;
-  /** Maximum result for the listing's price. Default: the limit of an answer. */
+  /** Maximum bytes of a result at the listing's price. Default: the limit of an answer. */
   maxResultBytes?: number;
 }
 
@@ -44,9 +44,7 @@ export interface ConformanceTools {
   /** Default: by fetch. */
   post?: Post;
   judge?(body: readonly Uint8Array[], expected: Expected): Promise<Judgement>;
-  /**
-   * True if the server may still be starting: the first request is then retried while nothing listens. Default: false.
-   */
+  /** True if the server may still be starting: the first request is retried while nothing listens. Default: false. */
   isStarting?: boolean;
 }
 

@@ -1,6 +1,4 @@
-/**
- * Pending changes of the settings: the admin announces them, anyone reads and applies them, the guardian cancels them.
- */
+/** Pending settings changes: the admin announces them, anyone reads and applies them, the guardian cancels them. */
 import type { PublicKey } from '@solana/web3.js';
 import {
   applyChange,

@@ -1,6 +1,5 @@
 /**
- * Disputes: a caller disputes a settled result, the admin decides, and the creator's collateral pays. An execution can
- * have only one.
+ * Disputes: a caller disputes a settled result, the admin decides, the creator's collateral pays. One per execution.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';

@@ -1,6 +1,4 @@
-/**
- * Proposes how many lamports a key may take from the gas balance. A small module, so that forms can show it at once.
- */
+/** Proposes how many lamports a key may take from the gas balance. Small, so that forms can show it at once. */
 
 /** Refundable deposits of one call, lamports. They count against a cap if the gas balance lends them. */
 const DEPOSITS = 5_000_000n;

@@ -39,10 +39,7 @@ const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
    * use it.
    */
   signing_key: z.string().optional(),
-  /**
-   * A request that the agent can complete, for the test before listing. `publish` shows request and result to
-   * everybody.
-   */
+  /** A request that the agent can complete, for the test before listing. `publish` shows it and its result publicly. */
   test: z
     .strictObject({
       task: z.string().min(1),

@@ -36,8 +36,7 @@ export interface CreateListingOptions {
   /** 16 bytes; random by default. The same wallet and id always give the same agent_id. */
   listingId?: Uint8Array;
   /**
-   * Maximum collateral that the creator has agreed to, base units. Default: the amount that `marketplace.config`
-   * requires.
+   * Maximum collateral that the creator has agreed to, base units. Default: the requirement of `marketplace.config`.
    */
   maxDeposit?: bigint;
   onProgress?: Progress;

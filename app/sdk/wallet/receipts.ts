@@ -1,6 +1,4 @@
-/**
- * Receipts: a caller gets one from the service, and any holder checks it without trusting anyone. Also deletes content.
- */
+/** Receipts: a caller gets one from the service, and any holder can check it. Also deletes an execution's content. */
 import { createClient } from '../client/client.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from '../receipt/verify.ts';

@@ -28,7 +28,7 @@ export interface RefusalOptions extends ErrorOptions {
 }
 
 /**
- * An error whose message explains the problem to a person. Any other error is a fault of this library or of its caller.
+ * An error whose message explains the problem to a person. Other errors are faults of this library or of its caller.
  */
 export class Refusal extends Error {
   override name = 'Refusal';

@@ -175,9 +175,7 @@ export function proveSigningKey(listing: PublicKey, key: SigningKey): { publicKe
   throw new Refusal(`The proof is not a signature of the key ${publicKey} for the listing ${listing}.`);
 }
 
-/**
- * Proves to the chain that the creator holds the signing key, so that nobody can list another creator's key: 64 bytes.
- */
+/** Proves that the creator holds the signing key, so that nobody can list another creator's key: 64 bytes. */
 export function provePossession(listing: PublicKey, signingKey: Uint8Array): Uint8Array {
   return nacl.sign.detached(registerMessage(listing), signingKey);
 }

@@ -159,9 +159,7 @@ export const listingProcedures = {
     input: z.strictObject({ agent_id: Address }),
     output: z.strictObject({ inputs: z.array(AgentInput) }),
   },
-  /**
-   * The request of an execution of the session's wallet; null if the service does not have it, or if it is very long.
-   */
+  /** The request of the wallet's own execution; null if the service does not have it, or if it is very long. */
   'executions.asked': {
     kind: 'query',
     access: 'session',

@@ -34,9 +34,7 @@ export const MarketplaceConfig = z.strictObject({
   collateral_tiers: z.array(Tier),
   /** In the order of the bits of a listing's tag_mask. */
   standard_tags: z.array(z.enum(STANDARD_TAGS)),
-  /**
-   * Service fee of a call that an x402 client pays, on top of its price; null if this service takes no such payments.
-   */
+  /** Service fee of a call by an x402 client, on top of its price; null if this service takes no such payments. */
   x402_service_fee_usdc: Usdc.nullable(),
 });
 export type MarketplaceConfig = z.infer<typeof MarketplaceConfig>;

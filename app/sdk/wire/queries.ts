@@ -71,10 +71,7 @@ export const AgentsQuery = z.strictObject({
     .transform((text) => text === 'true')
     .meta({ type: 'boolean', enum: [true, false] })
     .default(false),
-  /**
-   * Words that must all occur in the agent's name, tagline, tags or creator's name, in any case; or an agent_id or a
-   * wallet.
-   */
+  /** Words that must all occur in name, tagline, tags or creator's name, in any case; or an agent_id or a wallet. */
   q: z
     .string()
     .min(1, Q_RULE)

@@ -27,9 +27,7 @@ export const Receipt = z.strictObject({
   caller: Address,
   signing_key: Address,
   request_hash: Hash,
-  /**
-   * The request. Absent if the service does not know it or its caller deleted it. The receipt's holder may remove it.
-   */
+  /** The request. Absent if the service does not know it or its caller deleted it. A holder may remove it. */
   task: z.string().optional(),
   parameters: z
     .looseObject({})

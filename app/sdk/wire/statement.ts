@@ -1,5 +1,5 @@
 /**
- * Daily statements: amounts that a wallet paid as caller or earned as creator, by the UTC day of the execution's end.
+ * Daily statements: amounts that a wallet paid as caller or earned as creator, by the UTC day of an execution's end.
  */
 import * as z from 'zod';
 import { STATEMENT_DAYS, STATEMENT_ROLES, type StatementRole } from './choices.ts';

@@ -124,8 +124,7 @@ def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
 
 
 def write_json(value: Any) -> bytes:
-    """JSON in UTF-8. Raises ValueError for values that JSON cannot hold: NaN, infinities, lone surrogates, other types.
-    """
+    """JSON in UTF-8. Raises ValueError for values outside JSON: NaN, infinities, lone surrogates, other types."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, RecursionError) as error:

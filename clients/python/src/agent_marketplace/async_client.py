@@ -222,7 +222,7 @@ class AsyncExecutions:
         return await self._transport.run(receipt_flows.fetch(self._service, execution_id))
 
     async def verify(self, execution_id: str, *, rpc_url: str | None) -> Verification:
-        """Fetches the receipt and checks it with a Solana node of your choice; None makes no checks with a node."""
+        """Fetches the receipt and checks it with a Solana node. `rpc_url=None` skips the checks that need a node."""
         return await self._transport.run(receipt_flows.verify_execution(self._service, execution_id, rpc_url))
 
     async def archive(self, execution_id: str) -> models.ArchiveAnswer:

@@ -28,9 +28,8 @@ class Client:
     """The marketplace's API. Use one client for the whole program; it keeps connections open.
 
     Methods raise `MarketplaceError`. Reads and paid calls are retried up to `max_retries` times after lost connections
-    and temporary errors. The idempotency key of a paid call prevents a second payment. `timeout` is the limit of one
-    request, in seconds. `payment` pays for each `agents.run` from a wallet, in place of the API key:
-    `agent_marketplace.x402.pay_with_x402`.
+    and temporary errors. An idempotency key prevents a second payment. `timeout` is the limit of one request, in
+    seconds. `payment` pays for each `agents.run` from a wallet: see `agent_marketplace.x402.pay_with_x402`.
     """
 
     def __init__(
@@ -228,7 +227,7 @@ class Executions:
         return self._transport.run(receipt_flows.fetch(self._service, execution_id))
 
     def verify(self, execution_id: str, *, rpc_url: str | None) -> Verification:
-        """Fetches the receipt and checks it with a Solana node of your choice; None makes no checks with a node."""
+        """Fetches the receipt and checks it with a Solana node. `rpc_url=None` skips the checks that need a node."""
         return self._transport.run(receipt_flows.verify_execution(self._service, execution_id, rpc_url))
 
     def archive(self, execution_id: str) -> models.ArchiveAnswer:

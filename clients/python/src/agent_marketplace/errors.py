@@ -34,8 +34,7 @@ class APITimeoutError(APIConnectionError):
 
 
 class WaitTimeoutError(MarketplaceError):
-    """The `timeout` of `run` or `wait` passed, and the execution continues. Wait again, or retry the call with its key.
-    """
+    """The `timeout` of `run` or `wait` passed. The execution continues: wait again, or retry the call with its key."""
 
     code = "wait_timeout"
 

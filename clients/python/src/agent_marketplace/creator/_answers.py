@@ -36,8 +36,7 @@ class Answers:
     ) -> "asyncio.Future[bytes] | None":
         """Returns the answer for this id. Only the first call runs `run`, which must not raise.
 
-        None if the id came with another request before. Shield the answer, so that a cancelled waiter does not cancel
-        it.
+        None if the id came with another request. Shield the answer: a cancelled waiter must not cancel it.
         """
         self._forget_old()
         known = self._entries.get(execution_id)

@@ -41,9 +41,7 @@ def save_signing_key(path: str | os.PathLike[str], signing_key: bytes) -> None:
 
 
 def load_signing_key(path: str | os.PathLike[str]) -> bytes:
-    """Reads a key file. Raises ValueError, naming the file, if it is not an array of 64 bytes or its halves do not
-    match.
-    """
+    """Reads a key file. Raises ValueError, with the file's name, if it is not 64 bytes or its halves do not match."""
     try:
         value: Any = json.loads(Path(path).read_text())
         key = bytes(value)

@@ -77,8 +77,7 @@ def check_settlement(
 
 
 def _compare_refund(check: OpenCheck, landed: Landed, record: Record | None, caller: str | None) -> None:
-    """Compares the escrow's balance with the amount at the caller's account; in a hand-over that is the escrow itself.
-    """
+    """Compares the escrow's balance with the refund in the caller's account; in a hand-over, in the escrow itself."""
     accounts, holdings = landed.call.accounts, landed.transaction.holdings or {}
     escrow = accounts.get("escrow", "")
     is_handed_over = landed.call.name == _HAND_OVER

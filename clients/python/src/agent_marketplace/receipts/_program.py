@@ -150,8 +150,7 @@ def decode_call(data: str, accounts: list[str]) -> Called | None:
 
 
 def opened_request_hash(called: Called) -> bytes | None:
-    """The request hash that an open commits to. OpenExecutionArgs has it after nonce, id, price, version and timeout.
-    """
+    """The request hash of an open. OpenExecutionArgs has it after nonce, id, price, version and timeout."""
     return called.args[OPEN_HASH_AT : OPEN_HASH_AT + 32] if len(called.args) >= OPEN_HASH_AT + 32 else None
 
 
