@@ -99,8 +99,7 @@ export class Executions {
   }
 
   /**
-   * Waits for the end, then returns the record: `completed`, `failed` (refunded) or `disputed`. Throws
-   * WaitTimeoutError.
+   * Waits for the end and returns the record: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError.
    */
   wait(executionId: string, options: WaitOptions = {}): Promise<Execution> {
     return waitForEnd(this.#service, executionId, options);
@@ -119,10 +118,7 @@ export class Executions {
     return this.#service.read('Receipt', { method: 'GET', path: `${pathOf(executionId)}/receipt`, signal });
   }
 
-  /**
-   * Reads the receipt and checks it with a Solana node of your choice. `rpcUrl: null` skips the checks that need a
-   * node.
-   */
+  /** Reads the receipt and checks it with a Solana node of your choice. `rpcUrl: null` skips the checks with a node. */
   async verify(
     executionId: string,
     { rpcUrl, signal }: RequestOptions & { rpcUrl: string | null },

@@ -19,8 +19,7 @@ type Bought = Omit<Purchase, 'payer' | 'network' | 'asset'>;
 
 /**
  * Makes `new AgentMarketplace({ payment })` pay for each call from a wallet instead of with an API key. Needs the
- * packages @x402/core and @x402/svm. If a quote does not match the call, nothing is paid and the call throws
- * QuoteRefusedError.
+ * packages @x402/core and @x402/svm. A quote that does not match the call throws QuoteRefusedError, unpaid.
  */
 export function payWithX402({ wallet, network, asset, rpcUrl, onQuote }: X402Options) {
   return {

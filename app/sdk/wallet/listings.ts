@@ -35,9 +35,7 @@ export interface CreateListingOptions {
   payout?: PublicKey;
   /** 16 bytes; random by default. The same wallet and id always give the same agent_id. */
   listingId?: Uint8Array;
-  /**
-   * Maximum collateral that the creator has agreed to, base units. Default: the requirement of `marketplace.config`.
-   */
+  /** Maximum collateral that the creator agreed to, base units. Default: the requirement of `marketplace.config`. */
   maxDeposit?: bigint;
   onProgress?: Progress;
 }

@@ -27,9 +27,7 @@ export interface RefusalOptions extends ErrorOptions {
   rpcUrl?: string;
 }
 
-/**
- * An error whose message explains the problem to a person. Other errors are faults of this library or of its caller.
- */
+/** An error whose message explains the problem to a person. Other errors are faults of this library or its caller. */
 export class Refusal extends Error {
   override name = 'Refusal';
   /** Null if the message is sufficient. */

@@ -1,6 +1,4 @@
-/**
- * Daily statements: amounts that a wallet paid as caller or earned as creator, by the UTC day of an execution's end.
- */
+/** Daily statements: amounts that a wallet paid as caller or earned as creator, by UTC day of an execution's end. */
 import * as z from 'zod';
 import { STATEMENT_DAYS, STATEMENT_ROLES, type StatementRole } from './choices.ts';
 import { ADDRESS } from './fields.ts';
