@@ -40,7 +40,7 @@ export function createSession(settings: SessionSettings) {
     isKnown: (key: string) => taken.has(key),
     /**
      * Reserves the price of a call. Returns the maximum cost of the call, should the price rise before it is opened: at
-     * most `wanted`, the approved price, and the rest of the budget. A retry reserves nothing and gets the same. Null
+     * most `wanted`, the approved amount, and the rest of the budget. A retry reserves nothing and gets the same. Null
      * if the price exceeds the budget.
      */
     take(key: string, price: bigint, wanted: bigint): bigint | null {

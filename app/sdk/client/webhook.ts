@@ -16,7 +16,7 @@ export interface WebhookEvent {
   id: string;
   /** Such as `execution.completed`. Ignore types that you do not know: a newer marketplace may send more. */
   type: string;
-  /** When it happened, ISO 8601 in UTC. */
+  /** Time of the event, ISO 8601 in UTC. */
   timestamp: string;
   data: Record<string, unknown>;
 }

@@ -222,7 +222,7 @@ async function runExecution(options: CreatorOptions, request: ExecutionRequest, 
   }
 }
 
-/** The request hash as hex: the same for the same task and parameters, whatever the timeout. */
+/** The request hash as hex. It depends on task and parameters, not on the timeout. */
 function fingerprintOf(request: ExecutionRequest): string {
   try {
     return Buffer.from(requestHash(request.task, request.parameters)).toString('hex');

@@ -115,7 +115,7 @@ export function signResult(secretKey: Uint8Array, resultHash: string): string {
 
 /**
  * True if `signature` is the creator's over `resultHash`, by the rules of the chain: S below the group order, canonical
- * encodings, neither the key nor R of small order. Never throws, whatever a creator sends.
+ * encodings, neither the key nor R of small order. Never throws, even for malformed input.
  */
 export function verifyResultSignature(publicKey: Uint8Array, resultHash: string, signature: string): boolean {
   return isResultHash(resultHash) && verifyMessage(publicKey, resultHash, signature);

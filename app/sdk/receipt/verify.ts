@@ -86,7 +86,7 @@ export async function verifyExecution(executionId: string, options: VerifyOption
   return checks;
 }
 
-/** What a malformed field must be. */
+/** The expected form of a malformed field. */
 const explain = (issue: v.BaseIssue<unknown>): string => {
   if (isSurplus(issue)) return 'no other fields';
   const { input, kind, type, expected } = issue;

@@ -78,9 +78,9 @@ export async function showDeposit(chain: MarketplaceChain, address: PublicKey) {
     service_fee_usdc: formatUsdc(deposit.serviceFee),
     held_usdc: formatUsdc(held),
     prepared_at: formatTime(deposit.preparedAt),
-    /** Until then it can become an execution. */
+    /** Until this time it can become an execution. */
     expires_at: formatTime(deposit.expiresAt),
-    /** From then on anyone can refund it. */
+    /** Time from which anyone can refund it. */
     refundable_at: formatTime(refundableAt(deposit, held)),
     rent_sponsor: deposit.rentSponsor.toBase58(),
   };

@@ -92,7 +92,7 @@ export function ask<T>(service: Service, call: () => Promise<T>): Promise<T> {
   );
 }
 
-/** The same for a call that must not be retried, or that retries itself. */
+/** `ask` without retries, for a call that must not be retried or that retries itself. */
 export async function askOnce<T>(service: Service, call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -42,9 +42,9 @@ export const DisputeSummary = z.strictObject({
   /** Bond that the dispute holds; 0 once paid out. */
   bond_lamports: Lamports,
   opened_at: Time,
-  /** The admin promises to decide by then. */
+  /** The admin promises to decide by this time. */
   answer_due_at: Time,
-  /** From then on anyone may end an unresolved dispute. */
+  /** Time from which anyone may end an unresolved dispute. */
   lapses_at: Time,
   resolved_at: Time.nullable(),
   amount_to_caller_usdc: Usdc,

@@ -27,7 +27,7 @@ export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
 /** The limits on the price: all but gas, which is SOL. */
 const PRICE_LIMITS = SPENDING_LIMITS.filter((limit) => limit !== 'gas') as Exclude<SpendingLimit, 'gas'>[];
 
-/** Why a payment of an x402 client was not taken. */
+/** Reasons why the payment of an x402 client was not taken. */
 export const PAYMENT_REASONS = [
   'no_payment',
   'payment_invalid',

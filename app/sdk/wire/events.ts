@@ -59,7 +59,7 @@ export const EVENT_DATA = {
 
 export type EventData<Type extends EventType> = z.infer<(typeof EVENT_DATA)[Type]>;
 
-/** When each type is sent, for people. */
+/** Describes when each type is sent, for people. */
 export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.pending': 'The price is in the escrow, and the agent will be called.',
   'execution.running': 'The agent is called, or its answer is being settled or refunded.',

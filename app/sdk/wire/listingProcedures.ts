@@ -87,7 +87,7 @@ export const ListingDay = z.strictObject({
   completed: Count,
   failed: Count,
   earned_usdc: Usdc,
-  /** Of completed executions; null if there are none. */
+  /** Latencies of completed executions; null if there are none. */
   p50_ms: Count.nullable(),
   p95_ms: Count.nullable(),
 });

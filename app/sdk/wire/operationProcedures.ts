@@ -79,9 +79,9 @@ export const PendingChanges = z.strictObject({
       change_id: z.string(),
       settings: z.array(ChangedSetting),
       proposed_at: Time,
-      /** From then on anybody can apply it. */
+      /** Time from which anybody can apply it. */
       applicable_at: Time,
-      /** By the chain's clock; 0 if it can be applied now. */
+      /** Remaining time by the chain's clock; 0 if it can be applied now. */
       applicable_in_seconds: Count,
     }),
   ),

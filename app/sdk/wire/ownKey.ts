@@ -27,7 +27,7 @@ export const OwnKey = z.strictObject({
   total_max_usdc: Usdc,
   total_spent_usdc: Usdc,
   total_remaining_usdc: Usdc,
-  /** Of the wallet, for all its keys together. */
+  /** Balance and allowance of the wallet, which all its keys share. */
   balance_usdc: Usdc,
   allowance_usdc: Usdc,
   gas: z.strictObject({

@@ -216,7 +216,7 @@ class _DisconnectedError(Exception):
 
 
 def _fingerprint(request: ExecutionRequest) -> str:
-    """The request hash as hex: the same for the same task and parameters, whatever the timeout."""
+    """The request hash as hex. It depends on task and parameters, not on the timeout."""
     try:
         return request_hash(request.task, request.parameters).hex()
     except ValueError:

@@ -73,7 +73,7 @@ class _Key:
 
 
 class _Known(HTTPSignatureKeyResolver):
-    """Keys by their RFC 7638 thumbprint, whatever `kid` says."""
+    """Keys by their RFC 7638 thumbprint, regardless of `kid`."""
 
     def __init__(self, keys: Mapping[str, _Key]) -> None:
         self._keys = keys

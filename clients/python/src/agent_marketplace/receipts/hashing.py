@@ -62,7 +62,7 @@ def sign_message(secret_key: bytes, message: str) -> str:
 
 
 def verify_message(public_key: bytes, message: str, signature: str) -> bool:
-    """True if the chain would accept the signature. Never raises, whatever a creator sends."""
+    """True if the chain would accept the signature. Never raises, even for malformed input."""
     parsed = parse_signature(signature)
     if parsed is None or not is_admissible(public_key) or not is_admissible(parsed[:32]):
         return False
