@@ -159,8 +159,8 @@ export function parseSignature(signature: string): Uint8Array | null {
 }
 
 /**
- * True if the program admits `publicKey` as a signing key: 32 bytes, y below the field's prime, and not one of the
- * eight points of small order, whose signatures fit almost any message. An encoding that is not a point passes here,
+ * True if the program admits `publicKey` as a signing key: 32 bytes, y below the field's prime, and not of small order.
+ * Signatures of the eight points of small order fit almost any message. An encoding that is not a point passes here,
  * and then verifies nothing.
  */
 export function isAdmissibleKey(publicKey: Uint8Array): boolean {

@@ -51,9 +51,9 @@ export async function readArchive(connection: Connection, index: number): Promis
 }
 
 /**
- * Proves an execution against the chain. Its proof comes from the service or from `given`, and need not be trusted: the
- * fields give the leaf, leaf and proof give the root, and the root is read from the tree's own account. Throws Refusal
- * if any step fails.
+ * Proves an execution against the chain. Its proof comes from the service or from `given`, and need not be trusted. The
+ * fields give the leaf, leaf and proof give the root, and the tree's own account must have that root. Throws Refusal if
+ * any step fails.
  */
 export async function verifyArchived(
   { connection }: Pick<MarketplaceChain, 'connection'>,
