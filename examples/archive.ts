@@ -1,6 +1,6 @@
 /**
- * Proves an archived execution against any Solana node, with the program's IDL and SPL Account Compression 0.2.1: nothing
- * that the service says is believed.
+ * Proves an archived execution with any Solana node, the program's IDL and SPL Account Compression 0.2.1. The service's
+ * answer need not be trusted.
  *
  *   RPC_URL=... npx tsx examples/archive.ts EXECUTION_ID https://the.marketplace
  */
@@ -28,13 +28,13 @@ const answer = await fetch(`${service}/v1/executions/${executionId}/archive`);
 if (!answer.ok) throw new Error(`${service} answers ${answer.status}: ${await answer.text()}`);
 const given = (await answer.json()) as { archive_index: number; leaf_index: number; fields: string; proof: string[] };
 
-// The leaf: of the record's address, which follows from the execution's id, and of its fields.
+// The leaf hashes the record's address, which is derived from the execution id, and the record's fields.
 const id = Buffer.from(executionId.replaceAll('-', ''), 'hex');
 const fields = Buffer.from(given.fields, 'base64');
 const record = find(constant('EXECUTION_SEED'), id);
 const leaf = Buffer.from(spl.hash(Buffer.concat([constant('ARCHIVE_LEAF_DOMAIN'), record.toBytes()]), fields));
 
-// The root: of the tree that the archive names, both read from the chain.
+// The root is that of the archive's tree. Both accounts are read from the chain.
 const index = Buffer.alloc(2);
 index.writeUInt16LE(given.archive_index);
 const connection = new Connection(RPC_URL, 'confirmed');

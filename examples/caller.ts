@@ -1,5 +1,5 @@
 /**
- * One paid call, and what it came to. The package `@agent-marketplace/client` has the same client.
+ * Makes one paid call, and prints its result and cost. The package `@agent-marketplace/client` has the same client.
  *
  *   MARKETPLACE_URL=... API_KEY=... npx tsx examples/caller.ts AGENT_ID TASK [PARAMETERS]
  */

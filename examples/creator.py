@@ -23,7 +23,7 @@ MAX_BODY_BYTES = 8 * 1024 * 1024
 
 
 def work(task: str, parameters: dict) -> str:
-    """What the caller pays for. A ValueError is a failure: the caller reads its text and has the price back."""
+    """The work that callers pay for. A ValueError is a failure: the caller reads its text and gets the price back."""
     words = Counter(re.findall(r"\w+", parameters["text"].lower())).most_common(parameters.get("top", 10))
     if not words:
         raise ValueError("the text has no words")
@@ -32,7 +32,7 @@ def work(task: str, parameters: dict) -> str:
 
 @lru_cache(maxsize=10_000)
 def answer(execution_id: str, task: str, parameters: str) -> bytes:
-    """The signed answer. A call that is repeated after a lost connection gets the same one again, from the cache."""
+    """The signed answer. A call that is retried after a lost connection gets the same answer from the cache."""
     try:
         result = work(task, json.loads(parameters))
     except ValueError as error:
@@ -45,7 +45,7 @@ def answer(execution_id: str, task: str, parameters: str) -> bytes:
 
 
 class MarketplaceKeys(HTTPSignatureKeyResolver):
-    """The keys that the marketplace publishes, read again, at most once a minute, when one is unknown."""
+    """The keys that the marketplace publishes. An unknown key causes a new read, at most once a minute."""
 
     def __init__(self, marketplace_url: str):
         self.url = marketplace_url.rstrip("/") + "/.well-known/http-message-signatures-directory"

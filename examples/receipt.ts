@@ -1,5 +1,5 @@
 /**
- * Checks a receipt that somebody gave you, by itself and against a Solana node of your choice. Nobody else is asked.
+ * Checks a receipt that somebody gave you, by itself and with a Solana node of your choice. It uses no other server.
  *
  *   RPC_URL=... npx tsx examples/receipt.ts RECEIPT_FILE
  */

@@ -1,10 +1,10 @@
 /**
- * Sends an overdue execution's money back to its caller, with the program's IDL and nothing else: no service, no key of
- * its caller, no permission. Whoever runs it pays one network fee.
+ * Sends an overdue execution's money back to its caller, with only the program's IDL. It needs no service, no key of
+ * the caller and no permission. The given wallet pays one network fee.
  *
  *   RPC_URL=... npx tsx examples/refund.ts EXECUTION_ID KEYPAIR_FILE
  *
- * WS_URL is needed only where the node's WebSocket is not at the port after the RPC's.
+ * WS_URL is needed only if the node's WebSocket port is not the RPC port plus one.
  */
 import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
@@ -23,7 +23,7 @@ const program = new anchor.Program<Marketplace>(
   new anchor.AnchorProvider(connection, wallet, { commitment: 'confirmed', preflightCommitment: 'confirmed' }),
 );
 
-/** The address that a seed of the IDL's constants and what follows it make. */
+/** Derives an address of the program from a seed in the IDL's constants, and more parts. */
 function find(seed: string, ...parts: Uint8Array[]): PublicKey {
   const bytes = Buffer.from(JSON.parse(idl.constants.find(({ name }) => name === seed)!.value));
   return PublicKey.findProgramAddressSync([bytes, ...parts], program.programId)[0];
@@ -37,7 +37,7 @@ try {
   const refund = program.methods.refundExecution({ reason: { expired: {} } }).accounts({ record });
   console.log(await refund.rpc());
 } catch (error) {
-  // The program answers with a code, which the logs end with; its name and message are in the IDL.
+  // The last log line has the program's error code. The IDL has its name and message.
   const line = (error as { logs?: string[] }).logs?.at(-1) ?? String(error);
   console.error(String(anchor.translateError(new Error(line), anchor.parseIdlErrors(idl as anchor.Idl))));
   process.exitCode = 1;

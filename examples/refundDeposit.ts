@@ -1,10 +1,10 @@
 /**
- * Sends a deposit that opened no execution back to its caller, with the program's IDL and nothing else: no service, no key
- * of its caller, no permission. Whoever runs it pays one network fee.
+ * Sends a deposit that opened no execution back to its caller, with only the program's IDL. It needs no service, no key
+ * of the caller and no permission. The given wallet pays one network fee.
  *
  *   RPC_URL=... npx tsx examples/refundDeposit.ts DEPOSIT KEYPAIR_FILE
  *
- * DEPOSIT is `payTo` of the quote. WS_URL is needed only where the node's WebSocket is not at the port after the RPC's.
+ * DEPOSIT is `payTo` of the quote. WS_URL is needed only if the node's WebSocket port is not the RPC port plus one.
  */
 import { readFileSync } from 'node:fs';
 import anchor from '@coral-xyz/anchor';
@@ -33,7 +33,7 @@ try {
   const refund = program.methods.refundDeposit().accounts({ deposit });
   console.log(await refund.rpc());
 } catch (error) {
-  // The program answers with a code, which the logs end with; its name and message are in the IDL.
+  // The last log line has the program's error code. The IDL has its name and message.
   const line = (error as { logs?: string[] }).logs?.at(-1) ?? String(error);
   console.error(String(anchor.translateError(new Error(line), anchor.parseIdlErrors(idl as anchor.Idl))));
   process.exitCode = 1;

@@ -58,7 +58,7 @@ export interface LocalNetworkFile {
   usdc_mint: string;
 }
 
-/** The data directory of the local network. The default is in the package's directory, where npm runs us. */
+/** The data directory of the local network. The default is in the package's directory, where npm runs this process. */
 export function localDirectory(): string {
   const { DATA_DIR } = process.env;
   return DATA_DIR ? fromCaller(DATA_DIR) : resolve('.local');

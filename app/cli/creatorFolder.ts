@@ -1,11 +1,11 @@
-/** `creator new`: writes a template as a folder of its own. */
+/** `creator new`: writes a template into a new folder. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Refusal } from '../sdk/wallet/refusal.ts';
 import { createKeyFile } from './wallet.ts';
 
 const TEMPLATES = join(import.meta.dirname, 'templates');
-/** Here they would apply to the templates themselves. */
+/** Stored without the dot, so that they do not apply to the templates themselves. */
 const DOT_FILES = new Set(['gitignore', 'dockerignore']);
 
 /** Writes the files and a new signing key. Throws Refusal if the folder has files. */

@@ -17,7 +17,7 @@ const TIMEOUT_SECONDS = 30;
 /** A server that was started a moment ago may not listen yet. */
 const PATIENCE_MS = 10_000;
 const HEALTH_MS = 5_000;
-/** Nobody's wallet: it pays nothing. */
+/** A placeholder that belongs to nobody: a test costs nothing. */
 const NO_WALLET = '1'.repeat(32);
 
 export interface TestOptions extends CommonOptions {
@@ -89,7 +89,7 @@ async function testByMarketplace(
   });
 }
 
-/** The address of the key: given, of a key file, or the one that the server's GET /health names. */
+/** The key's address: the given one, that of the given key file, or the one that the server's GET /health names. */
 async function findSigningKey(url: string, given: string | null): Promise<string> {
   if (given !== null) {
     if (isAddress(given)) return given;

@@ -23,7 +23,7 @@ const SLOT_SECONDS = 0.4;
 /** The first step is short, so that a node with longer slots does not go too far. */
 const FIRST_STEP = 1 / 8;
 const MAX_STEPS = 8;
-/** A relay signs with a blockhash for up to three seconds, and blockhashes from before a move are invalid after it. */
+/** A relay signs with a blockhash for up to three seconds. A move of the clock invalidates all earlier blockhashes. */
 const SETTLING_MS = 4_000;
 
 interface RunningChain {

@@ -1,6 +1,6 @@
 /** Prints progress on stderr and the result on stdout, so that a script can read the result alone. */
 
-/** Prints a line about the present step. */
+/** Prints a progress message. */
 export const report = (line: string): void => console.error(line);
 
 /** Prints the result: one JSON document with `--json`, else one `name: value` line per field. */

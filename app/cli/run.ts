@@ -1,7 +1,7 @@
 /**
- * Runs the command line once, from the user's words to an exit code. Everything is printed through `console`: results
- * on stdout, all else on stderr. Only the definitions of the commands are loaded at the start. An action loads what it
- * needs, so that help and usage errors appear at once.
+ * Runs the command line once, from the user's arguments to an exit code. Everything is printed through `console`:
+ * results on stdout, everything else on stderr. Only the definitions of the commands are loaded at the start. An action
+ * loads what it needs, so that help and usage errors appear at once.
  */
 import { Command, CommanderError } from 'commander';
 import { refusalIn, UnknownOutcome } from '../sdk/wallet/refusal.ts';

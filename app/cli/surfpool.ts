@@ -27,7 +27,7 @@ export async function fundSol(rpcUrl: string, address: PublicKey, lamports: numb
   await callRpc(rpcUrl, 'surfnet_setAccount', [address.toBase58(), { lamports }]);
 }
 
-/** Moves the chain to this slot; its clock moves along. A node that is moved to a time instead miscounts its slots. */
+/** Moves the chain to this slot; its clock moves along. Moving to a time instead makes the node miscount its slots. */
 export async function travelToSlot(rpcUrl: string, slot: number): Promise<void> {
   await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteSlot: slot }]);
 }

@@ -14,12 +14,12 @@ export function value(structuredContent: Record<string, unknown>): ToolAnswer {
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-/** `next` is what the model can do about it. */
+/** `next` tells the model how to continue. */
 export function failure(happened: string, next: string): ToolAnswer {
   return { content: [{ type: 'text', text: `${happened}\nNext: ${next}` }], isError: true };
 }
 
-/** What to do where the remedy of the REST API says it in words that a model cannot follow. */
+/** Replaces REST API remedies that a model cannot follow. */
 const NEXT: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Stop, and ask the user to configure a valid API key: CRTX_API_KEY, or the Bearer token of /mcp.',
   insufficient_scope: 'Stop, and ask the user for an API key with the missing scope.',
@@ -44,7 +44,7 @@ const LIMITS: Record<string, string> = {
   gas: "Ask the user to send SOL to details.tank, or to raise the key's max_lamports.",
 };
 
-/** An error of the marketplace, or of the way to it. */
+/** The answer for an error of the marketplace, or for a failed connection to it. */
 export function explain(error: unknown): ToolAnswer {
   if (!(error instanceof MarketplaceError)) {
     return failure(`The marketplace did not answer: ${reasonOf(error)}.`, 'Repeat this call. It changes nothing.');
@@ -67,7 +67,7 @@ function nextOf({ code, details, retryAfterSeconds }: MarketplaceError): string 
   return `${known ?? 'Repeat this call later.'}${wait}`;
 }
 
-/** The call may have been paid. `again` says how to repeat it without paying twice. */
+/** For a call that may have been paid. `again` says how to repeat it without paying twice. */
 export function unknownOutcome(error: unknown, again: string): ToolAnswer {
   return failure(
     `The outcome is not known: ${reasonOf(error)}. The call may have been paid.`,
@@ -78,13 +78,13 @@ export function unknownOutcome(error: unknown, again: string): ToolAnswer {
 /** How a call is repeated by its idempotency key, for `unknownOutcome`. */
 export const withKey = (key: string): string => `the same arguments and idempotency_key "${key}"`;
 
-/** Without a full stop. */
+/** The error's text, without a final full stop. */
 export function reasonOf(error: unknown): string {
   if (error instanceof MarketplaceError) return messageOf(error);
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
 }
 
-/** True if the error says that nothing was and will be charged. */
+/** True if the error guarantees that nothing is charged. */
 export function isUncharged(error: unknown): boolean {
   if (!(error instanceof MarketplaceError)) return false;
   return ERRORS[error.code as ErrorCode]?.remedy.includes('Nothing was charged.') ?? false;

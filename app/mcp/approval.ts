@@ -13,8 +13,8 @@ export type Approval =
   | { kind: 'ask'; question: InputRequiredResult };
 
 /**
- * `id` names what is approved: if it changes before the answer arrives, the person is asked again. The handler runs
- * again with the answer.
+ * `id` identifies the action to approve: if it changes before the answer arrives, the person is asked again. The
+ * handler runs again with the answer.
  */
 export function approvalOf(server: McpServer, ctx: ServerContext, id: string, message: string): Approval {
   const answer = inputResponse(ctx.mcpReq.inputResponses, id);
@@ -38,7 +38,7 @@ export function approvalOf(server: McpServer, ctx: ServerContext, id: string, me
   return { kind: 'ask', question };
 }
 
-/** A client names its capabilities with each request, or once when it connects. Older ones name no mode: a form. */
+/** A client states its capabilities in each request, or once when it connects. Older clients state no mode: a form. */
 function canElicit(server: McpServer, ctx: ServerContext): boolean {
   const envelope = ctx.mcpReq.envelope as Record<string, { elicitation?: object } | undefined> | undefined;
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities();

@@ -1,6 +1,6 @@
 /**
- * Bundles the server with everything it needs into dist/, so that `npx` downloads one small package. The part for
- * wallets is a file of its own, which loads only where one is configured.
+ * Bundles the server with all its dependencies into dist/, so that `npx` downloads one small package. The code for
+ * wallets is a separate file, which loads only if a wallet is configured.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ await build({
   target: 'node20',
   logLevel: 'warning',
   legalComments: 'linked',
-  // Some packages are CommonJS and ask for Node's own modules.
+  // Some packages are CommonJS and require Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
   },

@@ -27,7 +27,7 @@ Environment:
   CRTX_API_KEY           the API key that pays. Set its limits with \`keys create\`, or on the page of the marketplace. Without
                          it the wallet of --keypair pays`;
 
-/** Ends the process with a message for whoever configured it. */
+/** Ends the process with a message for the person who configured it. */
 function stop(message: string): never {
   console.error(`agent-marketplace-mcp: ${message}`);
   process.exit(2);
@@ -61,7 +61,7 @@ function toAmount(option: string, text: string): bigint {
   }
 }
 
-/** The wallet that pays each call, where there is no API key. */
+/** The wallet that pays each call if there is no API key. */
 async function walletOf(keypair: string | undefined, options: ReturnType<typeof readOptions>, rpcUrl: string | null) {
   const { network = 'mainnet', 'usdc-mint': asset, budget } = options;
   if (keypair === undefined) stop('Set CRTX_API_KEY to an API key, or name a wallet that pays: --keypair FILE.');

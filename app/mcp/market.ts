@@ -1,6 +1,6 @@
 /**
- * The marketplace as the tools see it. This file alone knows the client of the SDK, so that another client takes one
- * edit.
+ * The marketplace from the tools' view. Only this file uses the SDK's client, so that another client needs changes in
+ * one file.
  */
 
 import { toError } from '../sdk/client/http.ts';
@@ -16,13 +16,13 @@ export type Agent = Awaited<ReturnType<MarketplaceClient['getAgent']>>;
 export interface Market {
   client: MarketplaceClient;
   /**
-   * Checks the receipt of an execution of the key's wallet; `node` is null where none was known. It is proven only if the
-   * chain itself shows the payment.
+   * Checks the receipt of an execution of the key's wallet. `node` is null if no node was known. `isProven` is true
+   * only if the chain itself shows the payment.
    */
   verify(executionId: string): Promise<{ node: string | null; isProven: boolean; checks: Check[] }>;
   /** Opens a dispute with the configured wallet, with a text as evidence; null without a wallet. */
   dispute: ((executionId: string, evidence: string) => Promise<Disputed>) | null;
-  /** Throws TypeError if no answer came. */
+  /** Calls an agent by x402. Throws TypeError if no answer came. */
   enterDoor(call: DoorCall): Promise<DoorAnswer>;
 }
 
@@ -36,33 +36,33 @@ export interface Disputed {
 /** A call that is paid by x402 instead of an API key. */
 export interface DoorCall {
   agentId: string;
-  /** As for an execution with a key. */
+  /** The body, as for an execution with a key. */
   body: object;
   idempotencyKey: string | undefined;
   /** The wallet that will pay, which the quote then names; null if it is not known. */
   payer: string | null;
-  /** The header PAYMENT-SIGNATURE; null to be told what must be paid. */
+  /** The header PAYMENT-SIGNATURE; null to get a quote. */
   payment: string | null;
   signal: AbortSignal;
 }
 
 export interface DoorAnswer {
-  /** The header PAYMENT-REQUIRED: what must be paid, if nothing was. */
+  /** The header PAYMENT-REQUIRED with a quote, if a payment is needed. */
   required: string | null;
-  /** What became of the payment. */
+  /** The outcome of the payment, from the header PAYMENT-RESPONSE. */
   receipt: Json | null;
-  /** The call goes on. The same payment asks for its answer again. */
+  /** True if the call is in progress. The same payment polls for its answer. */
   isRunning: boolean;
-  /** The JSON of a good answer, or the error of another one. */
+  /** The JSON of a good answer, or the error of a failed one. */
   body: Json | MarketplaceError;
 }
 type Json = Record<string, unknown>;
 
 export interface MarketOptions {
   baseUrl: string;
-  /** Without one, `enterDoor` alone pays. */
+  /** Null if only `enterDoor` can pay. */
   apiKey: string | null;
-  /** A Solana node that the user trusts; null: the one that the marketplace names. */
+  /** A Solana node that the user trusts; null for the node that the marketplace names. */
   rpcUrl: string | null;
   /** Opens disputes; null without a wallet. */
   dispute?: Market['dispute'];
@@ -87,7 +87,7 @@ export function createMarket({ baseUrl, apiKey, rpcUrl, dispute = null, fetch }:
   };
 }
 
-/** The JSON in a header of x402. */
+/** Decodes the JSON in a header of x402. */
 export function decodeHeader(header: string | null): Json | null {
   return header === null ? null : JSON.parse(Buffer.from(header, 'base64').toString());
 }

@@ -1,4 +1,4 @@
-/** The MCP server: tools that let a model find, pay and check agents of a marketplace. One for each connection. */
+/** The MCP server: tools that let a model find, pay and check agents of a marketplace. One server per connection. */
 import { McpServer } from '@modelcontextprotocol/server';
 import type { Agent, Market } from './market.ts';
 import type { Session } from './session.ts';
@@ -15,17 +15,17 @@ export { createSession, type Session } from './session.ts';
 export interface ServerOptions {
   market: Market;
   session: Session;
-  /** How the user raises the price above which a call needs approval, as the end of "Ask the user to". */
+  /** How the user raises the price above which a call needs approval. It completes the sentence "Ask the user to". */
   raiseApproval: string;
-  /** Offers these agents as tools of their own, instead of search and run_agent; empty: all agents. */
+  /** Offers each of these agents as a tool, instead of search and run_agent; empty for all agents. */
   agents: readonly Agent[];
-  /** Without an API key there are tools that find agents, and calls that are paid by x402. Default: `key`. */
+  /** The payer of calls; default: `key`. Without a key, calls are paid by x402, and no tools read executions. */
   payment?: Tools['payment'];
-  /** The wallet by which a paying host pays; without it, a quote names none. */
+  /** The wallet of a host that pays. Without it, a quote names no payer. */
   payer?: string | undefined;
 }
 
-/** Above this price a call needs a person's approval, USDC, unless the user says otherwise. */
+/** Default of the price above which a call needs a person's approval, USDC. */
 export const APPROVE_ABOVE = '1';
 
 const ORDER = 'Paid AI agents. Usual order: search_agents, describe_agent, run_agent with max_cost_usdc';
@@ -58,7 +58,7 @@ export function createMcpServer(options: ServerOptions): McpServer {
   return server;
 }
 
-/** Names of agents are free text, and two may be equal. */
+/** Makes tool names from agents' names, which are free text and may be equal. */
 export function toolNames(agents: readonly Agent[]): Map<string, Agent> {
   const named = new Map<string, Agent>();
   for (const agent of agents) {

@@ -1,32 +1,32 @@
 /**
- * The money of one session: what its calls may cost together, and above which price a person must approve one. An
- * amount is taken before its call and given back only once the call is known to have cost nothing.
+ * The money of one session: the budget of all its calls, and the price above which a person must approve a call. A
+ * price is reserved before its call, and released only once the call is known to have cost nothing.
  */
 
 import { parseUsdc } from '../sdk/wire/usdc.ts';
 import type { Execution } from './market.ts';
 
 export interface SessionSettings {
-  /** Base units that all calls of the session may cost; null: only the key's own limits. */
+  /** Maximum of all calls of the session, base units; null for the key's own limits only. */
   budget: bigint | null;
-  /** Base units; a call above this price needs the approval of a person. */
+  /** Base units. A call above this price needs the approval of a person. */
   approveAbove: bigint;
 }
 
 export interface SignedPayment {
   /** The header PAYMENT-SIGNATURE. */
   payment: string;
-  /** Base units that do not come back with a refund. */
+  /** Base units that a refund does not return. */
   serviceFee: bigint;
 }
 
 export type Session = ReturnType<typeof createSession>;
 
 export function createSession(settings: SessionSettings) {
-  /** Each call that has cost something or may have, by its idempotency key: its price, and the most it may cost. */
+  /** Price and maximum cost of each call that has cost something or may have, by its idempotency key. */
   const taken = new Map<string, { price: bigint; most: bigint }>();
   const keyOf = new Map<string, string>();
-  /** Payments of x402: a repeat sends the same one, because a second one could be taken too. */
+  /** Payments of x402. A retry sends the same one, because a second one could be taken too. */
   const signed = new Map<string, SignedPayment>();
 
   const spent = () => [...taken.values()].reduce((sum, { price }) => sum + price, 0n);
@@ -36,12 +36,12 @@ export function createSession(settings: SessionSettings) {
     ...settings,
     spent,
     remaining,
-    /** True for a call that may have been sent already. */
+    /** True if a call with this key may have been sent already. */
     isKnown: (key: string) => taken.has(key),
     /**
-     * Takes the price of a call. Returns the most that it may cost, should the price rise before it is opened: at most
-     * `wanted`, what was approved and what the budget has. A repeat takes nothing and gets the same. Null if the budget
-     * does not have the price.
+     * Reserves the price of a call. Returns the maximum cost of the call, should the price rise before it is opened: at
+     * most `wanted`, the approved amount, and the rest of the budget. A retry reserves nothing and gets the same. Null
+     * if the price exceeds the budget.
      */
     take(key: string, price: bigint, wanted: bigint): bigint | null {
       const known = taken.get(key);
@@ -53,18 +53,18 @@ export function createSession(settings: SessionSettings) {
       taken.set(key, { price, most });
       return most;
     },
-    /** The call certainly cost nothing. */
+    /** Releases the price of a call that certainly cost nothing. */
     giveBack(key: string): void {
       taken.delete(key);
       signed.delete(key);
     },
     paymentOf: (key: string) => signed.get(key) ?? null,
     signed: (key: string, payment: SignedPayment) => void signed.set(key, payment),
-    /** What a call has cost in the end, base units. */
+    /** Sets the final cost of a call, base units. */
     cost: (key: string, price: bigint) => void taken.set(key, { price, most: taken.get(key)?.most ?? price }),
-    /** The call became this execution. */
+    /** Links a call to its execution. */
     began: (key: string, executionId: string) => void keyOf.set(executionId, key),
-    /** A read shows what an execution of this session cost in the end. */
+    /** Sets the final cost of an execution of this session, from a read. */
     saw({ execution_id, status, cost_usdc }: Pick<Execution, 'execution_id' | 'status' | 'cost_usdc'>): void {
       const key = keyOf.get(execution_id);
       if (key === undefined || status === 'pending' || status === 'running') return;

@@ -1,4 +1,4 @@
-/** Input fields and output schemas that several tools share. Each description is read by a model with every request. */
+/** Input fields and output schemas that several tools share. A model reads every description with each request. */
 import * as z from 'zod';
 import { ADDRESS } from '../sdk/wire/fields.ts';
 import { isUsdc } from '../sdk/wire/usdc.ts';

@@ -1,5 +1,5 @@
 /**
- * Opens disputes and pays calls with the wallet of a keypair file. Loaded only where one is configured, because it needs
+ * Opens disputes and pays calls with the wallet of a keypair file. Loaded only if one is configured, because it needs
  * Solana's library.
  */
 
@@ -20,7 +20,7 @@ import { keypairSigner } from '../sdk/wallet/signer.ts';
 import type { Market } from './market.ts';
 import type { Wallet } from './tools/tool.ts';
 
-/** Where x402's packages pay and ask, unless the user names another token and node. */
+/** The token and node that x402's packages use, unless the user names others. */
 const DEFAULTS = {
   mainnet: { usdc: MAINNET_USDC, rpcUrl: clusterApiUrl('mainnet-beta') },
   devnet: { usdc: DEVNET_USDC, rpcUrl: clusterApiUrl('devnet') },
@@ -37,7 +37,7 @@ export function createDispute(options: {
     const id = parseUuid(executionId);
     if (!id) throw new Refusal(`${executionId} is not an execution_id.`);
     const session = await openSession(options, wallet);
-    // The admin and the creator read it there; the chain has its hash.
+    // The service stores the evidence for the admin and the creator. The chain stores its hash.
     const { evidence_hash } = await session.call('disputes.putEvidence', {
       execution_id: executionId,
       content: Buffer.from(evidence).toString('base64'),
@@ -53,7 +53,7 @@ export function createDispute(options: {
   };
 }
 
-/** Pays calls by x402. Throws if the file is not a keypair, or an option is no address or URL. */
+/** Pays calls by x402. Throws if the file is not a keypair, or an option is not an address or URL. */
 export async function createPayment(
   options: { keypair: string } & Pick<X402Options, 'network' | 'asset' | 'rpcUrl'>,
 ): Promise<Wallet> {

@@ -1,5 +1,5 @@
 /**
- * `admin`: settings, changes that wait, authorities, fees, badges and dispute outcomes. Anyone may read; changes need the
+ * `admin`: settings, pending changes, authorities, fees, badges and dispute outcomes. Anyone may read. Changes need the
  * keypair of the admin, some that of the guardian.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';

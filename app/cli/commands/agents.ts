@@ -1,4 +1,4 @@
-/** `agents`: the agents on offer. */
+/** `agents`: the listed agents. */
 import { Command } from 'commander';
 import type { CommonOptions } from '../config.ts';
 import { printResult, printTable } from '../output.ts';

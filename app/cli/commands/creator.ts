@@ -1,4 +1,4 @@
-/** `creator`: the server behind an agent. Makes a folder with one, and tests one that runs. */
+/** `creator`: creates a folder with an agent's server, and tests a running server. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { TestOptions } from '../creatorTest.ts';

@@ -1,4 +1,4 @@
-/** `deposit`: a payment that waits to become an execution, as clients of x402 make it. */
+/** `deposit`: payments of x402 clients that wait to become executions. */
 import { Command, InvalidArgumentError } from 'commander';
 import { Refusal } from '../../sdk/wallet/refusal.ts';
 import type { CommonOptions } from '../config.ts';

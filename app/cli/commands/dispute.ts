@@ -1,4 +1,4 @@
-/** `dispute`: claims that a settled result is not what was paid for. The admin decides with `admin resolve-dispute`. */
+/** `dispute`: disputes over settled results. The admin decides them with `admin resolve-dispute`. */
 import { Command, InvalidArgumentError } from 'commander';
 import { constants } from '../../sdk/program/constants.ts';
 import type { CommonOptions } from '../config.ts';

@@ -17,9 +17,9 @@ export interface LimitOptions {
   periodSeconds: number;
   total: bigint;
   expiresInDays: number;
-  /** Most lamports per execution. */
+  /** Maximum lamports per execution. */
   maxGas: number;
-  /** Most lamports per period, gas and deposits; 0 for no cap. */
+  /** Maximum lamports per period, gas and deposits; 0 for no cap. */
   maxLamports?: bigint;
 }
 
@@ -30,7 +30,7 @@ export interface RestrictionOptions {
   agents?: string[];
 }
 
-/** Options that the marketplace stores for a key, beside its grant. */
+/** Options that the marketplace stores for a key, in addition to its grant. */
 export function withRestrictions(command: Command): Command {
   return command
     .option(
@@ -60,7 +60,7 @@ export function readRestrictions({ scope, expires, allowIp, agents }: Restrictio
   };
 }
 
-/** Unix seconds from the chain's clock, which the program compares with. */
+/** Unix seconds by the chain's clock, which the program compares with. */
 export async function expiryAfter(connection: Connection, days: number): Promise<bigint> {
   const { readClock } = await import('../../sdk/wallet/connection.ts');
   return (await readClock(connection)) + BigInt(days * DAY_SECONDS);

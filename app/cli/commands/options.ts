@@ -26,7 +26,7 @@ export function withMarketplace(command: Command): Command {
     .addHelpText('after', ENVIRONMENT_HELP);
 }
 
-/** Options of a command that a wallet signs. */
+/** Options of a command that needs a wallet's signature. */
 export function withWallet(command: Command): Command {
   return withMarketplace(command).option(
     '--keypair <path>',

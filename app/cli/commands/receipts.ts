@@ -1,4 +1,4 @@
-/** `execution receipt`, `verify` and `delete`: get the receipt of a paid call, check any, and delete its content. */
+/** `execution receipt`, `verify` and `delete`: get a call's receipt, check any receipt, and delete a call's content. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -83,7 +83,7 @@ interface Ending {
   refund_transaction?: string;
 }
 
-/** How it ended, by the chain. A closed record has no status, but its transactions show a refund. */
+/** The outcome on the chain. A closed record has no status, but its transactions show a refund. */
 function showEnding(facts: ExecutionFacts | undefined): Ending {
   if (facts?.refund) {
     const { amount, transaction } = facts.refund;
@@ -92,7 +92,7 @@ function showEnding(facts: ExecutionFacts | undefined): Ending {
   return facts?.status ? { status: facts.status } : {};
 }
 
-/** Prints the state, then the values that differ, or why it was not checked. */
+/** Prints the state, then the values that differ, or the reason why it was not checked. */
 function printCheck({ name, state, compared, source, reason }: Check): void {
   const from = state === 'not_checked' ? '' : ` (${source})`;
   console.log(`${STATES[state].padEnd(11)}  ${name}${from}`);

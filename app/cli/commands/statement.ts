@@ -1,4 +1,4 @@
-/** `statement`: what a wallet paid or earned. */
+/** `statement`: the amounts that a wallet paid or earned. */
 import { Command, Option } from 'commander';
 import { STATEMENT_ROLES, type StatementRole } from '../../sdk/wire/choices.ts';
 import type { StatementDay } from '../../sdk/wire/statement.ts';

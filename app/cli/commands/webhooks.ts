@@ -1,4 +1,4 @@
-/** `webhooks`: where a wallet receives its events, and what was sent there. */
+/** `webhooks`: manages the endpoints that receive a wallet's events, and lists the deliveries. */
 import { Command, InvalidArgumentError } from 'commander';
 import { EVENT_TYPES, type EventType } from '../../sdk/wire/choices.ts';
 import type { CommonOptions } from '../config.ts';

@@ -1,4 +1,4 @@
-/** `search_agents`, `describe_agent` and `quote`: what there is to buy, and if this key can pay for it. */
+/** `search_agents`, `describe_agent` and `quote`: find agents, and check if this key can pay for them. */
 import * as z from 'zod';
 import { AGENT_SORTS } from '../../sdk/wire/choices.ts';
 import { formatUsdc, parseUsdc } from '../../sdk/wire/usdc.ts';
@@ -88,7 +88,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
     }),
   );
 
-  // It answers what a key can pay.
+  // A quote shows what a key can pay.
   if (payment !== 'key') return;
   server.registerTool(
     'quote',
@@ -127,7 +127,7 @@ export function addAgentTools({ server, market, session, payment }: Tools): void
   );
 }
 
-/** The refusal for a price above what the model would pay. */
+/** The refusal for a price above `max_cost_usdc`. */
 export function tooDear(price: number, most: number) {
   return failure(
     `The agent costs ${price} USDC, more than max_cost_usdc, ${most} USDC. Nothing was charged.`,

@@ -1,4 +1,4 @@
-/** `get_budget`: what this session, and the key or the wallet that pays, may still spend. */
+/** `get_budget`: the amounts that this session, and the key or wallet that pays, may still spend. */
 import * as z from 'zod';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { value } from '../answers.ts';

@@ -1,4 +1,4 @@
-/** `open_dispute`, where a wallet is configured: it locks a bond, which is lost if the dispute is rejected. */
+/** `open_dispute`, if a wallet is configured: it locks a bond, which is lost if the dispute is rejected. */
 import * as z from 'zod';
 import { explain, failure, value } from '../answers.ts';
 import { approvalOf } from '../approval.ts';

@@ -16,11 +16,11 @@ import { overBudget, requireApproval } from './spending.ts';
 import { MOST_WAIT_SECONDS, type Tools } from './tool.ts';
 import { within } from './wait.ts';
 
-/** Where x402's transport for MCP has the payment, and what became of it. */
+/** Fields of x402's transport for MCP: the payment, and its outcome. */
 const PAYMENT = 'x402/payment';
 const RECEIPT = 'x402/payment-response';
 const PAUSE_MS = 1_000;
-/** How a host repeats a call that it has paid. */
+/** How a host retries a call that it has paid. */
 const SAME_PAYMENT = 'the same arguments and the same payment';
 
 export interface Input {
@@ -31,7 +31,7 @@ export interface Input {
   idempotency_key?: string | undefined;
 }
 
-/** The first answer says what must be paid; the host sends the call again with the payment in `_meta`. */
+/** The first answer has the quote. The host then sends the call again with the payment in `_meta`. */
 export async function runForPayingHost(
   { market, payer }: Tools,
   agentId: string,
@@ -90,7 +90,7 @@ export async function runWithWallet(
       for (;;) {
         const answer = await enter(signed.payment);
         if (answer.required !== null) session.giveBack(key);
-        // The price came back.
+        // The price was refunded, but not the service fee.
         else if (answer.receipt?.success === false) session.cost(key, signed.serviceFee);
         if (!answer.isRunning || signal.aborted) return show(agentId, answer, again);
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
@@ -101,7 +101,7 @@ export async function runWithWallet(
   });
 }
 
-/** Base units of a quote. `pay` checks them, and refuses a quote that costs more. */
+/** Amounts of a quote, base units. `pay` checks them, and refuses a quote that costs more. */
 function amountsOf(required: string): { amount: bigint; serviceFee: bigint } {
   const { accepts } = decodeHeader(required) as { accepts: { amount: string; extra: { service_fee: string } }[] };
   const { amount, extra } = accepts[0]!;

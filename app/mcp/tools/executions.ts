@@ -39,7 +39,7 @@ export function addExecutionTools(tools: Tools): void {
       outputSchema: Outcome,
     },
     safely(async ({ execution_id, seconds = MOST_WAIT_SECONDS }, ctx) => {
-      // Of another wallet, or mistyped: not under way.
+      // Fails for a mistyped id, or an execution of another wallet.
       await client.getExecution(execution_id);
       return within(ctx.mcpReq.signal, seconds * 1_000, (signal) => answerOf(tools, execution_id, signal));
     }),

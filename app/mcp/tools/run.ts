@@ -64,7 +64,7 @@ function withParameters(
   return { '~standard': { ...own, jsonSchema: { input: json, output: json } } } as ReturnType<typeof withParameters>;
 }
 
-/** The schema at its place within another one: its references begin there. */
+/** Moves a schema into another one: its local references get the prefix of their new position. */
 function moved(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(moved);
   if (typeof node !== 'object' || node === null) return node;
@@ -116,7 +116,7 @@ async function run(
   });
 }
 
-/** Waits for the end, as long as there is time. */
+/** Waits for the end, until `signal` aborts. */
 export async function answerOf(
   { market, session }: Tools,
   executionId: string,

@@ -5,7 +5,7 @@ import { failure, type ToolAnswer } from '../answers.ts';
 import { approvalOf } from '../approval.ts';
 import type { Tools } from './tool.ts';
 
-/** Null if the call may go on. */
+/** Null if the call may continue. */
 export function requireApproval(
   { server, session, raiseApproval }: Tools,
   agent: { agentId: string; name: string },

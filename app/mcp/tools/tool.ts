@@ -1,4 +1,4 @@
-/** What every tool is given. */
+/** The context that every tool gets. */
 import type { McpServer, ServerContext, ToolAnnotations } from '@modelcontextprotocol/server';
 import type { Payment } from '../../sdk/client/service.ts';
 import { explain, type ToolAnswer } from '../answers.ts';
@@ -11,9 +11,9 @@ export interface Tools {
   session: Session;
   /** How the user raises the price above which a call needs approval. */
   raiseApproval: string;
-  /** Who pays for calls: an API key, the host by x402, or this server's wallet by x402. */
+  /** The payer of calls: an API key, the host by x402, or this server's wallet by x402. */
   payment: 'key' | 'host' | Wallet;
-  /** The wallet by which the host pays, base58; null if it is not known. */
+  /** The wallet of a host that pays, base58; null if it is not known. */
   payer: string | null;
 }
 
@@ -23,17 +23,17 @@ export interface Wallet extends Payment {
   readBalance(): Promise<bigint>;
 }
 
-/** Time of one call of a tool: hosts give up after 60 s, some earlier. */
+/** Longest time of one tool call, seconds. Hosts give up after 60 s, some earlier. */
 export const MOST_WAIT_SECONDS = 25;
 
-/** Reads of the marketplace: strangers' data, no change. */
+/** Tools that only read the marketplace. Their results contain strangers' data. */
 export const READS: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: true,
 };
-/** Spends money; with an idempotency key a repeat changes nothing more. */
+/** Tools that spend money. A repeat with the same idempotency key changes nothing more. */
 export const PAYS: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -41,7 +41,7 @@ export const PAYS: ToolAnnotations = {
   openWorldHint: true,
 };
 
-/** Answers errors of the marketplace as results that a model can read. */
+/** Turns errors of the marketplace into results that a model can read. */
 export function safely<Input>(run: (input: Input, ctx: ServerContext) => Promise<ToolAnswer>) {
   return (input: Input, ctx: ServerContext): Promise<ToolAnswer> => run(input, ctx).catch(explain);
 }

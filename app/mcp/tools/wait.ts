@@ -6,7 +6,7 @@ import type { Execution, Market } from '../market.ts';
 const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 2_000;
 
-/** The execution once it has ended, or as it is when `signal` aborts. */
+/** The execution once it has ended, or in its current state when `signal` aborts. */
 export async function waitForEnd(market: Market, executionId: string, signal: AbortSignal): Promise<Execution> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LAST_PAUSE_MS)) {
     const execution = await market.client.getExecution(executionId);

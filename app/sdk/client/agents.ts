@@ -8,11 +8,11 @@ import type { RequestOptions, Service } from './service.ts';
 import type { Agent, AgentStatistics, AgentSummary, CompletedExecution } from './types.ts';
 
 export interface AgentFilter {
-  /** Words of its name, tagline, tags or creator's name; or an agent_id or a wallet. */
+  /** Words from the agent's name, tagline, tags or creator's name; or an agent_id or a wallet address. */
   q?: string | undefined;
-  /** An agent needs all of them. */
+  /** The agent must have all of them. */
   tags?: readonly string[] | undefined;
-  /** A wallet. */
+  /** The creator's wallet address. */
   creator?: string | undefined;
   min_success_rate?: number | undefined;
   min_executions?: number | undefined;
@@ -32,7 +32,7 @@ export class Agents {
     this.#service = service;
   }
 
-  /** All agents that fit, in pages of `limit`. */
+  /** All agents that match the filter, in pages of `limit`. */
   list(
     { offset = 0, limit = LARGEST_PAGE, ...filter }: AgentFilter = {},
     { signal }: RequestOptions = {},
@@ -61,10 +61,9 @@ export class Agents {
   }
 
   /**
-   * Pays for one execution and returns its result once it is there, whether the answer comes at once, the marketplace
-   * has to be asked again, or the connection is lost meanwhile. It pays once at most. Throws the error of an execution
-   * that failed; its price is refunded in full. `timeout` is the longest wait for all of it: after it WaitTimeoutError
-   * names the execution, which goes on and may still be paid.
+   * Pays for one execution, waits for its end and returns the result. It pays at most once, also after lost connections
+   * and retries. Throws the error of a failed execution, whose price is refunded in full. `timeout` limits the whole
+   * wait. After that it throws WaitTimeoutError with the execution's id. The execution continues and may still be paid.
    */
   run(agentId: string, input: RunInput, options: RunOptions = {}): Promise<CompletedExecution> {
     const service = this.#service;

@@ -1,4 +1,4 @@
-/** A call that its wallet pays by x402: a quote is asked for and paid, and the payment is repeated until its answer is there. */
+/** A call that a wallet pays by x402: gets a quote, pays it, and sends the payment again until the result is there. */
 import { MarketplaceError } from './error.ts';
 import { jsonOf, retryAfterOf, toError } from './http.ts';
 import { type RunInput, type RunOptions, startDeadline, tooLate, WAIT_MS } from './paid.ts';
@@ -6,10 +6,10 @@ import { sleep } from './repeat.ts';
 import { type ApiRequest, type Payment, readAs, type Service } from './service.ts';
 import type { CompletedExecution } from './types.ts';
 
-/** Between two looks at a call that goes on, if the marketplace names no pause. */
+/** Seconds between two polls of a running call, if the marketplace asks for no pause. */
 const PAUSE_SECONDS = 1;
 
-/** Returns the result. Throws the error of a call that failed, and what `payment` throws about a quote. */
+/** Returns the result. Throws the error of a failed call, and the errors of `payment` about a quote. */
 export async function buyCall(
   service: Service,
   { agentId, input, request }: { agentId: string; input: RunInput; request: ApiRequest },
@@ -26,14 +26,14 @@ export async function buyCall(
     if (required === null) throw toError(quoted.response, jsonOf(quoted));
     const signature = await payment.pay(required, { agentId, ...input, maxCostUsdc, timeoutSeconds });
     for (;;) {
-      // The same payment never pays twice, so it asks for its answer too.
+      // The same payment never pays twice, so sending it again polls for the result.
       const answer = await service.ask({ ...asked, headers: { 'payment-signature': signature } });
       if (answer.response.status !== 202) return readAs('ExecuteCompleted', answer);
       await sleep((retryAfterOf(answer.response) ?? PAUSE_SECONDS) * 1_000, deadline.signal);
     }
   } catch (error) {
     const known = deadline.isOver() ? tooLate(null) : error;
-    // With the key, another payment of the same call gets the first answer and is not taken.
+    // A second payment with this key is not taken and gets the first answer.
     if (known instanceof MarketplaceError) known.idempotencyKey = request.idempotencyKey ?? null;
     throw known;
   } finally {

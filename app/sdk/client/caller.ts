@@ -1,4 +1,4 @@
-/** All that `@agent-marketplace/client` exports: for programs that call agents. It needs no other package. */
+/** All exports of `@agent-marketplace/client`, for programs that call agents. It needs no other package. */
 
 export type { Check, CheckName, Comparison } from '../receipt/checks.ts';
 export { hashResult, verifyResultSignature } from '../receipt/receipt.ts';

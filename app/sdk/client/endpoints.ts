@@ -1,4 +1,4 @@
-/** `client.webhooks`: where a wallet's events are sent. Needs an API key with the scope `webhooks`. */
+/** `client.webhooks`: manages a wallet's webhook endpoints. Needs an API key with the scope `webhooks`. */
 import { toQuery } from './http.ts';
 import { Listing } from './listing.ts';
 import type { ApiRequest, RequestOptions, Service } from './service.ts';
@@ -6,19 +6,19 @@ import type { EventType, WebhookDelivery, WebhookEndpoint, WebhookSecret } from 
 
 export interface NewWebhook {
   url: string;
-  /** Empty: all types. */
+  /** Empty for all types. */
   event_types?: readonly EventType[] | undefined;
 }
 
 export interface WebhookChanges extends Partial<NewWebhook> {
-  /** False: nothing is sent from now on. */
+  /** False to stop sending events to the endpoint. */
   enabled?: boolean | undefined;
 }
 
 const LARGEST_PAGE = 100;
 const ROOT = '/v1/webhooks';
 
-/** Changes are not repeated: an endpoint or a message could come twice. */
+/** Changes are not retried, because a retry could add an endpoint or send a message twice. */
 export class Webhooks {
   readonly #service: Service;
   constructor(service: Service) {
@@ -30,7 +30,7 @@ export class Webhooks {
     return (await this.#service.read<Answer>('WebhookEndpoints', { method: 'GET', path: ROOT, signal })).endpoints;
   }
 
-  /** Adds an endpoint. Its secret, for `verifyWebhook`, is in this answer only. */
+  /** Adds an endpoint. Only this answer contains its secret, which `verifyWebhook` needs. */
   create(body: NewWebhook, { signal }: RequestOptions = {}): Promise<WebhookSecret> {
     return this.#service.read('WebhookSecret', { method: 'POST', path: ROOT, body, signal });
   }
@@ -39,27 +39,27 @@ export class Webhooks {
     return this.#of('WebhookEndpoint', endpointId, { method: 'GET', path: '', signal });
   }
 
-  /** Changes what is given. */
+  /** Changes only the given fields. */
   update(endpointId: string, body: WebhookChanges, { signal }: RequestOptions = {}): Promise<WebhookEndpoint> {
     return this.#of('WebhookEndpoint', endpointId, { method: 'PATCH', path: '', body, signal });
   }
 
-  /** Deletes an endpoint with its log. */
+  /** Deletes an endpoint and its delivery log. */
   async delete(endpointId: string, { signal }: RequestOptions = {}): Promise<void> {
     await this.#of('WebhookId', endpointId, { method: 'DELETE', path: '', signal });
   }
 
-  /** Replaces the secret. The old one signs too for 24 hours. */
+  /** Replaces the secret. For 24 hours, messages are also signed with the old one. */
   rotateSecret(endpointId: string, { signal }: RequestOptions = {}): Promise<WebhookSecret> {
     return this.#of('WebhookSecret', endpointId, { method: 'POST', path: '/rotate', signal });
   }
 
-  /** Sends `webhook.test`; its outcome is in the deliveries. */
+  /** Sends `webhook.test`. Read the outcome from the deliveries. */
   async test(endpointId: string, { signal }: RequestOptions = {}): Promise<void> {
     await this.#of('WebhookId', endpointId, { method: 'POST', path: '/test', signal });
   }
 
-  /** What was sent to an endpoint, newest first, in pages of `limit`, with the answers. */
+  /** The messages sent to an endpoint and their answers, newest first, in pages of `limit`. */
   deliveries(
     endpointId: string,
     { limit = LARGEST_PAGE, offset = 0 }: { limit?: number; offset?: number } = {},

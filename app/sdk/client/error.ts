@@ -1,19 +1,19 @@
-/** The errors of every client. Separate from the schemas of answers, so that a page can load those later. */
+/** The errors of every client. Not beside the schemas of answers, so that a page can load the schemas later. */
 import type { ErrorCode, ErrorDetails } from './types.ts';
 
-/** Codes of what is no error answer of the marketplace. */
+/** Codes of errors that are not an error answer of the marketplace. */
 export type ClientCode = 'connection_failed' | 'timeout' | 'wait_timeout' | 'unexpected_answer';
 
 /**
- * The base of all errors. An error never proves that a call was not paid, unless its class says so. Codes and details of
- * a newer marketplace come as they are; `hasCode` narrows both.
+ * Base class of all errors. An error proves that a call was not paid only if its class says so. Codes and details that
+ * this version does not know are passed through. `hasCode` narrows the types of both.
  */
 export class MarketplaceError extends Error {
   override name = 'MarketplaceError';
-  /** The key of a paid call. The same call with this key never pays twice, and gets the first outcome. */
+  /** Idempotency key of the paid call. The same call with this key never pays twice and gets the first outcome. */
   idempotencyKey: string | null = null;
   constructor(
-    /** HTTP status; null without an answer, and if the error is in a stream or in the record of an execution. */
+    /** HTTP status. Null if there was no answer, or if the error came in a stream or in an execution's record. */
     readonly status: number | null,
     readonly code: ErrorCode | ClientCode | (string & {}),
     message: string,
@@ -21,7 +21,7 @@ export class MarketplaceError extends Error {
     public executionId: string | null,
     /** X-Request-Id, to find the request in the logs. */
     readonly requestId: string | null = null,
-    /** What `message` says, for programs; null if there is nothing more. */
+    /** The facts of `message` for programs; null if there are none. */
     readonly details: Record<string, unknown> | null = null,
     /** Seconds after which the service allows a retry. */
     readonly retryAfterSeconds: number | null = null,
@@ -31,27 +31,27 @@ export class MarketplaceError extends Error {
   }
 }
 
-/** No answer came, although the request was repeated. It is unknown if a paid call ran: repeat it with its key. */
+/** No answer came, even after retries. A paid call may have run: retry it with its idempotency key. */
 export class APIConnectionError extends MarketplaceError {
   override name = 'APIConnectionError';
 }
-/** No answer came in time. It is unknown if a paid call ran: repeat it with its key. */
+/** No answer came in time. A paid call may have run: retry it with its idempotency key. */
 export class APITimeoutError extends APIConnectionError {
   override name = 'APITimeoutError';
 }
-/** The `timeout` of `run` or `wait` is over, and the execution goes on. Wait again, or repeat the call with its key. */
+/** The `timeout` of `run` or `wait` passed, and the execution continues. Wait again, or retry the call with its key. */
 export class WaitTimeoutError extends MarketplaceError {
   override name = 'WaitTimeoutError';
 }
-/** Not an answer of a marketplace, but for example a page of a load balancer. The outcome of a call is unknown. */
+/** The answer is not from a marketplace, for example a load balancer's page. The outcome of a call is unknown. */
 export class UnexpectedAnswerError extends MarketplaceError {
   override name = 'UnexpectedAnswerError';
 }
-/** An error answer of the marketplace. Codes that this version does not know are of this class itself. */
+/** An error answer of the marketplace. A code that this version does not know has this class itself. */
 export class APIStatusError extends MarketplaceError {
   override name = 'APIStatusError';
 }
-/** The request is wrong; `details.issues` of `invalid_request` names every fault. Nothing was charged. */
+/** The request is wrong. For `invalid_request`, `details.issues` lists every fault. Nothing was charged. */
 export class InvalidRequestError extends APIStatusError {
   override name = 'InvalidRequestError';
 }
@@ -63,7 +63,7 @@ export class AuthenticationError extends APIStatusError {
 export class PermissionDeniedError extends APIStatusError {
   override name = 'PermissionDeniedError';
 }
-/** The wallet, its key or its gas balance cannot pay: `details.limit` names the limit. Nothing was charged. */
+/** The wallet, its key or its gas balance cannot pay. `details.limit` names the limit. Nothing was charged. */
 export class InsufficientBalanceError extends APIStatusError {
   override name = 'InsufficientBalanceError';
 }
@@ -95,20 +95,20 @@ export class ExecutionFailedError extends APIStatusError {
 export class ExecutionTimeoutError extends APIStatusError {
   override name = 'ExecutionTimeoutError';
 }
-/** Too many requests: retry after `retryAfterSeconds`. Nothing was charged. */
+/** Too many requests. Retry after `retryAfterSeconds`. Nothing was charged. */
 export class RateLimitError extends APIStatusError {
   override name = 'RateLimitError';
 }
-/** The service cannot do it now. Repeat a paid call with its key. */
+/** The service cannot handle the request now. Retry a paid call with its key. */
 export class ServiceUnavailableError extends APIStatusError {
   override name = 'ServiceUnavailableError';
 }
-/** The service has a fault. The outcome is unknown: repeat a paid call with its key. */
+/** The service has an internal error. The outcome is unknown: retry a paid call with its key. */
 export class InternalServerError extends APIStatusError {
   override name = 'InternalServerError';
 }
 
-/** A code without a class does not compile. */
+/** A missing code is a compile error. */
 const CLASSES: Record<ErrorCode, typeof APIStatusError> = {
   invalid_request: InvalidRequestError,
   unauthorized: AuthenticationError,
@@ -145,7 +145,7 @@ const CLASSES: Record<ErrorCode, typeof APIStatusError> = {
   metadata_missing: ServiceUnavailableError,
 };
 
-/** An error of this code, in its class. Takes what MarketplaceError takes. */
+/** An error in the class of its code. Takes the arguments of MarketplaceError. */
 export function statusError(
   ...[status, code, ...rest]: ConstructorParameters<typeof MarketplaceError>
 ): APIStatusError {
@@ -153,7 +153,7 @@ export function statusError(
   return new Class(status, code, ...rest);
 }
 
-/** True for an error of this code, whose `details` then have their type. */
+/** True if the error has this code. Narrows the type of `details`. */
 export function hasCode<Code extends ErrorCode | ClientCode>(
   error: unknown,
   code: Code,

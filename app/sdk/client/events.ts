@@ -1,4 +1,4 @@
-/** Follows the events of a wallet or an execution, over as many connections as it takes. */
+/** Follows the events of a wallet or an execution, and reconnects as often as needed. */
 import { isEnd } from '../wire/choices.ts';
 import { EVENT_STREAM, isEventStream, readEvents } from '../wire/eventStream.ts';
 import { type HttpAnswer, unknownAnswer } from './http.ts';
@@ -15,17 +15,17 @@ export interface StreamOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** How a client asks and reads. */
+/** The client's methods that open and read a stream. */
 interface Source<Event> {
-  /** Opens a stream, and repeats that while it may help. Throws like the client's reads. */
+  /** Opens a stream, with retries while they may help. Throws like the client's reads. */
   open(path: string, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<HttpAnswer>;
-  /** An event from its JSON. */
+  /** Parses an event from its JSON. */
   read(data: string): Event;
-  /** A stream that is silent for longer is opened again, ms. The marketplace sends a sign of life every 15 s. */
+  /** A stream that is silent for longer is opened again, ms. The marketplace sends a heartbeat every 15 s. */
   silenceMs: number;
 }
 
-/** The methods of a client that follow events. They throw like its reads. */
+/** A client's methods that follow events. They throw like its reads. */
 export function createEventStreams<Event extends { type: string }>({ open, read, silenceMs }: Source<Event>) {
   async function* follow(
     path: string,
@@ -49,7 +49,7 @@ export function createEventStreams<Event extends { type: string }>({ open, read,
           if (isLast(event)) return;
         }
       } catch (error) {
-        // A connection that breaks is resumed; whatever else is wrong is the caller's to know.
+        // A broken connection is resumed. Every other error goes to the caller.
         if (signal?.aborted) throw signal.reason;
         if (!(error instanceof TypeError)) throw error;
       }
@@ -58,7 +58,7 @@ export function createEventStreams<Event extends { type: string }>({ open, read,
   }
 
   return {
-    /** The events of one execution from its first on, until it has ended. Lost connections are resumed. */
+    /** The events of one execution, from the first until it has ended. Lost connections are resumed. */
     streamExecutionEvents: (executionId: string, options: StreamOptions = {}) =>
       follow(`/v1/executions/${encodeURIComponent(executionId)}/events`, options, isEnd),
     /** All events of the wallet from now on, until you leave the loop or abort the signal. */

@@ -23,7 +23,7 @@ import type {
 export interface ExecutionFilter {
   status?: ExecutionSummary['status'] | undefined;
   agent_id?: string | undefined;
-  /** Exclusive. Text is ISO 8601 with a zone. */
+  /** Exclusive. Text must be ISO 8601 with a time zone. */
   from?: Date | string | undefined;
   /** Exclusive. */
   to?: Date | string | undefined;
@@ -33,9 +33,9 @@ export interface ExecutionFilter {
   offset?: number | undefined;
 }
 
-/** What was found out about a receipt. */
+/** The outcome of a receipt's checks. */
 export interface Verification {
-  /** True if no check failed, and the chain itself shows that the price was paid out for this result. */
+  /** True if no check failed, and the chain itself shows that the price was paid for this result. */
   ok: boolean;
   /** Every check with the values that it compared. */
   checks: Check[];
@@ -57,14 +57,14 @@ export class Executions {
   }
 
   /**
-   * Pays for one execution and returns as soon as its escrow is funded; `wait` waits for its end. A call that is
-   * repeated with its key after its end returns the result.
+   * Pays for one execution and returns as soon as its escrow is funded. Use `wait` to wait for the end. A retry with
+   * the same idempotency key after the end returns the result.
    */
   create(agentId: string, input: RunInput, options: CallOptions = {}): Promise<CompletedExecution | StartedExecution> {
     return startCall(this.#service, executeRequest(agentId, input, options, true));
   }
 
-  /** Runs an execution whose escrow a wallet opened itself, and returns at once. Its id makes repeats safe. */
+  /** Runs an execution whose escrow a wallet opened itself, and returns at once. Its id makes retries safe. */
   start(
     executionId: string,
     { task, parameters = {} }: RunInput,
@@ -98,14 +98,16 @@ export class Executions {
     }, offset);
   }
 
-  /** The record once the execution has ended: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError. */
+  /**
+   * Waits for the end and returns the record: `completed`, `failed` (refunded) or `disputed`. Throws WaitTimeoutError.
+   */
   wait(executionId: string, options: WaitOptions = {}): Promise<Execution> {
     return waitForEnd(this.#service, executionId, options);
   }
 
   /**
-   * The events of an execution from its first on, until it has ended: iterate over them. Lost connections are resumed.
-   * `after` is the id of the last event that you have.
+   * Iterates over the events of an execution, from the first until it has ended. Lost connections are resumed. `after`
+   * is the id of the last event that you have.
    */
   events(executionId: string, options: StreamOptions = {}): AsyncGenerator<ExecutionEvent, void, undefined> {
     return this.#events.streamExecutionEvents(executionId, options);
@@ -116,7 +118,7 @@ export class Executions {
     return this.#service.read('Receipt', { method: 'GET', path: `${pathOf(executionId)}/receipt`, signal });
   }
 
-  /** Reads the receipt and checks it against a Solana node of your choice; with `rpcUrl: null` only by itself. */
+  /** Reads the receipt and checks it with a Solana node of your choice. `rpcUrl: null` skips the checks with a node. */
   async verify(
     executionId: string,
     { rpcUrl, signal }: RequestOptions & { rpcUrl: string | null },
@@ -135,7 +137,7 @@ export class Executions {
       fetch: endingWith(signal, this.#service.fetch),
       findArchive,
     });
-    // For the checks it is a node that did not answer.
+    // The checks treat an abort like a node that does not answer.
     signal?.throwIfAborted();
     return { ok: isProven(checks), checks, receipt };
   }
@@ -145,13 +147,13 @@ export class Executions {
     return this.#service.read('ExecutionArchive', { method: 'GET', path: `${pathOf(executionId)}/archive`, signal });
   }
 
-  /** Deletes task, parameters and result of an ended execution from the service, for good. */
+  /** Permanently deletes task, parameters and result of an ended execution from the service. */
   deleteContent(executionId: string, { signal }: RequestOptions = {}): Promise<DeletedContent> {
     return this.#service.read('ContentDeleted', { method: 'DELETE', path: `${pathOf(executionId)}/content`, signal });
   }
 }
 
-/** The first and the last UTC day, such as 2026-01-31; 92 days at most. */
+/** The first and last UTC day, such as 2026-01-31. At most 92 days. */
 export interface Days {
   from?: string | undefined;
   to?: string | undefined;
@@ -163,7 +165,7 @@ export class Statements {
     this.#service = service;
   }
 
-  /** What the wallet paid, or earned as a creator, by the UTC day. */
+  /** The amounts that the wallet paid, or earned as a creator, per UTC day. */
   daily(
     filter: Days & { role?: 'caller' | 'creator' | undefined } = {},
     { signal }: RequestOptions = {},
@@ -172,7 +174,7 @@ export class Statements {
     return this.#service.read('DailyStatement', { method: 'GET', path, signal });
   }
 
-  /** What the wallet paid by the UTC day, API key and agent. */
+  /** The amounts that the wallet paid, per UTC day, API key and agent. */
   spend(filter: Days = {}, { signal }: RequestOptions = {}): Promise<SpendStatement> {
     return this.#service.read('SpendStatement', {
       method: 'GET',
@@ -182,7 +184,7 @@ export class Statements {
   }
 }
 
-/** Sends requests that the signal ends too. */
+/** Returns a fetch whose requests `signal` aborts too. */
 function endingWith(signal: AbortSignal | undefined, fetcher: typeof fetch): typeof fetch {
   if (!signal) return fetcher;
   return (input, init) => fetcher(input, { ...init, signal: AbortSignal.any([signal, init?.signal ?? signal]) });

@@ -1,15 +1,15 @@
-/** Lists that are read page by page, as far as they are iterated over. */
+/** Lists that are read page by page, while they are iterated over. */
 
 /** One page of a list. */
 export interface Page<Item> {
   items: Item[];
-  /** Matches on all pages. */
+  /** Number of matches on all pages. */
   total: number;
   limit: number;
   offset: number;
 }
 
-/** Iterate over it for all items, over `pages()` for all pages, or read one `page()`. Each iteration begins anew. */
+/** Iterate over it for all items, over `pages()` for all pages, or read one `page()`. Each iteration starts again. */
 export class Listing<Item> implements AsyncIterable<Item> {
   readonly #read: (offset: number) => Promise<Page<Item>>;
   readonly #offset: number;

@@ -5,8 +5,8 @@ import { Executions, Statements } from './executions.ts';
 import { createService, type Options } from './service.ts';
 
 /**
- * One client serves a whole program. Methods throw MarketplaceError. Reads, and paid calls by their idempotency keys,
- * are repeated after lost connections and temporary errors.
+ * One client serves a whole program. Methods throw MarketplaceError. Reads and paid calls are retried after lost
+ * connections and temporary errors. The idempotency key of a paid call prevents a second payment.
  */
 export class AgentMarketplace {
   readonly baseUrl: string;

@@ -1,4 +1,4 @@
-/** A paid call from its request to its end, whatever way the end comes. */
+/** A paid call from its request to its end. */
 import { parseUsdc } from '../wire/usdc.ts';
 import { MarketplaceError, statusError, WaitTimeoutError } from './error.ts';
 import { type HttpAnswer, jsonOf, retryAfterOf } from './http.ts';
@@ -7,42 +7,42 @@ import { type ApiRequest, type RequestOptions, readAs, type Service } from './se
 import type { OnDelta } from './streamed.ts';
 import type { CompletedExecution, Execution, StartedExecution } from './types.ts';
 
-/** What the agent gets. */
+/** The agent's input. */
 export interface RunInput {
   /** The instruction, free text. */
   task: string;
-  /** Structured input that fits the agent's `input_schema`. Default: none. */
+  /** Structured input that matches the agent's `input_schema`. Default: none. */
   parameters?: Record<string, unknown> | undefined;
 }
 
 export interface CallOptions extends RequestOptions {
   /**
-   * The most that the call may cost, USDC: a number, or text such as `'0.25'`. If the price is higher, the marketplace
-   * answers `price_changed` before it opens an escrow. The chain itself enforces the limits of your API key only.
+   * Maximum cost of the call, USDC: a number, or text such as `'0.25'`. If the price is higher, the marketplace answers
+   * `price_changed` and opens no escrow. The chain itself enforces only the limits of your API key.
    */
   maxCostUsdc?: number | string | undefined;
-  /** How long the agent may take, whole seconds; after it you have your money back. Default: the listing's. */
+  /** How long the agent may take, whole seconds; then the price is refunded. Default: the listing's timeout. */
   timeoutSeconds?: number | undefined;
-  /** 1 to 255 visible ASCII characters. Default: random. With a key of your own you can repeat a call after a crash. */
+  /** 1 to 255 visible ASCII characters. Default: random. Choose the key yourself to retry a call after a crash. */
   idempotencyKey?: string | undefined;
 }
 
 export interface RunOptions extends CallOptions, WaitOptions {
   /**
-   * Receives the output as the agent writes it, if the agent streams. It is not verified and is not the result, which
-   * alone is signed and paid. After a lost connection only the result follows. It must not throw.
+   * Called with the output as the agent writes it, if the agent streams. It must not throw. The output is not verified:
+   * only the result is signed and paid. After a lost connection only the result arrives.
    */
   onDelta?: OnDelta | undefined;
 }
 
 export interface WaitOptions extends RequestOptions {
-  /** How long to wait, ms; Infinity waits until the end. Default: 600,000. */
+  /** How long to wait, ms. `Infinity` waits until the end. Default: 600,000. */
   timeout?: number | undefined;
 }
 
 /** Default of `timeout`. */
 export const WAIT_MS = 600_000;
-/** Pauses between two looks at an execution; each is half as long again as the last one. */
+/** Pauses between two polls of an execution. Each is 1.5 times the last one. */
 const FIRST_LOOK_MS = 250;
 const LONGEST_LOOK_MS = 5_000;
 
@@ -66,12 +66,12 @@ export function executeRequest(
   return { method: 'POST', path, body, idempotencyKey, signal, onDelta };
 }
 
-/** Returns once the execution is on its way; a repeat of a call that has ended returns its result. */
+/** Returns once the execution has started. A repeat of a call that has ended returns its result. */
 export async function startCall(service: Service, request: ApiRequest): Promise<CompletedExecution | StartedExecution> {
   return outcomeOf(await service.ask(request));
 }
 
-/** Returns the result. Throws the error of an execution that failed, and WaitTimeoutError. */
+/** Returns the result. Throws the error of a failed execution, or WaitTimeoutError. */
 export async function runCall(
   service: Service,
   request: ApiRequest,
@@ -98,7 +98,7 @@ export async function runCall(
   }
 }
 
-/** The record of an execution once it has ended, however it ended. Throws WaitTimeoutError. */
+/** The record of an execution once it has ended, also if it failed. Throws WaitTimeoutError. */
 export async function waitForEnd(
   service: Service,
   executionId: string,
@@ -124,10 +124,10 @@ async function untilEnded(service: Service, id: string, signal: AbortSignal, fir
   }
 }
 
-/** Ends by the caller's signal, or after `timeout` ms. */
+/** Aborts with the caller's signal, or after `timeout` ms. */
 export function startDeadline(timeout: number, signal: AbortSignal | undefined) {
   const own = new AbortController();
-  // A longer timer than 2^31 - 1 ms would end at once.
+  // setTimeout fires at once for times over 2^31 - 1 ms.
   const timer = timeout < 2 ** 31 ? setTimeout(() => own.abort(), timeout) : undefined;
   return {
     signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal,
@@ -162,7 +162,7 @@ function outcomeOf(answer: HttpAnswer): CompletedExecution | StartedExecution {
   return readAs(isCompleted ? 'ExecuteCompleted' : 'ExecuteAccepted', answer);
 }
 
-/** The JSON number that reads as exactly this amount. Throws RangeError for anything that is no amount of USDC. */
+/** The amount as a JSON number. Throws RangeError if it is not a USDC amount or has too many digits. */
 function toJsonUsdc(amount: number | string): number {
   const number = Number(amount);
   if (parseUsdc(amount) !== parseUsdc(number)) {

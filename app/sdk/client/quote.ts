@@ -1,6 +1,6 @@
 /**
- * Checks a quote of the x402 door before it is paid. A quote names an address to pay; that address is a deposit of the
- * program only if it follows from everything that is bought. Other clients of x402 pay to whatever address they get.
+ * Checks an x402 quote before it is paid. A quote names an address to pay. The address is a deposit of the program only
+ * if it is derived from all terms of the call. Other x402 clients pay to any address that they get.
  */
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
@@ -15,16 +15,16 @@ import { requestHash } from '../receipt/receipt.ts';
 import { ADDRESS } from '../wire/choices.ts';
 import { parseUsdc } from '../wire/usdc.ts';
 
-/** The call that a quote must be for. */
+/** The call that the quote must match. */
 export interface Purchase {
   agentId: string;
   task: string;
   parameters?: Record<string, unknown> | undefined;
-  /** The wallet that pays, as in `?payer=` of the request; null if the request named none. */
+  /** The paying wallet, as in `?payer=` of the request; null if the request named none. */
   payer: string | null;
-  /** The most that the call may cost, USDC, with the service fee. */
+  /** Maximum cost of the call, USDC, with the service fee. */
   maxCostUsdc: number | string;
-  /** As in the request. Default: any, because the listing's is then used. */
+  /** As in the request. Default: any, because the listing's timeout applies. */
   timeoutSeconds?: number | undefined;
   /** Default: mainnet. A marketplace on a local network calls itself devnet. */
   network?: 'mainnet' | 'devnet' | undefined;
@@ -32,7 +32,7 @@ export interface Purchase {
   asset?: string | undefined;
 }
 
-/** What is paid by a quote that fits. Amounts are base units: a millionth of a USDC. */
+/** The amounts and terms of a checked quote. Amounts are base units: a millionth of a USDC. */
 export interface CheckedQuote {
   /** The deposit, which is `payTo` of the quote. */
   deposit: string;
@@ -43,7 +43,7 @@ export interface CheckedQuote {
   listingVersion: number;
 }
 
-/** The quote is not one of the marketplace for this call. Do not pay it. */
+/** The quote is not the marketplace's for this call. Do not pay it. */
 export class QuoteRefusedError extends Error {
   override name = 'QuoteRefusedError';
   constructor(
@@ -87,7 +87,7 @@ const QuoteShape = v.object({
 });
 type Quote = v.InferOutput<typeof QuoteShape>;
 
-/** Of a CAIP-2 name, from the genesis hash. */
+/** Characters of the genesis hash in a CAIP-2 name. */
 const NETWORK_LENGTH = 32;
 const NETWORKS = {
   mainnet: { genesis: MAINNET_GENESIS, usdc: MAINNET_USDC },
@@ -95,8 +95,8 @@ const NETWORKS = {
 };
 
 /**
- * Checks one of the `accepts` of a 402 against the call that was asked for. Throws QuoteRefusedError: then do not pay. A
- * quote that passes is an address that can only fund this call, or give the money back.
+ * Checks one of the `accepts` of a 402 answer against the requested call. Throws QuoteRefusedError if they differ: then
+ * do not pay. Money paid to the address of a checked quote can only fund this call, or come back.
  */
 export function checkQuote(quote: unknown, purchase: Purchase): CheckedQuote {
   const { success, output, issues } = v.safeParse(QuoteShape, quote);
@@ -116,7 +116,7 @@ export function checkQuote(quote: unknown, purchase: Purchase): CheckedQuote {
   atMost('extra.service_fee', extra.service_fee, constants.maxServiceFee);
   expect('amount', amount, extra.price + extra.service_fee);
   atMost('amount', amount, parseUsdc(purchase.maxCostUsdc));
-  // Whoever pays the network fee signs for the whole transaction, and needs SOL.
+  // The fee payer signs the whole transaction and needs SOL.
   if (extra.feePayer === purchase.payer)
     throw new QuoteRefusedError('extra.feePayer', extra.feePayer, 'another wallet');
   const deposit = depositOf(extra);
@@ -140,7 +140,7 @@ function atMost(field: string, got: bigint, most: bigint): void {
   if (got > most) throw new QuoteRefusedError(field, `${got}`, `at most ${most}`);
 }
 
-/** The address that the program derives from everything that a deposit buys. */
+/** Derives the deposit's address from its terms, as the program does. */
 function depositOf({
   listing,
   listing_version,

@@ -1,4 +1,4 @@
-/** The checks of receipts with plain types, so that a package with them needs no other one. */
+/** Receipt checks with plain types, so that their package needs no other package. */
 import type { Check, CheckName } from '../receipt/checks.ts';
 import * as receipts from '../receipt/verify.ts';
 import type { ExecutionArchive } from './types.ts';
@@ -6,11 +6,11 @@ import type { ExecutionArchive } from './types.ts';
 export interface VerifyOptions {
   /** JSON-RPC URL of a Solana node that you trust more than the sender of the receipt; null for no network. */
   rpcUrl: string | null;
-  /** Default: the platform's own. */
+  /** Default: the platform's `fetch`. */
   fetch?: typeof fetch;
   /** Called with each check as soon as it is made. */
   onCheck?: (check: Check) => void;
-  /** Returns the proof of an archived execution, if the receipt has none or one of an outdated root. */
+  /** Returns the proof of an archived execution. Called if the receipt has no proof, or one of an outdated root. */
   findArchive?: (executionId: string) => Promise<ExecutionArchive | null>;
 }
 
@@ -19,15 +19,15 @@ export function verifyReceipt(receipt: unknown, options: VerifyOptions): Promise
   return receipts.verifyReceipt(receipt, options);
 }
 
-/** Checks an execution by its id alone, also one that was refunded: record, transactions and money. */
+/** Checks the record, transactions and money of an execution by its id alone, also of a refunded one. */
 export function verifyExecution(executionId: string, options: VerifyOptions): Promise<Check[]> {
   return receipts.verifyExecution(executionId, options);
 }
 
-/** Without these nothing is proven. */
+/** The checks that a proof needs. */
 const NEEDED: readonly CheckName[] = ['signature', 'genesis_hash', 'program', 'record', 'settlement'];
 
-/** True if no check of a receipt failed, and the chain itself shows that the price was paid out for this result. */
+/** True if no check of a receipt failed, and the chain itself shows that the price was paid for this result. */
 export function isProven(checks: readonly Check[]): boolean {
   const passed = checks.filter(({ state }) => state === 'passed').map(({ name }) => name);
   return checks.every(({ state }) => state !== 'failed') && NEEDED.every((name) => passed.includes(name));

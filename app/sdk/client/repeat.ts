@@ -55,7 +55,7 @@ export async function repeat<T>(
   }
 }
 
-/** A random part keeps clients from repeating all at once. */
+/** A random part keeps clients from retrying all at once. */
 const backoff = (ms: number): number => Math.min(ms, LAST_PAUSE_MS) * (0.75 + Math.random() / 2);
 
 const TRANSIENT: readonly string[] = ['service_unavailable', 'metadata_missing', 'rate_limited', 'internal_error'];

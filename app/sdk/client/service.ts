@@ -1,4 +1,4 @@
-/** What all methods of AgentMarketplace share: its options, the repeats of a request, and the check of its answer. */
+/** Shared by all methods of AgentMarketplace: its options, the retries of a request, and the check of its answer. */
 import { EVENT_STREAM } from '../wire/eventStream.ts';
 import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
 import { FIELDS } from './generated.ts';
@@ -8,7 +8,7 @@ import type { OnDelta } from './streamed.ts';
 
 export const VERSION = '0.1.0';
 
-/** Takes the lines of the debug log. `console` and the loggers of pino and winston fit. */
+/** Receives the lines of the debug log. `console` and the loggers of pino and winston match. */
 export interface Logger {
   debug(message: string): void;
 }
@@ -19,19 +19,19 @@ export interface Options {
   /** Needed to run agents and to read executions. Default: the environment variable `MARKETPLACE_API_KEY`. */
   apiKey?: string | undefined;
   /**
-   * Longest wait for one answer, or for the next part of a streamed one, ms. Default: 60,000. A call that takes longer is
-   * repeated with its key, and goes on. Events are then followed on a new connection.
+   * Longest wait for one answer, or for the next part of a streamed answer, ms. Default: 60,000. A call that takes
+   * longer is retried with its key and continues. An event stream continues on a new connection.
    */
   timeout?: number | undefined;
-  /** Repeats of a request after lost connections and temporary errors. Default: 2. */
+  /** Maximum retries of a request after lost connections and temporary errors. Default: 2. */
   maxRetries?: number | undefined;
-  /** Pays for each `agents.run` instead of an API key: `payWithX402` of @agent-marketplace/client/x402. */
+  /** Pays for each `agents.run`, in place of an API key: `payWithX402` of @agent-marketplace/client/x402. */
   payment?: Payment | undefined;
-  /** Default: the platform's own. */
+  /** Default: the platform's `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Prints each request, answer and repeat by `console.debug`: without key, body and query. */
+  /** Logs each request, answer and retry with `console.debug`, without key, body and query. */
   debug?: boolean | undefined;
-  /** Gets these lines instead. */
+  /** Receives these lines in place of `console`, also without `debug`. */
   logger?: Logger | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface Options {
 export interface Payment {
   /** The wallet that pays, base58. */
   payer: string;
-  /** The header PAYMENT-SIGNATURE that pays what the header PAYMENT-REQUIRED asks for. Throws if it is not for this call. */
+  /** Returns the header PAYMENT-SIGNATURE for the header PAYMENT-REQUIRED. Throws if the quote is not for this call. */
   pay(required: string, call: PaidCall): Promise<string>;
 }
 
@@ -53,7 +53,7 @@ export interface PaidCall {
 }
 
 export interface RequestOptions {
-  /** Ends the request and its repeats; the method then rejects with the signal's reason. */
+  /** Aborts the request and its retries. The method then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
@@ -63,17 +63,17 @@ export interface ApiRequest extends RequestOptions {
   path: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** Makes a POST safe to repeat. */
+  /** Makes a POST safe to retry. */
   idempotencyKey?: string | undefined;
-  /** For a DELETE, and a POST whose path makes it safe to repeat. */
+  /** For a DELETE, and for a POST whose path makes it safe to retry. */
   isRepeatable?: boolean;
   /** More headers. */
   headers?: Record<string, string> | undefined;
-  /** Statuses that are good answers too. */
+  /** More statuses that are good answers. */
   accepts?: readonly number[] | undefined;
   /** Leaves the body of a good answer unread, and without a time limit. */
   keepsOpen?: boolean | undefined;
-  /** Receives the output of an answer that is streamed. */
+  /** Receives the output of a streamed answer. */
   onDelta?: OnDelta | undefined;
 }
 
@@ -84,7 +84,7 @@ const JSON_TYPE = 'application/json';
 /** If the service asks for a longer pause, the caller gets its error instead. */
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Names the client to the service. In a page the header would need the service's leave, which it does not give. */
+/** Names the client to the service. A page cannot send this header: the service's CORS rules do not allow it. */
 const { navigator } = globalThis as { navigator?: { userAgent?: string } };
 const isPage = navigator?.userAgent?.startsWith('Mozilla/') ?? false;
 const AGENT: Record<string, string> = isPage ? {} : { 'user-agent': `agent-marketplace-typescript/${VERSION}` };
@@ -151,14 +151,14 @@ export function createService(options: Options) {
 
     ask,
 
-    /** The JSON of an answer. Throws UnexpectedAnswerError if it is another one. */
+    /** The JSON of an answer. Throws UnexpectedAnswerError if it does not match the schema. */
     async read<T>(name: keyof typeof FIELDS, request: ApiRequest): Promise<T> {
       return readAs<T>(name, await ask(request));
     },
   };
 }
 
-/** The answer's JSON, if it is of this schema by its first fields. Fields of a newer marketplace are kept. */
+/** The answer's JSON, if it has the schema's first fields. Fields of a newer marketplace are kept. */
 export function readAs<T>(name: keyof typeof FIELDS, answer: HttpAnswer): T {
   const value = jsonOf(answer) as object | null;
   const missing = FIELDS[name].find((field) => typeof value !== 'object' || value === null || !(field in value));
@@ -170,7 +170,7 @@ function describe(error: unknown): string {
   return error instanceof MarketplaceError ? `${error.status} ${error.code}` : String((error as Error | null)?.name);
 }
 
-/** What `fetch` throws, as an error of this client. */
+/** Turns an error of `fetch` into an error of this client. */
 function toKnown(error: unknown, baseUrl: string, timeout: number): unknown {
   const name = (error as Error | null)?.name;
   if (name === 'TimeoutError') {

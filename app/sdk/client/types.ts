@@ -1,4 +1,4 @@
-/** What the API takes and returns, as plain types without a package. generated.ts has them from the OpenAPI document. */
+/** The API's requests and answers as plain types, without a package. generated.ts is made from the OpenAPI document. */
 import type { components } from './generated.ts';
 
 type Schemas = components['schemas'];
@@ -11,16 +11,16 @@ export type AgentStatistics = Schemas['AgentStatistics'];
 export type ExecutionSummary = Schemas['ExecutionSummary'];
 /** The record of an execution in full. */
 export type Execution = Schemas['ExecutionFull'];
-/** What `run` returns: a result that was paid for. */
+/** The return value of `run`: a result that was paid for. */
 export type CompletedExecution = Omit<Schemas['ExecuteCompleted'], 'execution_time_ms' | 'ipfs_url'> & {
-  /** Null if only the chain knows the execution. */
+  /** Null if the execution is known only from the chain. */
   execution_time_ms: number | null;
   /** Null if the service no longer serves it. */
   ipfs_url: string | null;
 };
-/** An execution that is on its way. */
+/** An execution in progress. */
 export type StartedExecution = Schemas['ExecuteAccepted'];
-/** What happened to an execution. */
+/** An event of an execution. */
 export type ExecutionEvent = Omit<Schemas['MarketplaceEvent'], 'data'> & {
   data: Extract<Schemas['MarketplaceEvent']['data'], { error_code: unknown }>;
 };
@@ -37,7 +37,7 @@ export type SpendStatement = Schemas['SpendStatement'];
 /** One fault of a request. */
 export type RequestIssue = Schemas['RequestIssue'];
 
-/** Errors in the document by their codes. */
+/** The document's errors by code. */
 type Errors = { [Name in keyof Schemas as Name extends `error_${infer Code}` ? Code : never]: Schemas[Name] };
 /** Every code of an error answer. */
 export type ErrorCode = keyof Errors | 'not_admin';

@@ -1,36 +1,36 @@
 /**
- * Webhooks by the Standard Webhooks specification: whether one comes from the marketplace, and its event. The
- * specification's own library would bring a second SHA-256 into every bundle; tests compare with it.
+ * Verifies webhooks by the Standard Webhooks specification and returns their events. The specification's own library
+ * would add a second SHA-256 to every bundle. Tests compare the results with it.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** The webhook is not the marketplace's, or too old. Answer 400, and do nothing. */
+/** The webhook is not from the marketplace, or is too old. Answer 400, and do nothing. */
 export class WebhookVerificationError extends Error {
   override name = 'WebhookVerificationError';
 }
 
-/** What a webhook says. `id` is the same whenever it is sent again. */
+/** The content of a webhook. `id` stays the same each time it is sent. */
 export interface WebhookEvent {
   id: string;
-  /** Such as `execution.completed`. A newer marketplace may send types that you do not know: ignore them. */
+  /** Such as `execution.completed`. Ignore types that you do not know: a newer marketplace may send more. */
   type: string;
-  /** When it happened, ISO 8601 in UTC. */
+  /** Time of the event, ISO 8601 in UTC. */
   timestamp: string;
   data: Record<string, unknown>;
 }
 
-/** A request's headers as `fetch`, Node and frameworks have them. */
+/** A request's headers in the forms of `fetch`, Node and frameworks. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
 
-/** By the specification: older or newer ones may be copies of real ones. */
+/** From the specification. A message with an older or newer time may be a replay. */
 const TOLERANCE_SECONDS = 300;
 
 /**
- * The event of a request, if its signature is right and it was sent within the last five minutes. `body` is the body as
- * it came, before JSON is parsed: other spaces are another signature. `secret` is that of the endpoint, `whsec_...`.
- * Throws WebhookVerificationError, or TypeError if the secret is none.
+ * Returns the event of a request, if its signature is valid and it was sent within the last five minutes. `body` is the
+ * raw body, before JSON parsing: any other byte breaks the signature. `secret` is the endpoint's, `whsec_...`. Throws
+ * WebhookVerificationError, or TypeError if the secret is malformed.
  */
 export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders, secret: string): WebhookEvent {
   const key = keyOf(secret);
@@ -45,7 +45,7 @@ export function verifyWebhook(body: string | Uint8Array, headers: WebhookHeaders
   const bytes = typeof body === 'string' ? utf8ToBytes(body) : body;
   const mac = hmac(sha256, key, concatBytes(utf8ToBytes(`${id}.${time}.`), bytes));
   const expected = btoa(String.fromCharCode(...mac));
-  // A secret that was rotated still signs beside the new one.
+  // After a rotation, messages are also signed with the old secret.
   const isRight = signatures.split(' ').some((signature) => {
     const [version, text = ''] = signature.split(',');
     return version === 'v1' && isEqual(utf8ToBytes(text), utf8ToBytes(expected));
@@ -64,7 +64,7 @@ function keyOf(secret: string): Uint8Array {
   throw new TypeError('The secret of a webhook is whsec_ and base64.');
 }
 
-/** Takes the same time wherever they differ. */
+/** Compares in constant time. */
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.reduce((difference, byte, index) => difference | (byte ^ b[index]!), 0) === 0;
 }

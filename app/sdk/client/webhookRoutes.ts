@@ -1,4 +1,4 @@
-/** The methods of the REST client for /v1/webhooks, by a session's token or a key with the scope `webhooks`. */
+/** The REST client's methods for /v1/webhooks. They need a session token or a key with the scope `webhooks`. */
 import type * as z from 'zod';
 import {
   type CreateWebhookInput,
@@ -12,7 +12,7 @@ import {
 } from '../wire/wire.ts';
 import { type ReadOptions, toQuery } from './http.ts';
 
-/** How the client asks. A change is not retried: it could be made twice. */
+/** The client's requests. A change is not retried, because it could be made twice. */
 interface Asking {
   get<T>(schema: z.ZodType<T>, path: string, options?: ReadOptions): Promise<T>;
   change<T>(schema: z.ZodType<T>, method: string, path: string, body?: object): Promise<T>;
@@ -23,19 +23,19 @@ const pathOf = (endpointId: string): string => `/v1/webhooks/${encodeURIComponen
 export function createWebhookMethods({ get, change }: Asking) {
   return {
     listWebhooks: (options?: ReadOptions) => get(WebhookEndpoints, '/v1/webhooks', options),
-    /** The secret is in this answer only. */
+    /** Only this answer contains the secret. */
     createWebhook: (body: CreateWebhookInput) => change(WebhookSecret, 'POST', '/v1/webhooks', body),
     getWebhook: (endpointId: string, options?: ReadOptions) => get(WebhookEndpoint, pathOf(endpointId), options),
-    /** Changes what is given. */
+    /** Changes only the given fields. */
     updateWebhook: (endpointId: string, body: UpdateWebhookInput) =>
       change(WebhookEndpoint, 'PATCH', pathOf(endpointId), body),
-    /** Deletes its log too. */
+    /** Also deletes its delivery log. */
     deleteWebhook: (endpointId: string) => change(WebhookId, 'DELETE', pathOf(endpointId)),
-    /** The old secret signs too for 24 hours. */
+    /** For 24 hours, messages are also signed with the old secret. */
     rotateWebhookSecret: (endpointId: string) => change(WebhookSecret, 'POST', `${pathOf(endpointId)}/rotate`),
     /** Sends `webhook.test`, also while the endpoint is disabled. */
     testWebhook: (endpointId: string) => change(WebhookId, 'POST', `${pathOf(endpointId)}/test`),
-    /** What was sent, newest first, with the answers. */
+    /** The sent messages with their answers, newest first. */
     listWebhookDeliveries: (
       endpointId: string,
       page: { limit?: number; offset?: number } = {},

@@ -16,7 +16,7 @@ interface Entry {
 const ENTRY_BYTES = 512;
 
 export interface Answers {
-  /** The answer for this id, which `run` makes only the first time. Null if the id came with another request before. */
+  /** Returns the answer for this id. Only the first call runs `run`. Null if the id came with another request. */
   once(executionId: string, fingerprint: string, run: () => Promise<Buffer>): Promise<Buffer> | null;
 }
 

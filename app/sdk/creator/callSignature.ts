@@ -119,10 +119,7 @@ export interface ReceivedCall {
   body: Uint8Array;
 }
 
-/**
- * True if a call has a valid signature. `findKey` returns a key by its thumbprint; an error that it throws is thrown
- * on.
- */
+/** True if a call has a valid signature. `findKey` returns a key by its thumbprint; its errors are rethrown. */
 export async function verifyCall(
   call: ReceivedCall,
   findKey: (keyId: string) => Promise<KeyObject | null>,

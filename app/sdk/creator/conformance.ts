@@ -14,17 +14,17 @@ import { type HttpAnswer, type Post, postByFetch, showAnswer, showRequest, type 
 /** The shortest timeout that a caller can ask for, and the wait for requests that need no work. */
 const SHORTEST_SECONDS = 1;
 const REFUSAL_MS = 10_000;
-/** A first answer may be this much slower than a later one. Also the longest work whose repeat is not timed. */
+/** Allowed extra time of the first answer, and the longest work whose repeat is not timed. */
 const SLOW_START_MS = 2_000;
 const TIMED_WORK_MS = 1_000;
-/** How long the first request is retried after 502, 503 or 504, as a paid call is until its deadline. */
+/** How long the first request is retried after 502, 503 or 504. A paid call is retried until its deadline. */
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 250;
 const NOT_NOW = new Set([502, 503, 504]);
 
-/** The server, and the request that it completes. */
+/** The server to test, and a request that it can complete. */
 export interface ConformanceTarget {
-  /** The URL that is posted to. */
+  /** The URL that receives the requests. */
   url: string;
   /** The key that signs its results, base58. */
   signingKey: string;
@@ -34,7 +34,7 @@ export interface ConformanceTarget {
   /** A wallet's address. */
   userPubkey: string;
   timeoutSeconds: number;
-  /** Longest result, by its price. Default: as long as an answer may be. */
+  /** Maximum bytes of a result at the listing's price. Default: the limit of an answer. */
   maxResultBytes?: number;
 }
 
@@ -44,15 +44,15 @@ export interface ConformanceTools {
   /** Default: by fetch. */
   post?: Post;
   judge?(body: readonly Uint8Array[], expected: Expected): Promise<Judgement>;
-  /** The server may still be starting: the first request is retried also while nothing listens. Default false. */
+  /** True if the server may still be starting: the first request is retried while nothing listens. Default: false. */
   isStarting?: boolean;
 }
 
-/** One check: what was sent, what came back and what was expected. */
+/** One check: the request, the answer and the expectation. */
 export interface Finding {
   name: ConformanceCheck;
   ok: boolean;
-  /** False: paid calls do not depend on it. */
+  /** False if paid calls do not depend on it. */
   required: boolean;
   expected: string;
   detail: string;
@@ -62,7 +62,7 @@ export interface Finding {
 }
 
 export interface Conformance {
-  /** All required checks passed: a paid call would have been settled. */
+  /** True if all required checks passed, so a paid call would have been settled. */
   ok: boolean;
   findings: Finding[];
   /** The answer to the first request. */
@@ -71,7 +71,7 @@ export interface Conformance {
   result: VerifiedResult | null;
 }
 
-/** A call key of one's own, for a test without a marketplace. The server trusts `directory`, or its `keys`. */
+/** Creates a call key for a test without a marketplace. The server must trust `directory`, or its `keys`. */
 export function createTestKeys(): { sign: ConformanceTools['sign']; directory: { keys: PublicJwk[] } } {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const jwk = publicKey.export({ format: 'jwk' }) as unknown as PublicJwk;
@@ -79,7 +79,7 @@ export function createTestKeys(): { sign: ConformanceTools['sign']; directory: {
   return { sign: (call) => signCall({ keyId, privateKey }, call), directory: { keys: [{ ...jwk, kid: keyId }] } };
 }
 
-/** A finding with the words of the table. */
+/** A finding with the texts of CONFORMANCE_CHECKS. */
 export function finding(name: ConformanceCheck, found: Pick<Finding, 'ok' | 'detail'> & Partial<Finding>): Finding {
   const { required, expected } = CONFORMANCE_CHECKS.find((check) => check.name === name)!;
   return { name, required, expected, duration_ms: 0, sent: null, received: null, ...found };
@@ -90,9 +90,9 @@ interface Exchange {
   executionId: string;
   timeoutSeconds: number;
   answer: TestAnswer;
-  /** From the request to the answer. */
+  /** Time from the request to the answer. */
   ms: number;
-  /** Requests that were answered; the last one with `answer`. Before a server listens, none is. */
+  /** Number of answered requests, including the one with `answer`. Requests before the server listens do not count. */
   attempts: number;
   sent: string;
   received: string | null;
@@ -101,8 +101,8 @@ interface Exchange {
 type Say = (name: ConformanceCheck, ok: boolean, detail: string) => boolean;
 
 /**
- * Runs the test. The required checks come first and end at the first that fails. With `full` all others follow, each
- * with a request of its own.
+ * Runs the test. The required checks come first and end at the first that fails. With `full` all others follow, most of
+ * them with a new request.
  */
 export async function testCreator(
   tools: ConformanceTools,
@@ -163,7 +163,7 @@ async function checkFirst(
     : 'expected "sha256:" and the lower-case hex SHA-256 of result';
   if (!say('result_hash', found.isHashed, hashed)) return null;
   const signatureRule = `expected "ed25519:" and the base58 signature of ${target.signingKey} over result_hash`;
-  // The verdict is the result of a paid execution, so it decides.
+  // The verdict decides, as it does for a paid execution.
   const judged =
     verdict.kind === 'completed' ? 'is the signature of the signing key over result_hash' : verdict.message;
   say('signature', found.isSigned && verdict.kind === 'completed', found.isSigned ? judged : signatureRule);
@@ -231,7 +231,7 @@ function judgeStart(first: Exchange, laterMs: number | null): Verdict {
   return [first.ms - laterMs <= SLOW_START_MS, `${took}, a later one ${Math.round(laterMs)} ms`];
 }
 
-/** A call that names a key which no server has: its result could never be paid. */
+/** Judges a call that names a key which no server has. Its result could never be paid. */
 async function judgeFailure(tools: ConformanceTools, target: ConformanceTarget, exchange: Exchange): Promise<Verdict> {
   const { answer } = exchange;
   if (answer.kind !== 'answer') return [false, describe(answer)];
@@ -257,7 +257,7 @@ function judgeRefusal(answer: TestAnswer): Verdict {
   return [false, isTaken ? `HTTP ${answer.status}: the server accepted the request` : describe(answer)];
 }
 
-/** The part of an answer that a repeat must have too; null if it is not such an answer. */
+/** The part of an answer that is the same in a repeat; null if the answer has none. */
 function signedPart(answer: TestAnswer): string | null {
   if (answer.kind !== 'answer' || answer.status !== 200 || answer.isTooLong) return null;
   try {
@@ -306,7 +306,7 @@ interface Change {
   isAltered?: boolean;
 }
 
-/** Sends one request, as the marketplace does or with a change. It is retried for `patienceMs` if the server is not ready. */
+/** Sends one request, as the marketplace does or with a change. Retries for `patienceMs` if the server is not ready. */
 async function send(
   tools: ConformanceTools,
   target: ConformanceTarget,

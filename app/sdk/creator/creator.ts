@@ -47,8 +47,8 @@ export interface ExecutionContext {
   /** Aborts shortly before the deadline; a later result is not used. */
   signal: AbortSignal;
   /**
-   * Shows the caller a part of the output while it is made, if the caller asked for that. It is not verified: only the
-   * result is signed and paid. Wait for it if you make output faster than it can be sent.
+   * Sends the caller a part of the output while it is made, if the caller asked for that. It is not verified: only the
+   * result is signed and paid. Await it if you make output faster than it can be sent.
    */
   delta: SendDelta;
 }
@@ -101,7 +101,7 @@ export interface FailedAnswer {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** A server with `POST /execute` and `GET /health`. The caller makes it listen and puts TLS in front of it. */
+/** A server with `POST /execute` and `GET /health`. Call `listen` on it, and put TLS in front of it. */
 export function createCreatorServer(options: CreatorOptions): Server {
   const handleExecution = createExecutionHandler(options);
   const [newest] = signingKeysOf(options.signingKey);
@@ -222,7 +222,7 @@ async function runExecution(options: CreatorOptions, request: ExecutionRequest, 
   }
 }
 
-/** The request hash as hex: the same for the same task and parameters, whatever the timeout. */
+/** The request hash as hex. It depends on task and parameters, not on the timeout. */
 function fingerprintOf(request: ExecutionRequest): string {
   try {
     return Buffer.from(requestHash(request.task, request.parameters)).toString('hex');

@@ -2,15 +2,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EVENT_STREAM, isEventStream, renderEvent } from '../wire/eventStream.ts';
 
-/** The marketplace reads 5 MiB of deltas and answer together; the answer must have room. */
+/** The marketplace reads at most 5 MiB of deltas and answer together. This leaves room for the answer. */
 const MAX_DELTA_BYTES = 1024 * 1024;
 
-/** Sends a part of the output. Resolves when the next one can be sent. Does nothing if nobody takes it. */
+/** Sends a part of the output. Resolves when the next one can be sent. Does nothing if the call accepts no stream. */
 export type SendDelta = (text: string) => Promise<void>;
 
 export interface Deltas {
   send: SendDelta;
-  /** Ends the stream with the answer. False if none began, and the answer must be sent as usual. */
+  /** Ends the stream with the answer. False if no stream began: then send the answer as usual. */
   finish(answer: Buffer): boolean;
 }
 

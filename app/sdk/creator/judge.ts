@@ -45,7 +45,7 @@ export interface Expected {
 /** A judged answer, with the checks that it passes, for authors of a creator's server. */
 export interface Judgement {
   verdict: Verification;
-  /** Why it is not JSON; null if it is. */
+  /** Why the answer is not JSON; null if it is. */
   jsonFault: string | null;
   /** True if it names the execution. */
   isNamed: boolean;

@@ -1,5 +1,5 @@
 /**
- * A creator's signing key on disk. It signs only results, belongs to one listing forever, and is not the creator's
+ * A creator's signing key on disk. It signs only results, belongs to one listing permanently, and is not the creator's
  * wallet. The file has the form of solana-keygen: a JSON array of 64 bytes, seed then public key.
  */
 import { randomUUID } from 'node:crypto';

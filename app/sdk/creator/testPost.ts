@@ -1,4 +1,4 @@
-/** The requests of the conformance test: how they are sent, and how they and their answers are shown. */
+/** Sends the requests of the conformance test, and shows requests and answers as text. */
 
 /** One request. `deadlineMs` is on performance.now()'s clock. */
 export interface TestRequest {

@@ -31,7 +31,7 @@ export type Archive = Accounts['Archive'];
 export type PendingChange = Accounts['PendingChange'];
 
 export type CollateralTier = StructOf<'CollateralTier'>;
-/** All that a proposed change can do; null or empty stays as it is. */
+/** The fields that a proposed change can set. Null and empty fields stay unchanged. */
 export type ConfigChange = StructOf<'ConfigChange'>;
 export type ListingStatus = EnumOf<'ListingStatus'>;
 /** Status of an ExecutionRecord. The `ExecutionStatus` of the REST API differs. */
@@ -43,7 +43,7 @@ export function relayAuthoritiesOf(config: Config): PublicKey[] {
   return config.relayAuthorities.slice(0, config.relayAuthorityCount);
 }
 
-/** An account's fields. Throws RangeError if the data are not of an account of this name. */
+/** Decodes an account's fields. Throws RangeError if the data are not an account of this name. */
 export function decodeAccount<Name extends AccountName>(name: Name, data: Uint8Array): Accounts[Name] {
   return decodeAccountData(name, data) as Accounts[Name];
 }

@@ -86,7 +86,7 @@ export const findGrant = (wallet: PublicKey, keyId: Uint8Array): PublicKey =>
 export const findSpender = (wallet: PublicKey): PublicKey => find(SEEDS.spender, wallet.toBytes());
 export const findExecution = (executionId: Uint8Array): PublicKey => find(SEEDS.execution, executionId);
 export const findEscrow = (record: PublicKey): PublicKey => find(SEEDS.escrow, record.toBytes());
-/** Keeps the right to close an escrow account that was handed over. It names who lent the account's rent. */
+/** The authority that can close an escrow account that was handed over. It names the lender of the account's rent. */
 export const findCloser = (rentSponsor: PublicKey): PublicKey => find(SEEDS.closer, rentSponsor.toBytes());
 /** The bumps of an execution's record and of its escrow. */
 export function findExecutionBumps(executionId: Uint8Array): { bump: number; escrowBump: number } {
@@ -95,13 +95,13 @@ export function findExecutionBumps(executionId: Uint8Array): { bump: number; esc
   return { bump, escrowBump };
 }
 export const findDispute = (record: PublicKey): PublicKey => find(SEEDS.dispute, record.toBytes());
-/** The deposit of this hash; `depositAddress` makes both. */
+/** The deposit of this hash. `depositAddress` makes both. */
 export const findDeposit = (hash: Uint8Array): PublicKey => find(SEEDS.deposit, hash);
 /** The archive with this index, from 0. */
 export const findArchive = (index: number): PublicKey => find(SEEDS.archive, u16.write(index));
 /** The address that signs the program's calls to itself, which carry events. */
 export const findEventAuthority = (): PublicKey => find(SEEDS.eventAuthority);
-/** The associated token account; the wallet may be an address of a program. */
+/** The associated token account of a wallet, or of a program's address. */
 export const findTokenAccount = (wallet: PublicKey, mint: PublicKey): PublicKey =>
   remember(`token:${wallet.toBase58()}:${mint.toBase58()}`, () => {
     const seeds = [wallet.toBytes(), TOKEN_PROGRAM_ID.toBytes(), mint.toBytes()];

@@ -75,7 +75,7 @@ export function makeArchive({ payer, index, lamports, held }: MakeArchiveInput):
 export interface ArchiveExecutionsInput {
   /** The archive's index. */
   index: number;
-  /** As in the archive. */
+  /** As stored in the archive. */
   tree: PublicKey;
   /** At most `constants.maxArchivedRecords`; executions that cannot be archived now are skipped. */
   executions: { record: PublicKey; rentSponsor: PublicKey }[];

@@ -29,7 +29,7 @@ export class ByteReader {
     return this.data.length - this.at;
   }
 
-  /** A copy of the next bytes, so that a small value does not keep the whole in memory. */
+  /** A copy of the next bytes, so that a small value does not keep the whole buffer in memory. */
   take(length: number): Uint8Array<ArrayBuffer> {
     const at = this.pass(length);
     return new Uint8Array(this.data.subarray(at, at + length));

@@ -10,7 +10,7 @@ export interface InitializeConfigInput {
   payer: PublicKey;
   usdcMint: PublicKey;
   admin: PublicKey;
-  /** Pauses opens, removes relay authorities and cancels changes; the default (zero) key for nobody. */
+  /** May pause opens, remove relay authorities and cancel changes. The default (zero) key for nobody. */
   guardian: PublicKey;
   /** 1 to 8 distinct keys. */
   relayAuthorities: PublicKey[];
@@ -21,7 +21,7 @@ export interface InitializeConfigInput {
   refundGraceSeconds: number;
   maxTimeoutSeconds: number;
   exposureMultiple: number;
-  /** How long a change that widens power waits; 0 only for a local network. */
+  /** Delay of a change that widens power, seconds. 0 only for a local network. */
   adminDelaySeconds: number;
   tiers: CollateralTier[];
 }
@@ -32,7 +32,7 @@ export function initializeConfig(input: InitializeConfigInput): TransactionInstr
   return buildInstruction('initialize_config', { authority, payer, usdc_mint: usdcMint }, args);
 }
 
-/** New values of settings; what is absent stays as it is. */
+/** New values of settings. Absent settings stay unchanged. */
 export interface SettingsChange {
   /** Stops every new open; settling and refunding continue. */
   opensPaused?: boolean;
@@ -70,7 +70,7 @@ function settingsArgs(input: SettingsChange) {
 }
 
 /**
- * Changes the given settings at once and keeps the others. Fails with `ChangeMustWait` where the change widens power and
+ * Changes the given settings at once and keeps the others. Fails with `ChangeMustWait` if the change widens power and
  * `Config.adminDelaySeconds` is not 0. Signs: admin.
  */
 export function updateConfig(input: UpdateConfigInput): TransactionInstruction {
@@ -86,7 +86,7 @@ export interface ProposeChangeInput {
   addedRelayAuthorities?: PublicKey[];
   /** The default (zero) key for nobody. */
   guardian?: PublicKey;
-  /** Who may accept to become admin; the default (zero) key for nobody. */
+  /** The key that may accept to become admin. The default (zero) key for nobody. */
   pendingAdmin?: PublicKey;
 }
 
@@ -104,7 +104,7 @@ export function proposeChange(input: ProposeChangeInput): TransactionInstruction
 
 export interface ApplyChangeInput {
   changeId: bigint;
-  /** As the pending change has it. */
+  /** As stored in the pending change. */
   rentSponsor: PublicKey;
 }
 
@@ -142,7 +142,7 @@ export interface ProposeAdminInput {
 }
 
 /**
- * Proposes an admin, who must accept. Where `Config.adminDelaySeconds` is not 0, it can only withdraw a proposal. Signs:
+ * Proposes an admin, who must accept. If `Config.adminDelaySeconds` is not 0, it can only withdraw a proposal. Signs:
  * admin.
  */
 export function proposeAdmin({ admin, pendingAdmin }: ProposeAdminInput): TransactionInstruction {
@@ -161,8 +161,8 @@ export interface SetRelayAuthoritiesInput {
 }
 
 /**
- * Replaces the keys that settle and that open for API keys, also for executions that are open now. Where
- * `Config.adminDelaySeconds` is not 0, none may be new. Signs: admin.
+ * Replaces the keys that settle and that open for API keys, also for open executions. If `Config.adminDelaySeconds` is
+ * not 0, no key may be new. Signs: admin.
  */
 export function setRelayAuthorities({ admin, relayAuthorities }: SetRelayAuthoritiesInput): TransactionInstruction {
   return buildInstruction('set_relay_authorities', { admin }, { relayAuthorities });
@@ -188,7 +188,7 @@ export interface SetCreatorVerifiedInput {
   verified: boolean;
 }
 
-/** Gives or takes a creator's badge. Signs: admin, payer. */
+/** Grants or removes a creator's badge. Signs: admin, payer. */
 export function setCreatorVerified(input: SetCreatorVerifiedInput): TransactionInstruction {
   const { admin, payer, creator, verified } = input;
   return buildInstruction(

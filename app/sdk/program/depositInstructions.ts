@@ -1,5 +1,5 @@
 /**
- * Deposits: a payment by a plain transfer, to an address that commits to what is bought. Terms, addresses and
+ * Deposits: payments by plain transfer to an address that commits to the terms of a call. Terms, addresses and
  * instructions. Part of program.ts.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -16,14 +16,14 @@ const DEPOSIT_DOMAIN = constantBytes('DEPOSIT_DOMAIN');
 const hash32 = bytesOf(32);
 const nonce16 = bytesOf(16);
 
-/** What a deposit buys. */
+/** The terms of the call that a deposit pays. */
 export interface DepositTerms {
   listing: PublicKey;
   listingVersion: number;
   /** 32 bytes. */
   requestHash: Uint8Array;
   timeoutSeconds: number;
-  /** 16 bytes, as of the open. */
+  /** 16 bytes, as for an open. */
   nonce: Uint8Array;
 }
 
@@ -42,7 +42,7 @@ export function depositTermsHash(terms: DepositTerms): Uint8Array {
   );
 }
 
-/** What a deposit's address commits to. */
+/** The values that a deposit's address commits to. */
 export interface DepositQuote {
   /** The terms, or `depositTermsHash` of them. */
   terms: DepositTerms | Uint8Array;
@@ -62,7 +62,7 @@ export interface DepositAddress {
   hash: Uint8Array;
 }
 
-/** Where a quote is paid. */
+/** The address at which a quote is paid. */
 export function depositAddress(quote: DepositQuote): DepositAddress {
   const { terms, payer, price, serviceFee, usdcMint } = quote;
   const hash = sha256(
@@ -85,11 +85,11 @@ export interface PrepareDepositInput extends DepositQuote {
   rentPayer: PublicKey;
   /** Receives the rent back: any account that can receive lamports. */
   rentSponsor: PublicKey;
-  /** Who buys: the quote's payer if it names one. */
+  /** The buyer. Must be the quote's payer if it names one. */
   caller: PublicKey;
 }
 
-/** Makes a deposit and its vault, to be paid within `constants.depositSeconds`. Signs: authority, rent payer. */
+/** Creates a deposit and its vault, to be paid within `constants.depositSeconds`. Signs: authority, rent payer. */
 export function prepareDeposit(input: PrepareDepositInput): TransactionInstruction {
   const { authority, rentPayer, rentSponsor, caller, usdcMint, terms, payer, price, serviceFee } = input;
   const { address, vault } = depositAddress(input);
@@ -107,17 +107,17 @@ export function prepareDeposit(input: PrepareDepositInput): TransactionInstructi
 
 export interface OpenExecutionFromDepositInput extends OpenTerms, OpenPlace {
   relayAuthority: PublicKey;
-  /** As of `depositAddress`. */
+  /** From `depositAddress`. */
   deposit: PublicKey;
   /** The payer that the quote named, or null. */
   quotedPayer: PublicKey | null;
-  /** As in the deposit. */
+  /** As stored in the deposit. */
   depositRentSponsor: PublicKey;
 }
 
 /**
- * Funds an execution from a paid deposit, whose terms the arguments must be. `payer` lends the rent and pays the gas.
- * Signs: relay authority, payer.
+ * Funds an execution from a paid deposit. The arguments must be the deposit's terms. `payer` lends the rent and pays
+ * the gas. Signs: relay authority, payer.
  */
 export function openExecutionFromDeposit(input: OpenExecutionFromDepositInput): TransactionInstruction {
   const { relayAuthority, deposit, depositRentSponsor, usdcMint } = input;
@@ -133,12 +133,12 @@ export function openExecutionFromDeposit(input: OpenExecutionFromDepositInput): 
 }
 
 export interface RefundDepositInput {
-  /** A relay authority; anyone from `expiresAt` on, or a day after `preparedAt` if the deposit is not paid. */
+  /** A relay authority. Anyone from `expiresAt` on, or a day after `preparedAt` if the deposit is not paid. */
   authority: PublicKey;
   deposit: PublicKey;
   /** The caller's associated token account, or any USDC account of a caller who signs. */
   destination: PublicKey;
-  /** As in the deposit. */
+  /** As stored in the deposit. */
   rentSponsor: PublicKey;
   usdcMint: PublicKey;
 }

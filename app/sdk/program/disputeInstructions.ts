@@ -13,7 +13,7 @@ export interface OpenDisputeInput {
   evidenceHash: Uint8Array;
   /** URL of the evidence, at most 200 bytes. */
   evidenceUri: string;
-  /** Most that the caller agrees to pay as bond, lamports. */
+  /** Maximum bond that the caller agrees to pay, lamports. */
   maxBond: bigint;
 }
 
@@ -32,13 +32,13 @@ export interface ResolveDisputeInput {
   caller: PublicKey;
   /** The listing's creator, who gets the bond of a rejected dispute. */
   creator: PublicKey;
-  /** As in the dispute. */
+  /** As stored in the dispute. */
   rentSponsor: PublicKey;
   usdcMint: PublicKey;
   upheld: boolean;
   /**
-   * Base units to slash, at most `constants.slashMultiple` times the price: first to the caller, up to the price, the
-   * rest to the treasury. 0 for a rejection.
+   * Base units to slash, at most `constants.slashMultiple` times the price. The caller receives up to the price, the
+   * treasury the rest. 0 for a rejection.
    */
   amount: bigint;
   /** SHA-256 of the written reason, 32 bytes. */
@@ -70,7 +70,7 @@ export interface ClaimDisputeAwardInput {
   listing: PublicKey;
   /** The caller's associated token account, or any USDC account of a caller who signs. */
   destination: PublicKey;
-  /** As in the collateral account. */
+  /** As stored in the collateral account. */
   rentSponsor: PublicKey;
 }
 
@@ -91,7 +91,7 @@ export function claimDisputeAward(input: ClaimDisputeAwardInput): TransactionIns
 export interface LapseDisputeInput {
   executionId: Uint8Array;
   listing: PublicKey;
-  /** As in the dispute. */
+  /** As stored in the dispute. */
   rentSponsor: PublicKey;
 }
 
@@ -109,7 +109,7 @@ export function lapseDispute({ executionId, listing, rentSponsor }: LapseDispute
 
 export interface CloseDisputeInput {
   executionId: Uint8Array;
-  /** As in the dispute. */
+  /** As stored in the dispute. */
   rentSponsor: PublicKey;
 }
 
@@ -118,7 +118,7 @@ export function closeDispute({ executionId, rentSponsor }: CloseDisputeInput): T
   return closeDisputeOf({ record: findExecution(executionId), rentSponsor });
 }
 
-/** The same by the record's address, the only link to the execution in the dispute's account. */
+/** `closeDispute` by the record's address, the only link to the execution in the dispute's account. */
 export function closeDisputeOf({ record, rentSponsor }: { record: PublicKey; rentSponsor: PublicKey }) {
   return buildInstruction('close_dispute', { dispute: findDispute(record), rent_sponsor: rentSponsor }, {});
 }

@@ -107,8 +107,8 @@ const EVENT_CALL = 'e445a52e51cb9a1d';
 
 /**
  * Decodes the event that the program carries in a call to itself, which is never truncated as logs are. Null if the
- * data are of another instruction. Only the program can make such a call. So if it is an inner instruction of the
- * program in a succeeded transaction, it is true. Throws if the event is unknown or malformed.
+ * data are of another instruction. Only the program can make such a call. So an inner instruction of the program in a
+ * succeeded transaction is genuine. Throws if the event is unknown or malformed.
  */
 export function decodeEventInstruction(data: Uint8Array): MarketplaceEvent | null {
   return isEventInstruction(data) ? decodeEvent(data.subarray(8)) : null;

@@ -23,7 +23,7 @@ export interface OpenTerms {
   requestHash: Uint8Array;
   /** Unix seconds after which the open fails. */
   openBefore: bigint;
-  /** Lamports in the record for the relay authority that ends the execution, at most 100,000. */
+  /** Lamports that the record keeps for the relay authority that ends the execution, at most 100,000. */
   gasLamports: number;
 }
 
@@ -50,8 +50,8 @@ export interface OpenExecutionWithGrantInput extends OpenTerms {
   /** Lends the rent, unless the gas balance does. */
   payer: PublicKey;
   /**
-   * Receives the rent back. `findSpender(wallet)`, the gas balance, then also lends it; or any account that can
-   * receive.
+   * Receives the rent back: any account that can receive lamports. If it is `findSpender(wallet)`, the gas balance, it
+   * also lends the rent.
    */
   rentSponsor: PublicKey;
   listing: PublicKey;
@@ -124,13 +124,13 @@ export const REFUND_REASONS: readonly RefundReason[] = [
 ];
 
 export interface RefundExecutionInput {
-  /** A relay authority, which receives the gas, or anyone from `refund_at` on: then the gas goes back to its giver. */
+  /** A relay authority, which receives the gas. Anyone from `refund_at` on; the gas then returns to its giver. */
   authority: PublicKey;
   executionId: Uint8Array;
-  /** As in the record; its exposure is given back. */
+  /** As stored in the record. The refund reduces its exposure. */
   listing: PublicKey;
   caller: PublicKey;
-  /** As in the record; 16 zero bytes when the wallet opened it itself. */
+  /** As stored in the record; 16 zero bytes if the wallet opened it itself. */
   keyId: Uint8Array;
   /** The caller's associated token account, or any USDC account of a caller who signs. */
   destination: PublicKey;
@@ -150,19 +150,19 @@ export interface HandOverRefundInput extends Omit<RefundExecutionInput, 'reason'
 }
 
 /**
- * Makes the escrow account itself the caller's, from `constants.handOverSeconds` after `refund_at`, if the caller's
- * associated token account cannot receive. Signs: authority, anyone.
+ * Transfers the escrow account itself to the caller, if the caller's associated token account cannot receive. Allowed
+ * from `constants.handOverSeconds` after `refund_at`. Signs: authority, anyone.
  */
 export function handOverRefund(input: HandOverRefundInput): TransactionInstruction {
   return buildInstruction('hand_over_refund', refundAccounts(input), {});
 }
 
-/** Unix seconds from which a refund that cannot arrive can be handed over. */
+/** Unix seconds from which `handOverRefund` is allowed. */
 export const handOverFrom = (refundAt: bigint): bigint => refundAt + BigInt(constants.handOverSeconds);
 
 export interface CloseEscrowInput {
   executionId: Uint8Array;
-  /** As in the record, which may be closed by then. */
+  /** As stored in the record, which may be closed by then. */
   rentSponsor: PublicKey;
 }
 
@@ -190,13 +190,13 @@ function refundAccounts(input: Omit<RefundExecutionInput, 'reason'>): AccountVal
 
 export interface CloseExecutionInput {
   executionId: Uint8Array;
-  /** As in the record. */
+  /** As stored in the record. */
   rentSponsor: PublicKey;
 }
 
 /**
- * Returns the rent of an ended record: after three days if refunded. If paid and not archived, a year after its dispute
- * window. Nobody signs.
+ * Returns the rent of an ended record. Allowed three days after a refund. Allowed a year after the dispute window if
+ * paid and not archived. Nobody signs.
  */
 export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput): TransactionInstruction {
   return buildInstruction('close_execution', { record: findExecution(executionId), rent_sponsor: rentSponsor }, {});
@@ -204,7 +204,7 @@ export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput
 
 export type OpenPlace = { payer: PublicKey; rentSponsor: PublicKey; listing: PublicKey; usdcMint: PublicKey };
 
-/** The accounts that every open has. */
+/** The accounts that all opens share. */
 export function openAccounts(input: OpenTerms & OpenPlace): AccountValues {
   const record = findExecution(input.executionId);
   return {
@@ -218,7 +218,7 @@ export function openAccounts(input: OpenTerms & OpenPlace): AccountValues {
   };
 }
 
-/** The arguments that every open has. */
+/** The arguments that all opens share. */
 export function openArgs(input: OpenTerms): OpenTerms {
   const { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports } = input;
   return { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports };

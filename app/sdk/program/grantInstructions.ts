@@ -12,13 +12,12 @@ export interface GrantLimits {
   /** Unix seconds. */
   expiresAt: bigint;
   /**
-   * Most gas that one execution may take from the wallet's gas balance, lamports. `constants.defaultMaxGasLamports` is
-   * usual.
+   * Maximum gas of one execution from the wallet's gas balance, lamports. `constants.defaultMaxGasLamports` is usual.
    */
   maxGasLamports: number;
   /**
-   * Most gas and rent that may be taken from the wallet's gas balance in one period, lamports; what returns later still
-   * counts. Absent or 0: no cap.
+   * Maximum gas and rent per period from the wallet's gas balance, lamports. Lamports that return later still count.
+   * Absent or 0: no cap.
    */
   maxLamports?: bigint;
 }
@@ -49,7 +48,7 @@ export interface RevokeGrantInput {
   keyId: Uint8Array;
 }
 
-/** Ends a key's right forever. Signs: authority. */
+/** Permanently ends a key's right to spend. Signs: authority. */
 export function revokeGrant(input: RevokeGrantInput): TransactionInstruction {
   const { authority, wallet, keyId } = input;
   return buildInstruction('revoke_grant', { authority, grant: findGrant(wallet, keyId) }, {});
@@ -58,7 +57,7 @@ export function revokeGrant(input: RevokeGrantInput): TransactionInstruction {
 export interface UpdateGrantInput {
   wallet: PublicKey;
   keyId: Uint8Array;
-  /** Replace all limits; the spent amount stays and counts against them. */
+  /** Replaces all limits. The spent amount stays and counts against them. */
   limits: GrantLimits;
 }
 
@@ -70,11 +69,11 @@ export function updateGrant({ wallet, keyId, limits }: UpdateGrantInput): Transa
 export interface CloseGrantInput {
   wallet: PublicKey;
   keyId: Uint8Array;
-  /** As in the grant. */
+  /** As stored in the grant. */
   rentSponsor: PublicKey;
 }
 
-/** Ends a key's right and returns the account's rent. Signs: wallet. */
+/** Ends a key's right to spend and returns the account's rent. Signs: wallet. */
 export function closeGrant({ wallet, keyId, rentSponsor }: CloseGrantInput): TransactionInstruction {
   return buildInstruction('close_grant', { wallet, grant: findGrant(wallet, keyId), rent_sponsor: rentSponsor }, {});
 }
@@ -95,7 +94,7 @@ export function depositGas(input: { from: PublicKey; wallet: PublicKey; lamports
   return SystemProgram.transfer({ fromPubkey: from, toPubkey: findSpender(wallet), lamports });
 }
 
-/** The amount by which `withdrawGas` takes everything, also what arrives before it lands. */
+/** The amount with which `withdrawGas` takes everything, also lamports that arrive before it lands. */
 export const ALL_GAS = 2n ** 64n - 1n;
 
 /**

@@ -60,7 +60,7 @@ export function createIdlCodecs(pubkey: Codec<unknown>) {
     codecOf,
     codecOfType,
 
-    /** An account's fields. Throws RangeError if the data are not of an account of this name. */
+    /** Decodes an account's fields. Throws RangeError if the data are not an account of this name. */
     decodeAccountData(name: string, data: Uint8Array): unknown {
       const isOfName = startsWith(data, discriminatorOf(name));
       if (!isOfName) throw new RangeError(`not a ${name} account: discriminator mismatch`);
@@ -79,7 +79,7 @@ export function createIdlCodecs(pubkey: Codec<unknown>) {
     },
 
     /**
-     * Decodes an instruction of the program; null if the data are of no known one. Throws RangeError if they are cut
+     * Decodes an instruction of the program. Null if the instruction is unknown. Throws RangeError if the data are cut
      * short.
      */
     decodeInstruction(data: Uint8Array): { name: string; args: Record<string, unknown> } | null {

@@ -28,7 +28,7 @@ export interface IdlAccount {
   readonly name: string;
   readonly signer?: boolean;
   readonly writable?: boolean;
-  /** If omitted, the program's own address stands for it. */
+  /** If omitted, the program's own address is passed. */
   readonly optional?: boolean;
   /** Set if it is the same in every call. */
   readonly address?: string;

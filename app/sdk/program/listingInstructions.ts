@@ -38,7 +38,7 @@ export interface ListAgentInput {
   source: PublicKey;
   payout: PublicKey;
   usdcMint: PublicKey;
-  /** Most that the creator agrees to deposit, base units. */
+  /** Maximum deposit that the creator agrees to, base units. */
   maxDeposit: bigint;
   terms: ListingTerms;
 }
@@ -65,7 +65,7 @@ export interface UpdateListingInput {
   creator: PublicKey;
   listing: PublicKey;
   payout: PublicKey;
-  /** Most collateral that the creator agrees to keep for a higher price, base units. */
+  /** Maximum collateral that the creator agrees to keep for a higher price, base units. */
   maxDeposit: bigint;
   terms: ListingTerms;
 }
@@ -97,7 +97,7 @@ export interface RotateSigningKeyInput {
   creator: PublicKey;
   payer: PublicKey;
   listing: PublicKey;
-  /** The new key; a key that this listing used before may return. */
+  /** The new key. Earlier keys of this listing are allowed. */
   signingKey: PublicKey;
   /** As in `listAgent`, signed by the new key. */
   possession: Uint8Array;
@@ -115,7 +115,7 @@ export interface DelistAgentInput {
   listing: PublicKey;
 }
 
-/** Ends a listing forever. Its collateral can be returned once nothing can be disputed any more. Signs: creator. */
+/** Permanently ends a listing. Its collateral can be returned once nothing can be disputed any more. Signs: creator. */
 export function delistAgent({ creator, listing }: DelistAgentInput): TransactionInstruction {
   return buildInstruction('delist_agent', { creator, listing, collateral: findCollateral(listing) }, {});
 }
@@ -146,7 +146,7 @@ export interface ReturnCollateralInput {
   creator: PublicKey;
   listing: PublicKey;
   usdcMint: PublicKey;
-  /** As in the collateral account. */
+  /** As stored in the collateral account. */
   rentSponsor: PublicKey;
 }
 

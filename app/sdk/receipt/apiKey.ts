@@ -19,7 +19,7 @@ export function keyPrefix(environment: Environment): string {
   return `crtx_${environment}_`;
 }
 
-/** A new random key of this environment. Whoever holds it can spend within its grant. */
+/** A new random key of this environment. Anyone who has it can spend within its grant. */
 export function createApiKey(environment: Environment): string {
   // Uses more bits than eight characters hold, so that all characters are equally likely.
   const id = toBase62(randomNumber(SECRET_BYTES) % 62n ** 8n, 8);

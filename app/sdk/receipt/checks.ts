@@ -26,14 +26,12 @@ export interface Comparison {
 
 export interface Check {
   name: CheckName;
-  /**
-   * `not_checked` says nothing about the receipt: something that the check needs was missing, and `reason` says what.
-   */
+  /** `not_checked` says nothing about the receipt: data for the check was missing. `reason` names the data. */
   state: 'passed' | 'failed' | 'not_checked';
   compared: Comparison[];
   /** `receipt`, or the URL of the node asked. */
   source: string;
-  /** Why it was not checked, or what it does not prove; else null. */
+  /** Why the check was not made, or what it does not prove; else null. */
   reason: string | null;
 }
 
@@ -43,7 +41,7 @@ export function startCheck(name: CheckName, source: string) {
   const reasons: string[] = [];
   let isOpen = false;
   return {
-    /** Compares nothing if nothing is expected. */
+    /** Adds no comparison if `expected` is undefined. */
     equal(what: string, got: string, expected: string | undefined): void {
       if (expected !== undefined) compared.push({ what, got, expected });
     },

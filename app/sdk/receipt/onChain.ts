@@ -24,7 +24,7 @@ export { decodeInstruction };
 type InText<Name extends AccountName> = StructOf<Name, string>;
 export type RecordFields = InText<'ExecutionRecord'>;
 
-/** An account's fields. Throws RangeError if the data are not of an account of this name. */
+/** Decodes an account's fields. Throws RangeError if the data are not an account of this name. */
 export function decodeInText<Name extends AccountName>(name: Name, data: Uint8Array): InText<Name> {
   return decodeAccountData(name, data) as InText<Name>;
 }

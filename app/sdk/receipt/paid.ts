@@ -43,14 +43,14 @@ export interface Refund {
   at: number | null;
 }
 
-/** `caller` is the wallet that paid, by this transaction; `transaction` its signature. */
+/** Checks the open. `caller` is the wallet that paid, from this transaction; `transaction` is its signature. */
 export async function checkOpening(node: SolanaNode, claim: Claim) {
   const check = startCheck('opening', node.rpcUrl);
   const landed = await readLanded(check, node, { claim, names: OPENS, signature: claim.transactions?.open });
   if (!landed) return { check: check.end(), caller: null, transaction: null };
   const { args, accounts } = landed.call;
   check.equal('agent_id', accounts.listing ?? '', claim.agent_id);
-  // That of a deposit has the arguments of every open in `open`.
+  // An open from a deposit has the common arguments in `open`.
   const { requestHash } = (args.open ?? args) as Record<string, unknown>;
   check.equal('request_hash', hexOf(requestHash), claim.request_hash);
   return { check: check.end(), caller: accounts.caller ?? null, transaction: landed.transaction.signature };
@@ -94,8 +94,8 @@ export async function checkSettlement(node: SolanaNode, claim: Claim, known: Kno
 }
 
 /**
- * Compares what the escrow held with what the caller's account received; in a refund that was handed over, that account
- * is the escrow itself. Returns it; null if the node has no balances.
+ * Compares the escrow's balance with the amount that the caller's account received. In a refund that was handed over,
+ * that account is the escrow itself. Returns the amount; null if the node has no balances.
  */
 function compareRefund(
   check: OpenCheck,

@@ -115,7 +115,7 @@ export function signResult(secretKey: Uint8Array, resultHash: string): string {
 
 /**
  * True if `signature` is the creator's over `resultHash`, by the rules of the chain: S below the group order, canonical
- * encodings, neither the key nor R of small order. Never throws, whatever a creator sends.
+ * encodings, neither the key nor R of small order. Never throws, even for malformed input.
  */
 export function verifyResultSignature(publicKey: Uint8Array, resultHash: string, signature: string): boolean {
   return isResultHash(resultHash) && verifyMessage(publicKey, resultHash, signature);
@@ -159,8 +159,8 @@ export function parseSignature(signature: string): Uint8Array | null {
 }
 
 /**
- * True if the program admits `publicKey` as a signing key: 32 bytes, y below the field's prime, and not one of the
- * eight points of small order, whose signatures fit almost any message. An encoding that is not a point passes here,
+ * True if the program admits `publicKey` as a signing key: 32 bytes, y below the field's prime, and not of small order.
+ * Signatures of the eight points of small order fit almost any message. An encoding that is not a point passes here,
  * and then verifies nothing.
  */
 export function isAdmissibleKey(publicKey: Uint8Array): boolean {

@@ -1,6 +1,6 @@
 /**
- * The shape of a receipt for whoever only checks receipts, such as a page: by valibot, which takes a third of the bytes
- * of zod. `wire/receipt.ts` has the same shape as the schema that the service writes receipts with.
+ * The shape of a receipt for code that only checks receipts, such as a page. It uses valibot, which takes a third of
+ * zod's bytes. `wire/receipt.ts` has the same shape as the schema with which the service writes receipts.
  */
 import * as v from 'valibot';
 import { ADDRESS } from '../wire/choices.ts';
@@ -55,7 +55,7 @@ export const ReceiptShape: v.GenericSchema<unknown, Receipt> = v.strictObject({
   archive: v.nullable(ArchiveShape),
 });
 
-/** ISO 8601 in UTC, of a day that exists: another one is read as a day of the next month. */
+/** True for ISO 8601 in UTC, of a day that exists. Date reads 02-30 as a day of the next month. */
 function isTime(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text)) return false;
   const time = new Date(text);

@@ -18,7 +18,7 @@ export type { Check, CheckName, Comparison } from './checks.ts';
 export { CHECKS } from './checks.ts';
 export type { Refund } from './paid.ts';
 
-/** What the node shows of the execution. A field is null if the node does not show it. */
+/** The node's facts about the execution. A field is null if the node does not show it. */
 export interface ExecutionFacts {
   status: RecordFields['status'] | null;
   agentId: string | null;
@@ -30,7 +30,7 @@ export interface ExecutionFacts {
   price: bigint | null;
   /** Unix seconds at which it was opened. */
   openedAt: bigint | null;
-  /** Of the task and its parameters, hex. */
+  /** Hash of the task and its parameters, hex. */
   requestHash: string | null;
   /** Signatures of the transactions that opened it, and that paid it out or refunded it. */
   transactions: { open: string | null; end: string | null };
@@ -41,13 +41,13 @@ export interface ExecutionFacts {
 export interface VerifyOptions {
   /** JSON-RPC URL of a Solana node that you trust more than the sender of the receipt; null for no network. */
   rpcUrl: string | null;
-  /** Default: the platform's own. */
+  /** Default: the platform's `fetch`. */
   fetch?: typeof fetch;
   /** Called with each check as soon as it is made. */
   onCheck?: (check: Check) => void;
-  /** Called once, before the promise resolves, with what the node shows of the execution; never without a node. */
+  /** Called once, before the promise resolves, with the node's facts about the execution. Not called without a node. */
   onFacts?: (facts: ExecutionFacts) => void;
-  /** Returns the proof of an archived execution, if the receipt has none or one of an outdated root. */
+  /** Returns the proof of an archived execution. Called if the receipt has no proof, or one of an outdated root. */
   findArchive?: FindArchive;
 }
 
@@ -86,7 +86,7 @@ export async function verifyExecution(executionId: string, options: VerifyOption
   return checks;
 }
 
-/** What a malformed field must be. */
+/** The expected form of a malformed field. */
 const explain = (issue: v.BaseIssue<unknown>): string => {
   if (isSurplus(issue)) return 'no other fields';
   const { input, kind, type, expected } = issue;
@@ -96,7 +96,7 @@ const explain = (issue: v.BaseIssue<unknown>): string => {
 
 const isSurplus = ({ expected }: v.BaseIssue<unknown>): boolean => expected === 'never';
 
-/** The malformed field, or the object with a field too many. */
+/** The path of the malformed field, or of the object with an extra field. */
 function placeOf(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => key) ?? [];
   return (isSurplus(issue) ? keys.slice(0, -1) : keys).join('.') || 'receipt';
@@ -178,7 +178,7 @@ function checkProgram(claim: Claim, source: string, found: Found): Check {
 }
 
 interface Listing {
-  /** Null if the node has none, or does not answer. */
+  /** Null if the node has no listing or does not answer. */
   found: { signingKey: string; creator: string } | null;
   reason: string;
 }

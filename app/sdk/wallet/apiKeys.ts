@@ -21,7 +21,7 @@ import type { Signer } from './signer.ts';
 export interface CreateKeyOptions extends AllowanceOptions {
   /** Free text that helps the owner recognise the key. */
   name: string;
-  /** An existing key, for a chain that does not know it yet. */
+  /** An existing key that has no grant on this chain yet. */
   apiKey?: string;
   /** Lamports that the same transaction adds to the wallet's gas balance. */
   gas?: bigint;
@@ -42,14 +42,14 @@ export interface KeyResult {
   allowance_usdc: string;
   /** The wallet's gas balance afterwards; it pays the network fees of all its keys. */
   gas_sol: string;
-  /** The most that the key may take from it in one period, fees and deposits; 0: no cap. */
+  /** Maximum fees and deposits that the key may take from it per period, lamports; 0 for no cap. */
   max_lamports: string;
   expires_at: string | null;
   /** Signature of the transaction. */
   signature: string;
 }
 
-/** Creates a key. `onGranted` is called as soon as the key can or might spend, before anything else can fail. */
+/** Creates a key. Calls `onGranted` as soon as the key can or might spend, before a later step can fail. */
 export async function createKey(
   marketplace: Marketplace,
   options: CreateKeyOptions,
@@ -119,7 +119,7 @@ async function registerRestricted(
   await ask(marketplace, () => session.call('keys.register', input));
 }
 
-/** Changes what the marketplace allows a key; its on-chain limits stay. */
+/** Changes a key's restrictions at the marketplace. Its on-chain limits stay. */
 export async function restrictKey(
   marketplace: Marketplace,
   { wallet, keyId, restrictions }: OwnKey & { restrictions: KeyRestrictions },
@@ -155,15 +155,15 @@ export async function rotateKey(
   return { ...made, replaces: keyId, replaced_until: end.toISOString() };
 }
 
-/** The wallet's keys with their use, as the marketplace knows them. */
+/** The wallet's keys with their usage, from the marketplace. */
 export async function listKeys(marketplace: Marketplace, wallet: Signer) {
   const session = await openSession(marketplace, wallet);
   return (await ask(marketplace, () => session.call('keys.list'))).keys;
 }
 
 /**
- * Ends a key: at the marketplace from the next request on, and on-chain forever. The wallet signs the on-chain part if
- * the marketplace could not revoke. Returns the transaction's signature; null if the grant was already revoked.
+ * Revokes a key: at the marketplace from the next request on, and permanently on-chain. The wallet signs the on-chain
+ * part if the marketplace could not revoke. Returns the transaction's signature; null if the grant was already revoked.
  */
 export async function revokeKey(
   marketplace: Marketplace,

@@ -27,7 +27,7 @@ import type { MarketplaceChain } from './marketplace.ts';
 import { Refusal } from './refusal.ts';
 import { ask, restClient, type Service } from './service.ts';
 
-/** Parallel requests for transactions, which a public node still answers. */
+/** Parallel requests for transactions. A public node still answers this many. */
 const AT_ONCE = 8;
 const SIGNATURES_AT_ONCE = 1_000;
 
@@ -51,9 +51,9 @@ export async function readArchive(connection: Connection, index: number): Promis
 }
 
 /**
- * Proves an execution against the chain. Its proof comes from the service or from `given`, and need not be trusted: the
- * fields give the leaf, leaf and proof give the root, and the root is read from the tree's own account. Throws Refusal
- * if any step fails.
+ * Proves an execution against the chain. Its proof comes from the service or from `given`, and need not be trusted. The
+ * fields give the leaf, leaf and proof give the root, and the tree's own account must have that root. Throws Refusal if
+ * any step fails.
  */
 export async function verifyArchived(
   { connection }: Pick<MarketplaceChain, 'connection'>,
@@ -94,7 +94,7 @@ export async function verifyArchived(
     leaf_index: index,
     leaf: bytesToHex(archiveLeaf(record, execution)),
     root,
-    /** An earlier root is as good: later leaves were only added after it. */
+    /** An earlier root is equally valid, because leaves are only added. */
     root_is: root === roots[0] ? 'the present root' : 'an earlier root of the same tree',
     fields_and_proof_from: given ? 'what was given' : service.baseUrl,
     root_from: connection.rpcEndpoint,
@@ -123,7 +123,7 @@ export async function* publishedLeaves(service: Service, index: number): AsyncGe
 export function createArchiveRoot() {
   /** By level, the complete subtree that waits for its right neighbour; null if none waits. */
   const waiting: (Uint8Array | null)[] = Array(constants.archiveDepth).fill(null);
-  /** Root of a full tree, in which nothing waits any more. */
+  /** Root of the tree once it is full. */
   let full: Uint8Array | null = null;
   let count = 0;
   return {

@@ -24,9 +24,9 @@ import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 
-/** Closings per transaction: with a sponsor each, one takes about 80 of its 1,232 bytes. */
+/** Closings per transaction: each takes about 80 of the 1,232 bytes, if it has its own sponsor. */
 const CLOSED_AT_ONCE = 12;
-/** Limit of accounts per request of a node. */
+/** A node's limit of accounts per request. */
 const READ_AT_ONCE = 100;
 
 /** An account that can be archived or closed, and its instruction. */
@@ -39,7 +39,7 @@ interface Goer {
 export interface RunArchiveOptions {
   /** Pays the fees, and a tree if one is needed. Any wallet. */
   wallet: Signer;
-  /** If true, it may pay for a tree: a third of a SOL, which is not returned. */
+  /** True to allow paying for a tree: a third of a SOL, which is not returned. */
   makesTree: boolean;
   onProgress?: Progress;
 }
@@ -72,7 +72,7 @@ export async function runArchive({ connection }: Pick<MarketplaceChain, 'connect
   const goers = [...(await findRefunded(connection, now)), ...(await findDisputes(connection, now))];
   onProgress?.(`${goers.length} refunded records and ended disputes can be closed.`);
   for (const batch of inBatches(goers, CLOSED_AT_ONCE)) {
-    // If somebody else has closed one meanwhile, the whole batch fails.
+    // If somebody else closed one of them, the whole batch fails.
     const together = await attempt(connection, wallet, batch.map(instructionOf), undefined);
     const alone = together ? [] : inBatches(batch, 1);
     const sent = [together];

@@ -1,4 +1,4 @@
-/** Changes of the settings that wait: what the admin announces, what anyone reads and applies, what the guardian stops. */
+/** Pending settings changes: the admin announces them, anyone reads and applies them, the guardian cancels them. */
 import type { PublicKey } from '@solana/web3.js';
 import {
   applyChange,
@@ -21,15 +21,15 @@ import { sendTransaction } from './send.ts';
 import { sendAsAdmin } from './settings.ts';
 import type { Signer } from './signer.ts';
 
-/** The guardian, the delay, and all changes that wait, the first applicable one first. */
+/** The guardian, the delay, and all pending changes, the first applicable one first. */
 export async function listChanges({ connection, config }: MarketplaceChain): Promise<PendingChanges> {
   const found = await findAccounts(connection, 'PendingChange');
   return describeChanges(config, found, await readClock(connection));
 }
 
 /**
- * True if these settings must be announced and wait: they lower what callers and creators are protected by, or change what
- * they pay or deposit. The program decides by the same rule (`Config::is_widened_by`).
+ * True if these settings must be announced first: they reduce the protection of callers or creators, or change their
+ * payments or deposits. The program has the same rule (`Config::is_widened_by`).
  */
 export function mustWait({ config }: Pick<MarketplaceChain, 'config'>, after: SettingsChange): boolean {
   const limit = (multiple: number) => (multiple === 0 ? Number.POSITIVE_INFINITY : multiple);
@@ -50,7 +50,7 @@ const areEqual = (one: readonly CollateralTier[], other: readonly CollateralTier
   one.length === other.length &&
   one.every(({ maxPrice, deposit }, at) => other[at]?.maxPrice === maxPrice && other[at].deposit === deposit);
 
-/** What may change; at least one. */
+/** The fields to change; at least one. */
 export type Proposal = Omit<ProposeChangeInput, 'admin' | 'payer' | 'changeId'>;
 
 /** Announces a change. Signs: the admin, who lends the rent until the change is applied or cancelled. */
@@ -64,7 +64,7 @@ export async function announceChange(chain: MarketplaceChain, admin: Signer, pro
   return { change_id: changeId.toString(), change, applicable_in_seconds: delay, signature };
 }
 
-/** Applies a change that is due. Any wallet may. */
+/** Applies a change that is due. Any wallet can do it. */
 export async function applyPending(chain: MarketplaceChain, wallet: Signer, changeId: bigint): Promise<string> {
   const { rentSponsor, dueAt } = await readChange(chain, changeId);
   return sendTransaction(chain.connection, [applyChange({ changeId, rentSponsor })], wallet, {
@@ -85,7 +85,7 @@ export function stopOpens(chain: MarketplaceChain, authority: Signer): Promise<s
   return sendTransaction(chain.connection, [instruction], authority, notBoth(chain, authority));
 }
 
-/** Takes a relay's rights from one key at once. Signs: the admin or the guardian. */
+/** Removes one relay authority at once. Signs: the admin or the guardian. */
 export function dropRelayAuthority(
   chain: MarketplaceChain,
   authority: Signer,

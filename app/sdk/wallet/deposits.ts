@@ -1,4 +1,4 @@
-/** Deposits without the service: anyone reads one, and refunds it once it has expired. */
+/** Deposits without the service: anyone can read one, and refund it once it has expired. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
@@ -37,7 +37,7 @@ const hex = (bytes: number) =>
     .regex(new RegExp(`^[0-9a-f]{${2 * bytes}}$`), `must be ${2 * bytes} lower-case hex digits`)
     .transform(hexToBytes);
 
-/** What a deposit's address commits to, by the names in `extra` of an x402 quote; its other fields are ignored. */
+/** The values that a deposit's address commits to, named as in `extra` of an x402 quote. Other fields are ignored. */
 const QuoteTerms = z.object({
   listing: Address,
   listing_version: U32,
@@ -67,7 +67,7 @@ export function depositOfQuote({ config }: MarketplaceChain, extra: object): Pub
   return depositAddress({ terms, payer, price, serviceFee: service_fee, usdcMint: config.usdcMint }).address;
 }
 
-/** A deposit, and what its vault holds. */
+/** A deposit and the balance of its vault. */
 export async function showDeposit(chain: MarketplaceChain, address: PublicKey) {
   const { deposit, vault, held } = await readDeposit(chain, address);
   return {
@@ -78,9 +78,9 @@ export async function showDeposit(chain: MarketplaceChain, address: PublicKey) {
     service_fee_usdc: formatUsdc(deposit.serviceFee),
     held_usdc: formatUsdc(held),
     prepared_at: formatTime(deposit.preparedAt),
-    /** Until then it can become an execution. */
+    /** Until this time it can become an execution. */
     expires_at: formatTime(deposit.expiresAt),
-    /** From then on anyone can refund it. */
+    /** Time from which anyone can refund it. */
     refundable_at: formatTime(refundableAt(deposit, held)),
     rent_sponsor: deposit.rentSponsor.toBase58(),
   };
@@ -90,11 +90,11 @@ export interface RefundDepositOptions {
   /** Any wallet, once the deposit has expired. */
   wallet: Signer;
   deposit: PublicKey;
-  /** Default: the caller's associated token account; another only if the caller signs. */
+  /** Default: the caller's associated token account. Another account needs the caller's signature. */
   destination?: PublicKey;
 }
 
-/** Returns a deposit to its caller. Only if a relay authority signs does the service fee of a paid one stay. */
+/** Returns a deposit to its caller. The service fee of a paid deposit is kept only if a relay authority signs. */
 export async function refundDepositToCaller(chain: MarketplaceChain, options: RefundDepositOptions) {
   const { connection, config } = chain;
   const { wallet } = options;
@@ -113,7 +113,7 @@ export async function refundDepositToCaller(chain: MarketplaceChain, options: Re
   return { deposit: address.toBase58(), destination: destination.toBase58(), held_usdc: formatUsdc(held), signature };
 }
 
-/** Throws Refusal if there is none. */
+/** Throws Refusal if the deposit does not exist. */
 async function readDeposit({ connection, config }: MarketplaceChain, address: PublicKey) {
   const missing = `No deposit ${address} exists on this chain: it was never prepared, or it has become an execution or was refunded.`;
   const deposit = await readAccount(connection, 'Deposit', address, missing);
@@ -121,7 +121,7 @@ async function readDeposit({ connection, config }: MarketplaceChain, address: Pu
   return { deposit, vault, held: (await readTokens(connection, vault)) ?? 0n };
 }
 
-/** Unix seconds from which anyone can refund it: when it expires, or if it is not paid, a day after it was prepared. */
+/** Unix seconds from which anyone can refund it: its expiry, or a day after it was prepared if it is not paid. */
 function refundableAt({ price, serviceFee, preparedAt, expiresAt }: Deposit, held: bigint): bigint {
   return held >= price + serviceFee ? expiresAt : preparedAt + BigInt(constants.unfundedDepositSeconds);
 }

@@ -1,6 +1,5 @@
 /**
- * Disputes: a caller claims that a settled result is not what was paid for, the admin decides, the creator's collateral
- * pays. One per execution, ever.
+ * Disputes: a caller disputes a settled result, the admin decides, the creator's collateral pays. One per execution.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
@@ -26,7 +25,7 @@ import { sendTransaction } from './send.ts';
 import type { Signer } from './signer.ts';
 import { readCollateral, readListing } from './upkeep.ts';
 
-/** The marketplace's promise; nothing happens automatically when it passes. */
+/** The marketplace promises an answer within 72 hours. Nothing happens automatically when they pass. */
 const ANSWER_SECONDS = 259_200n;
 
 interface ByWallet {
@@ -40,7 +39,7 @@ export async function disputeExecution(
   options: ByWallet & {
     evidenceHash: Uint8Array;
     evidenceUri: string;
-    /** The highest bond that the caller has agreed to, lamports. Default: that of `config`. */
+    /** Maximum bond that the caller has agreed to, lamports. Default: the bond in `config`. */
     maxBond?: bigint;
   },
 ) {
@@ -104,8 +103,8 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
 export type Verdict = { upheld: false } | { upheld: true; amount: bigint };
 
 /**
- * Resolves a dispute, as the admin. `amount` is base units of collateral to take, at most 20 times the price; the caller
- * gets at most the price.
+ * Resolves a dispute, as the admin. `amount` is the collateral to slash, base units, at most 20 times the price. The
+ * caller gets at most the price.
  */
 export async function answerDispute(
   { connection, config }: MarketplaceChain,
@@ -185,7 +184,7 @@ export async function endUnansweredDispute({ connection }: MarketplaceChain, { w
 }
 
 /**
- * Removes an ended dispute, whose record can have no other. Its rent goes to the wallet that paid it. Anyone can do it.
+ * Removes an ended dispute. Its record can have no other. Its rent goes to the wallet that paid it. Anyone can do it.
  */
 export async function removeDispute({ connection }: MarketplaceChain, { wallet, executionId }: ByWallet) {
   const found = await readDispute(connection, executionId);

@@ -29,7 +29,7 @@ import { askOnce, restClient } from './service.ts';
 import type { Signer } from './signer.ts';
 import { readListing } from './upkeep.ts';
 
-/** After this time an open fails, so that it cannot surprise anyone later. Longer than any blockhash is valid. */
+/** An open fails after this time, so that it cannot land unexpectedly later. Longer than a blockhash is valid. */
 const OPEN_WITHIN_SECONDS = 120n;
 /** Fees of two signatures: one for the service's settle, and as much again for priority. */
 const GAS_LAMPORTS = 10_000;
@@ -41,7 +41,7 @@ export interface OpenByWalletOptions {
   requestHash: Uint8Array;
   /** Base units; default: the agent's present price. */
   maxPrice?: bigint;
-  /** Default: the agent's own. */
+  /** Default: the agent's timeout. */
   timeoutSeconds?: number;
   /** 12 bytes that this wallet has not used on the same day; random by default. */
   nonceTail?: Uint8Array;
@@ -139,11 +139,11 @@ export async function showExecution({ connection }: MarketplaceChain, executionI
     agent_id: record.listing.toBase58(),
     caller: record.caller.toBase58(),
     signing_key: record.signingKey.toBase58(),
-    /** Null: the wallet opened it itself. */
+    /** Null if the wallet opened it itself. */
     key_id: formatBytes(record.keyId),
     rent_sponsor: record.rentSponsor.toBase58(),
     price_usdc: formatUsdc(record.price),
-    /** Null if closed: its money is paid out. */
+    /** Null if closed, after its money was paid out. */
     escrow_usdc: escrow === null ? null : formatUsdc(escrow),
     fee_bps: record.feeBps,
     listing_version: record.listingVersion,
@@ -164,7 +164,7 @@ export interface RefundOptions {
   /** Any wallet, once the execution has expired. */
   wallet: Signer;
   executionId: Uint8Array;
-  /** Default: the caller's associated token account; another only if the caller signs. */
+  /** Default: the caller's associated token account. Another account needs the caller's signature. */
   destination?: PublicKey;
 }
 
@@ -194,7 +194,7 @@ export async function refund({ connection, config }: MarketplaceChain, options: 
 }
 
 /**
- * Makes the escrow account itself the caller's, a week after `refund_at`, if the caller's associated token account
+ * Transfers the escrow account itself to the caller, a week after `refund_at`, if the caller's associated token account
  * cannot receive the refund. Any wallet can do this.
  */
 export async function handOver(
@@ -215,7 +215,7 @@ export async function handOver(
   });
   return {
     execution_id: formatUuid(executionId),
-    /** The token account that is the caller's now. */
+    /** The token account that now belongs to the caller. */
     account: escrow.toBase58(),
     owner: caller.toBase58(),
     amount_usdc: formatUsdc(amount ?? 0n),
@@ -229,7 +229,7 @@ export async function closeHandedOver(
   options: {
     wallet: Signer;
     executionId: Uint8Array;
-    /** Default: as in the record, which may be closed. */
+    /** Default: the record's. Required if the record is closed. */
     rentSponsor?: PublicKey;
   },
 ) {
@@ -261,7 +261,7 @@ export function readRecord(connection: Connection, executionId: Uint8Array): Pro
   return readAccount(connection, 'ExecutionRecord', findExecution(executionId), missing);
 }
 
-/** Unix seconds from which an ended execution's record can be closed without a leaf. */
+/** Unix seconds from which an ended execution's record can be closed without being archived. */
 function closableFrom({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint {
   const unarchived = disputeWindowSeconds + constants.unarchivedRecordSeconds;
   return settledAt + BigInt(status === 'refunded' ? constants.endedRecordSeconds : unarchived);

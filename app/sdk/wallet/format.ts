@@ -27,5 +27,5 @@ export function formatTiers(tiers: readonly CollateralTier[]) {
   }));
 }
 
-/** Receives a line about the present step, for a waiting person. */
+/** Receives progress messages for the user, one line each. */
 export type Progress = (line: string) => void;

@@ -1,6 +1,6 @@
 /**
- * The on-chain half of API keys: each key's limits, and the allowance that all keys of a wallet share. A wallet does
- * all of it alone, with or without the service.
+ * The on-chain half of API keys: each key's limits, and the allowance that all keys of a wallet share. A wallet changes
+ * both alone, with or without the service.
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { TransactionInstruction } from '@solana/web3.js';
@@ -65,7 +65,7 @@ export async function updateKey(
     total_usdc: formatUsdc(limits.totalMax),
     total_spent_usdc: formatUsdc(present.totalSpent),
     max_gas_lamports: limits.maxGasLamports,
-    /** 0: no cap. */
+    /** 0 for no cap. */
     max_lamports: String(limits.maxLamports),
     expires_at: formatTime(limits.expiresAt),
     signature,
@@ -89,7 +89,7 @@ export interface AllowanceOptions {
    * key's total limit if that is more.
    */
   allowance?: bigint;
-  /** Replace another delegate of the wallet's USDC account, which then loses its allowance. */
+  /** True to replace another delegate of the wallet's USDC account, which then loses its allowance. */
   replaceDelegate?: boolean;
 }
 

@@ -35,11 +35,11 @@ const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
   /** A second URL of the document, besides the marketplace's; at most 200 bytes. */
   metadata_uri: z.string().default(''),
   /**
-   * Keypair file of the key that signs results. Only a reader with access to files can use it; here it is passed on
-   * unchanged.
+   * Keypair file of the key that signs results. It is passed on unchanged, because only code with access to files can
+   * use it.
    */
   signing_key: z.string().optional(),
-  /** A request that the agent completes, for the test before listing. `publish` shows it with its result to everybody. */
+  /** A request that the agent can complete, for the test before listing. `publish` shows it and its result publicly. */
   test: z
     .strictObject({
       task: z.string().min(1),
@@ -49,7 +49,7 @@ const ListingDraftSchema = AgentMetadata.omit({ custom_tags: true }).extend({
     .optional(),
 });
 
-/** The description as written. */
+/** The description before parsing. */
 export type ListingDraftInput = z.input<typeof ListingDraftSchema>;
 
 /** The description, parsed. */
@@ -89,7 +89,7 @@ export function parseListingDraft(content: unknown, what: string): ListingDraft 
 }
 
 /**
- * The chain's deposit for this price, from the config's tiers. Throws Refusal if the chain accepts no listing at this
+ * The collateral that the config's tiers require for this price. Throws Refusal if the chain accepts no listing at this
  * price.
  */
 export function depositFor(

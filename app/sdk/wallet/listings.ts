@@ -21,23 +21,21 @@ import { proveSigningKey, readOwnListing, type SigningKey } from './upkeep.ts';
 /** How long the service may take to show a confirmed listing, and how often it is asked. */
 const SHOWN_WITHIN_MS = 10_000;
 const POLL_MS = 100;
-/** Sent if the description has no test of its own. */
+/** Sent if the description has no test. */
 const NO_TEST = { task: 'test', parameters: {} };
 const RAISED = { DepositAboveMax: 'The collateral has just been raised. Read it again before you sign.' };
 
 export interface CreateListingOptions {
   /** The creator's wallet; pays the deposit, rent and fee. */
   wallet: Signer;
-  /**
-   * The key that will sign this agent's results, and no other's. Without its secret half, `listingId` must be given.
-   */
+  /** The key that signs the results of this agent only. Without its secret half, `listingId` must be given. */
   signingKey: SigningKey;
   draft: ListingDraft;
   /** USDC account that receives settlements; default: the wallet's associated token account. */
   payout?: PublicKey;
   /** 16 bytes; random by default. The same wallet and id always give the same agent_id. */
   listingId?: Uint8Array;
-  /** The most collateral that the creator has agreed to, base units. Default: what `marketplace.config` asks for. */
+  /** Maximum collateral that the creator agreed to, base units. Default: the requirement of `marketplace.config`. */
   maxDeposit?: bigint;
   onProgress?: Progress;
 }
@@ -107,7 +105,7 @@ export async function untilShown(marketplace: Marketplace, agentId: string): Pro
   const end = performance.now() + SHOWN_WITHIN_MS;
   while (performance.now() < end) {
     const agent = restClient(marketplace).getAgent(agentId);
-    // The listing exists, whatever fails here.
+    // A failed read does not matter here, because the listing exists.
     if (await agent.then(Boolean, () => false)) return true;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
@@ -119,7 +117,7 @@ export interface UpdateListingOptions {
   agentId: PublicKey;
   draft: ListingDraft;
   payout?: PublicKey;
-  /** As in `createListing`; counts for a higher price. */
+  /** As in `createListing`. Matters only for a higher price. */
   maxDeposit?: bigint;
   onProgress?: Progress;
 }
@@ -150,7 +148,7 @@ export interface TestEndpointOptions {
   /** The key that signs the results. */
   signingKey: PublicKey;
   draft: ListingDraft;
-  /** Also makes the checks that paid calls do not depend on. */
+  /** True to also make the checks that paid calls do not depend on. */
   full?: boolean;
   onProgress?: Progress;
 }

@@ -13,7 +13,7 @@ import { decodeTokenAccount, type TokenAccount } from './tokenAccount.ts';
 /** The chain alone, which everybody can use with or without a service. */
 export interface MarketplaceChain {
   connection: Connection;
-  /** As it is on-chain. */
+  /** As stored on-chain. */
   config: Config;
 }
 
@@ -23,7 +23,7 @@ export interface Marketplace extends MarketplaceChain, Service {
 }
 
 export interface MarketplaceOptions extends Service {
-  /** JSON-RPC URL of a Solana node; null or nothing: the one that the service names. */
+  /** JSON-RPC URL of a Solana node. Default: the node that the service names. */
   rpcUrl?: string | null;
 }
 

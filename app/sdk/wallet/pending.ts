@@ -1,4 +1,4 @@
-/** What waiting changes of the settings would do: each value before and after, with its unit. Part of changes.ts. */
+/** Describes pending changes of the settings: each value before and after, with its unit. Part of changes.ts. */
 import type { PublicKey } from '@solana/web3.js';
 import { type Config, type ConfigChange, type PendingChange, relayAuthoritiesOf } from '../program/program.ts';
 import type { ChangedSetting, PendingChanges } from '../wire/operationProcedures.ts';
@@ -6,13 +6,13 @@ import { toTime } from '../wire/time.ts';
 import { formatUsdc, toUsdc } from '../wire/usdc.ts';
 import { formatKey } from './format.ts';
 
-/** A waiting change's account. */
+/** A pending change's account. */
 export interface FoundChange {
   address: PublicKey;
   fields: PendingChange;
 }
 
-/** All changes that wait, the first applicable one first. `now` is the chain's clock, unix seconds. */
+/** All pending changes, the first applicable one first. `now` is the chain's clock, unix seconds. */
 export function describeChanges(config: Config, found: readonly FoundChange[], now: bigint): PendingChanges {
   const changes = [...found].sort((one, other) => Number(one.fields.dueAt - other.fields.dueAt));
   return {
@@ -32,7 +32,7 @@ export function describeChanges(config: Config, found: readonly FoundChange[], n
 type Value = ChangedSetting['before'];
 type Row = [setting: ChangedSetting['setting'], unit: ChangedSetting['unit'], before: Value, after: Value | null];
 
-/** The changed settings. A change may name a value that is in force already. */
+/** The changed settings. A change may set a value that is already in force. */
 function settingsOf(config: Config, change: ConfigChange): ChangedSetting[] {
   const { settings } = change;
   const relays = relayAuthoritiesOf(config).map(String);
@@ -58,7 +58,7 @@ function settingsOf(config: Config, change: ConfigChange): ChangedSetting[] {
   return [
     ...rows.flatMap(([setting, unit, before, after]) => (after === null ? [] : [{ setting, unit, before, after }])),
     ...keys.flatMap(([setting, before, after]) =>
-      // Null here is a value: nobody.
+      // Here null is a value and means nobody.
       after ? [{ setting, unit: 'address' as const, before: formatKey(before), after: formatKey(after) }] : [],
     ),
   ];

@@ -1,4 +1,4 @@
-/** Receipts: the caller gets one from the service, and any holder checks it without trusting anyone. Their content. */
+/** Receipts: a caller gets one from the service, and any holder can check it. Also deletes an execution's content. */
 import { createClient } from '../client/client.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from '../receipt/verify.ts';
@@ -30,7 +30,7 @@ export async function deleteContent(
 export interface ProveOptions {
   /** A receipt from any source, or the id of an execution. */
   subject: { receipt: unknown } | { executionId: Uint8Array };
-  /** Null: the node that the service names, or none if the service does not answer. */
+  /** If null, uses the node that the service names, or none if the service does not answer. */
   rpcUrl: string | null;
   onCheck?: (check: Check) => void;
   onFacts?: (facts: ExecutionFacts) => void;

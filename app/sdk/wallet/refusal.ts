@@ -1,4 +1,4 @@
-/** The caller's mistake, or another obstacle, in words that say what to do about it. */
+/** Errors for the caller's mistakes and other obstacles, with messages that say what to do. */
 
 /**
  * The code tells a program why an action was refused, so that it can add advice or react. A refusal by the on-chain
@@ -27,7 +27,7 @@ export interface RefusalOptions extends ErrorOptions {
   rpcUrl?: string;
 }
 
-/** An error whose message explains it to a person. Any other error is a fault of this library or of its caller. */
+/** An error whose message explains the problem to a person. Other errors are faults of this library or its caller. */
 export class Refusal extends Error {
   override name = 'Refusal';
   /** Null if the message is sufficient. */

@@ -1,6 +1,6 @@
 /**
- * Sends what a wallet signs. The blockhash is fresh, and the node simulates the transaction before sending. A refusal
- * by the program has the program's own message.
+ * Sends transactions that a wallet signs. The blockhash is fresh, and the node simulates the transaction before
+ * sending. A refusal by the program has the program's own message.
  */
 import {
   type Connection,

@@ -16,11 +16,11 @@ import type { Signer } from './signer.ts';
 export interface Service {
   /** Such as `http://127.0.0.1:8787`, with or without a trailing slash. */
   baseUrl: string;
-  /** Default: the platform's own. */
+  /** Default: the platform's `fetch`. */
   fetch?: typeof fetch;
-  /** Called when a busy service is asked again. */
+  /** Called before a busy service is asked again. */
   onProgress?: Progress;
-  /** Base58: the wallet that a cookie, which `fetch` sends along, has already signed in. It need not sign in again. */
+  /** The wallet, base58, whose session cookie `fetch` already sends. It need not sign in again. */
   signedInAs?: string;
 }
 
@@ -47,11 +47,11 @@ function patienceOf({ onProgress = () => {} }: Service): Partial<Patience> {
 export function restClient(service: Service, session?: string) {
   const { baseUrl, fetch } = service;
   const own = { ...(fetch && { fetch }), ...(session && { apiKey: session }) };
-  // `ask` repeats reads.
+  // `ask` retries reads.
   return createClient({ baseUrl, patience: patienceOf(service), repeatReads: false, ...own });
 }
 
-/** The procedures of /trpc; those of a wallet need its session's token. */
+/** The procedures of /trpc. Procedures of a wallet need its session's token. */
 export function managementClient({ baseUrl, fetch }: Service, session?: string) {
   return createManagementClient({ baseUrl, ...(fetch && { fetch }), ...(session && { session }) });
 }
@@ -69,7 +69,7 @@ export async function openSession(service: Service, wallet: Signer) {
   });
 }
 
-/** The REST API for a wallet, by a session. */
+/** The REST API with a session of the wallet. */
 export async function openRestClient(service: Service, wallet: Signer): Promise<MarketplaceClient> {
   const { token } = await openSession(service, wallet);
   return restClient(service, token);
@@ -92,7 +92,7 @@ export function ask<T>(service: Service, call: () => Promise<T>): Promise<T> {
   );
 }
 
-/** The same for a call that must not be retried, or that retries itself. */
+/** `ask` without retries, for a call that must not be retried or that retries itself. */
 export async function askOnce<T>(service: Service, call: () => Promise<T>): Promise<T> {
   try {
     return await call();

@@ -1,4 +1,4 @@
-/** The marketplace's settings and authorities: what the admin signs, and what the pending admin signs. */
+/** The marketplace's settings and authorities, as the admin and the pending admin change them. */
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import {
   acceptAdmin,
@@ -21,7 +21,7 @@ import { type Facts, sendTransaction } from './send.ts';
 import { ask, openSession, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
-/** Given settings change; the others stay. */
+/** The given settings change; the others stay. */
 export type SettingsChange = Omit<UpdateConfigInput, 'admin'>;
 
 /** Every setting, every authority and the treasury's balance. */
@@ -70,7 +70,7 @@ export function becomeAdmin({ connection, config }: MarketplaceChain, wallet: Si
   });
 }
 
-/** Gives the relay's rights to these 1 to 8 keys; all other keys lose theirs at once. */
+/** Makes these 1 to 8 keys the relay authorities. All other keys lose their rights at once. */
 export function changeRelayAuthorities(
   chain: MarketplaceChain,
   admin: Signer,
@@ -94,7 +94,7 @@ export async function withdrawFees(
   return { destination: destination.toBase58(), amount_usdc: formatUsdc(amount), signature };
 }
 
-/** Gives or takes a creator's badge. */
+/** Grants or removes a creator's badge. */
 export function verifyCreator(
   chain: MarketplaceChain,
   admin: Signer,
@@ -104,12 +104,12 @@ export function verifyCreator(
   return sendAsAdmin(chain, admin, setCreatorVerified({ admin: publicKey, payer: publicKey, creator, verified }));
 }
 
-/** What the admin's sessions did through this service, newest first. Only for the admin. */
+/** Actions of the admin's sessions at this service, newest first. Only for the admin. */
 export function listAdminActions(service: Service, admin: Signer, page: Page) {
   return ask(service, async () => (await openSession(service, admin)).call('operation.actions', page));
 }
 
-/** The admin's and the guardian's transactions, by the service's index, newest first. Only for the admin. */
+/** The transactions of the admin and the guardian, from the service's index, newest first. Only for the admin. */
 export function listAdminEvents(service: Service, admin: Signer, page: Page) {
   return ask(service, async () => (await openSession(service, admin)).call('operation.events', page));
 }
@@ -120,7 +120,7 @@ interface Page {
   offset: number;
 }
 
-/** Sends what only the admin may. */
+/** Sends an instruction that only the admin may sign. */
 export function sendAsAdmin(
   { connection, config }: MarketplaceChain,
   admin: Signer,

@@ -73,7 +73,7 @@ export async function topUp(chain: MarketplaceChain, { wallet, agentId, amount }
   return { agent_id: agentId.toBase58(), amount_usdc: formatUsdc(amount), signature };
 }
 
-/** Removes an agent from the marketplace forever, and sets its collateral's `returnableAt`. */
+/** Permanently removes an agent from the marketplace, and sets its collateral's `returnableAt`. */
 export async function delist(chain: MarketplaceChain, { wallet, agentId }: UpkeepOptions) {
   const listing = await readOwnListing(chain, agentId, wallet);
   const instruction = delistAgent({ creator: wallet.publicKey, listing: agentId });
@@ -175,7 +175,7 @@ export function proveSigningKey(listing: PublicKey, key: SigningKey): { publicKe
   throw new Refusal(`The proof is not a signature of the key ${publicKey} for the listing ${listing}.`);
 }
 
-/** Proves to the chain that the creator holds the signing key, so that nobody can list another's: 64 bytes. */
+/** Proves that the creator holds the signing key, so that nobody can list another creator's key: 64 bytes. */
 export function provePossession(listing: PublicKey, signingKey: Uint8Array): Uint8Array {
   return nacl.sign.detached(registerMessage(listing), signingKey);
 }

@@ -3,7 +3,7 @@ import type { MarketplaceClient } from '../client/client.ts';
 import { ask, askOnce, openRestClient, type Service } from './service.ts';
 import type { Signer } from './signer.ts';
 
-/** Reads by a method of the client, such as `listWebhooks`. */
+/** Reads with a method of the client, such as `listWebhooks`. */
 export async function readWebhooks<T>(
   service: Service,
   wallet: Signer,
@@ -13,7 +13,7 @@ export async function readWebhooks<T>(
   return ask(service, () => read(client));
 }
 
-/** Changes by a method of the client, such as `createWebhook`. It is not repeated if its answer is lost. */
+/** Changes with a method of the client, such as `createWebhook`. It is not retried if its answer is lost. */
 export async function changeWebhooks<T>(
   service: Service,
   wallet: Signer,

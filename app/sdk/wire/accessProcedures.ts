@@ -16,8 +16,8 @@ const KeyScopes = z
 const IpBlock = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], { error: IP_RULE });
 
 /**
- * Restrictions that the service enforces on top of the grant, which the chain enforces. Null removes a restriction. An
- * absent field stays as it is; a new key has both scopes and no restriction.
+ * Restrictions that the service enforces, in addition to the on-chain limits of the grant. Null removes a restriction.
+ * An absent field stays unchanged; a new key has DEFAULT_SCOPES and no restriction.
  */
 const restrictions = {
   scopes: KeyScopes.optional(),
@@ -34,18 +34,18 @@ export const KeySummary = z.strictObject({
   name: z.string(),
   created_at: Time,
   last_used_at: Time.nullable(),
-  /** When the service stops accepting it: the earlier of the grant's end and the key's own. */
+  /** When the service stops accepting the key: the earlier of the grant's end and the key's own end. */
   expires_at: Time.nullable(),
   scopes: z.array(z.enum(KEY_SCOPES)),
-  /** Null: from any address. */
+  /** Null if any address is allowed. */
   allowed_ips: z.array(z.string()).nullable(),
-  /** Null: any agent. */
+  /** Null if any agent is allowed. */
   allowed_agents: z.array(z.string()).nullable(),
   execution_count: Count,
   total_spent_usdc: Usdc,
-  /** Most gas and deposits that the key may take from the gas balance in one period; 0: no cap. */
+  /** Maximum gas and deposits that the key may take from the gas balance per period; 0 for no cap. */
   max_lamports: Count,
-  /** Taken in the present period; what came back since still counts. */
+  /** Lamports taken in the present period. Lamports that came back since still count. */
   period_lamports: Count,
   revoked: z.boolean(),
 });
@@ -72,7 +72,7 @@ export type SignInInput = z.infer<typeof SignInInput>;
 const SignedChallenge = z.strictObject({ wallet: Address, message: z.string().max(1000), signature: Signature });
 
 export const accessProcedures = {
-  /** The message that a wallet signs to prove itself, as fields and as text. It names this deployment, and expires. */
+  /** The message that a wallet signs to authenticate, as fields and as text. It names this deployment, and expires. */
   'auth.challenge': {
     kind: 'mutation',
     access: 'public',
@@ -109,7 +109,7 @@ export const accessProcedures = {
       usdc_account: z.string().nullable(),
     }),
   },
-  /** Ends the session of the token in `Authorization`, else the cookie's. Without one it changes nothing. */
+  /** Ends the session of the token in `Authorization`, else the cookie's. Without a session it changes nothing. */
   'auth.signOut': {
     kind: 'mutation',
     access: 'public',

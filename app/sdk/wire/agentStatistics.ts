@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 const Count = z.int().min(0);
 
-/** Ended executions of a day or of several. */
+/** Ended executions of one or more days. */
 const figures = {
   completed: Count,
   failed: Count,

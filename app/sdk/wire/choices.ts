@@ -1,9 +1,9 @@
 /**
- * The values of enumerated fields and filters, and the form of an address. Separate from the schemas, so that the web page can read its URL before
- * it has loaded them.
+ * The values of enumerated fields and filters, and the form of an address. Separate from the schemas, so that the web
+ * page can parse its URL before it loads them.
  */
 
-/** The text of an address. Some text of this form has another number of bytes than 32. */
+/** The text form of an address. A text of this form may still encode more or fewer than 32 bytes. */
 export const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /** The standard taxonomy, in the order of the bits of a listing's tag_mask. */
@@ -36,11 +36,11 @@ export const AGENT_SORTS = [
 export const DISPUTE_OUTCOMES = ['open', 'rejected', 'upheld', 'lapsed'] as const;
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 
-/** As whom a wallet reads its statement. */
+/** The roles in which a wallet can read its statement. */
 export const STATEMENT_ROLES = ['caller', 'creator'] as const;
 export type StatementRole = (typeof STATEMENT_ROLES)[number];
 
-/** Most days of one statement. */
+/** Maximum days of one statement. */
 export const STATEMENT_DAYS = 92;
 
 /** The types of events; `events.ts` has the data of each. */

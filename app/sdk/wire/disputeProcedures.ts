@@ -39,12 +39,12 @@ export const DisputeSummary = z.strictObject({
   /** True if this service stores the evidence with that hash. */
   has_evidence: z.boolean(),
   outcome: z.enum(DISPUTE_OUTCOMES),
-  /** Held by the dispute: 0 once paid out. */
+  /** Bond that the dispute holds; 0 once paid out. */
   bond_lamports: Lamports,
   opened_at: Time,
-  /** The admin promises to decide by then. */
+  /** The admin promises to decide by this time. */
   answer_due_at: Time,
-  /** From then on anyone may end an unresolved dispute. */
+  /** Time from which anyone may end an unresolved dispute. */
   lapses_at: Time,
   resolved_at: Time.nullable(),
   amount_to_caller_usdc: Usdc,
@@ -78,8 +78,8 @@ export const disputeProcedures = {
   },
   /**
    * Stores the caller's evidence, before or after the dispute that names its hash. Only for a completed or disputed
-   * execution of the session's wallet. Evidence that no dispute names is deleted after 24 hours; if there is too much,
-   * the oldest goes first.
+   * execution of the session's wallet. Evidence that no dispute names is deleted after 24 hours. If there is too much,
+   * the oldest is deleted first.
    */
   'disputes.putEvidence': {
     kind: 'mutation',
@@ -92,7 +92,7 @@ export const disputeProcedures = {
     }),
     output: z.strictObject({ evidence_hash: z.string() }),
   },
-  /** The evidence bytes of a dispute's hash, for its parties and the admin. A page must never run them: the caller wrote them. */
+  /** The evidence of a dispute, for its parties and the admin. A page must never run it: the caller wrote it. */
   'disputes.evidence': {
     kind: 'query',
     access: 'session',
@@ -116,7 +116,7 @@ export const disputeProcedures = {
       task: z.string().nullable(),
       parameters: z.record(z.string(), z.unknown()).nullable(),
       dispute: DisputeSummary,
-      /** As its caller can get it; null if the result is lost. */
+      /** The receipt as the caller gets it; null if the result is lost. */
       receipt: Receipt.nullable(),
     }),
   },

@@ -1,6 +1,6 @@
 /**
  * The one table of errors: each code with its HTTP status, the shape of its `details`, its meaning and its remedy. The
- * relay answers by it, clients read answers with it, and /openapi.json and /docs are generated from it.
+ * relay answers with it, clients read answers with it, and /openapi.json and /docs are generated from it.
  */
 import * as z from 'zod';
 import { KEY_SCOPES } from './keyScopes.ts';
@@ -27,7 +27,7 @@ export type SpendingLimit = (typeof SPENDING_LIMITS)[number];
 /** The limits on the price: all but gas, which is SOL. */
 const PRICE_LIMITS = SPENDING_LIMITS.filter((limit) => limit !== 'gas') as Exclude<SpendingLimit, 'gas'>[];
 
-/** Why a payment of an x402 client was not taken. */
+/** Reasons why the payment of an x402 client was not taken. */
 export const PAYMENT_REASONS = [
   'no_payment',
   'payment_invalid',
@@ -185,7 +185,7 @@ export const ERRORS = {
         price_usdc: Usdc.nullable(),
         max_cost_usdc: Usdc,
       })
-      // Null as above.
+      // Null as in `insufficient_balance`.
       .nullable(),
     meaning: 'The agent costs more than `max_cost_usdc`, or its listing changed during the call.',
     remedy: `Read the agent again and decide if you want to pay the new price. ${NEVER_CHARGED}`,

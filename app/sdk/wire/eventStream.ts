@@ -12,13 +12,13 @@ export function isEventStream(header: string | undefined | null): boolean {
 }
 
 export interface StreamEvent {
-  /** By which a stream is resumed, if it has ids. */
+  /** The id to resume the stream after, if it has ids. */
   id?: string | undefined;
   name: string;
   data: string;
 }
 
-/** The events in these bytes. Throws TypeError if they are not UTF-8. Leaving the loop ends the source. */
+/** The events in these bytes. Throws TypeError if they are not UTF-8. Leaving the loop closes the source. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent, void, undefined> {
   const events: StreamEvent[] = [];
   const parser = createParser({

@@ -1,6 +1,6 @@
 /**
- * The events of webhooks and event streams: what happened to a wallet's executions, disputes, listings, keys and gas
- * balance. A webhook's body and a stream's `data` are the same JSON.
+ * The events of webhooks and event streams, about a wallet's executions, disputes, listings, keys and gas balance. A
+ * webhook's body and a stream's `data` are the same JSON.
  */
 import * as z from 'zod';
 import { DISPUTE_OUTCOMES, EVENT_TYPES, type EventType, EXECUTION_STATUSES, isEnd } from './choices.ts';
@@ -24,10 +24,10 @@ const ExecutionData = z.strictObject({
 const DisputeData = z.strictObject({
   execution_id: ExecutionId,
   agent_id: z.string(),
-  /** Whether the wallet bought the execution or created the agent. */
+  /** `caller` if the wallet bought the execution, `creator` if it listed the agent. */
   role: z.enum(['caller', 'creator']),
   outcome: z.enum(DISPUTE_OUTCOMES),
-  /** What the caller gets back. */
+  /** The amount that the caller gets back. */
   amount_to_caller_usdc: Usdc,
 });
 
@@ -43,7 +43,7 @@ export const EVENT_DATA = {
   'agent.signing_key_changed': z.strictObject({ agent_id: z.string(), signing_key: Address }),
   'agent.collateral_low': z.strictObject({
     agent_id: z.string(),
-    /** What is left of the collateral. */
+    /** The remaining collateral. */
     collateral_usdc: Usdc,
   }),
   'key.cap_near': z.strictObject({
@@ -59,7 +59,7 @@ export const EVENT_DATA = {
 
 export type EventData<Type extends EventType> = z.infer<(typeof EVENT_DATA)[Type]>;
 
-/** When each type is sent, for people. */
+/** Describes when each type is sent, for people. */
 export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.pending': 'The price is in the escrow, and the agent will be called.',
   'execution.running': 'The agent is called, or its answer is being settled or refunded.',
@@ -81,7 +81,7 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
 export const MarketplaceEvent = z.strictObject({
   id: EventId,
   type: z.enum(EVENT_TYPES),
-  /** When it happened. */
+  /** Time of the event. */
   timestamp: Time,
   data: z.union([
     ExecutionData,

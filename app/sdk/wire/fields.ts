@@ -26,7 +26,7 @@ export const page = {
 /** One procedure. A `query` is sent as GET, a `mutation` as POST. */
 export interface ProcedureEntry {
   kind: 'query' | 'mutation';
-  /** Anybody; a wallet with a session from its signature; or the marketplace's admin with such a session. */
+  /** `public`: anybody. `session`: a wallet that has signed in. `admin`: the marketplace's admin, signed in. */
   access: 'public' | 'session' | 'admin';
   /** Limit of the body, if over 32 KiB. Only callers with the right to call the procedure can send so much. */
   maxBytes?: number;

@@ -7,10 +7,10 @@ import { Address, Count, ExecutionId, Hash, type ProcedureEntry, page, Time, Usd
 export const ListingCheck = z.strictObject({
   name: z.enum(CONFORMANCE_NAMES),
   ok: z.boolean(),
-  /** False: paid calls do not depend on it. */
+  /** False if paid calls do not depend on it. */
   required: z.boolean(),
   expected: z.string(),
-  /** What was found. */
+  /** The finding in words. */
   detail: z.string(),
   duration_ms: Count,
   /** The beginning of the request, up to 2 KiB; null if none was sent. */
@@ -39,7 +39,7 @@ export const AgentExample = z.strictObject({
 });
 export type AgentExample = z.infer<typeof AgentExample>;
 
-/** What the session's wallet asked of an agent before. */
+/** An earlier request of the session's wallet to an agent. */
 export const AgentInput = z.strictObject({
   execution_id: z.string(),
   task: z.string(),
@@ -51,7 +51,7 @@ export type AgentInput = z.infer<typeof AgentInput>;
 /** A listing as its creator sees it. */
 export const OwnListing = z.strictObject({
   agent_id: z.string(),
-  /** Null until its description is posted; also `metadata`. */
+  /** Null until the description is posted; also `metadata`. */
   name: z.string().nullable(),
   status: z.enum(['active', 'paused', 'delisted']),
   price_usdc: Usdc,
@@ -75,7 +75,7 @@ export const OwnListing = z.strictObject({
   }),
   total_executions: Count,
   success_rate: z.number().min(0).max(1),
-  /** The creator's share of all settled executions; `collateral` has what disputes took. */
+  /** The creator's share of all settled executions. `collateral` shows the amounts that disputes took. */
   earned_usdc: Usdc,
   open_disputes: Count,
 });
@@ -87,7 +87,7 @@ export const ListingDay = z.strictObject({
   completed: Count,
   failed: Count,
   earned_usdc: Usdc,
-  /** Of completed executions; null if there are none. */
+  /** Latencies of completed executions; null if there are none. */
   p50_ms: Count.nullable(),
   p95_ms: Count.nullable(),
 });
@@ -101,23 +101,23 @@ export const ReceivedCall = z.strictObject({
   execution_id: z.string(),
   status: z.enum(['completed', 'failed', 'disputed']),
   received_at: Time,
-  /** From the first call of the server to its answer, or to the deadline; null if unknown. */
+  /** Time from the first request to the server's answer, or to the deadline; null if unknown. */
   duration_ms: Count.nullable(),
-  /** Of the server's last answer; null if none came. */
+  /** Status of the server's last answer; null if none came. */
   http_status: Count.nullable(),
   /** Why the call was refunded; null if it was paid. */
   error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
 });
 export type ReceivedCall = z.infer<typeof ReceivedCall>;
 
-/** What a server was sent and said; each is null once the caller deleted it. */
+/** The request to a server and its answer. Each is null once the caller deleted it. */
 export const ReceivedCallContent = z.strictObject({
   call: ReceivedCall,
-  /** The JSON that was sent; a repeated request had fewer `timeout_seconds`. */
+  /** The JSON that was sent. A retry had fewer `timeout_seconds`. */
   request: z.string().nullable(),
   /**
-   * The beginning of what the server said, up to 16 KiB: the `body` of its HTTP answer as it came, or of an accepted
-   * answer the `result`. Also null if none came, or if it is older than results are kept.
+   * The beginning of the server's answer, up to 16 KiB: the HTTP `body` as it came, or the `result` of an accepted
+   * answer. Also null if no answer came, or if it is older than results are kept.
    */
   answer: z.strictObject({ kind: z.enum(['body', 'result']), text: z.string(), is_cut: z.boolean() }).nullable(),
 });
@@ -159,7 +159,7 @@ export const listingProcedures = {
     input: z.strictObject({ agent_id: Address }),
     output: z.strictObject({ inputs: z.array(AgentInput) }),
   },
-  /** What the session's wallet asked in an execution; null if the service does not have it, or it is very long. */
+  /** The request of the wallet's own execution; null if the service does not have it, or if it is very long. */
   'executions.asked': {
     kind: 'query',
     access: 'session',
@@ -216,13 +216,13 @@ export const listingProcedures = {
       parameters: z.record(z.string(), z.unknown()).default({}),
       /** Seconds to wait, up to `max_timeout_seconds`. Default: the listing's own timeout, or 30 before listing. */
       timeout_seconds: z.int().min(1).optional(),
-      /** Also makes the checks that paid calls do not depend on: seven more requests. */
+      /** True to also make the checks that paid calls do not depend on: six more requests. */
       full: z.boolean().default(false),
       /** Shows task, parameters and result to everybody as the agent's example, if the test passes. */
       publish: z.boolean().default(false),
     }),
     output: z.strictObject({
-      /** All required checks passed. */
+      /** True if all required checks passed. */
       ok: z.boolean(),
       checks: z.array(ListingCheck),
       /** The beginning of the server's answer as it came, up to 16 KiB; null if there was none. */
@@ -236,7 +236,7 @@ export const listingProcedures = {
     input: z.strictObject({ metadata_hash: Hash }),
     output: z.strictObject({ withdrawn: z.boolean() }),
   },
-  /** Every wallet that ever listed or had the badge. `q` are words of a display name, or a wallet. */
+  /** Every wallet that ever had a listing or the badge. `q` is words of a display name, or a wallet. */
   'creators.list': {
     kind: 'query',
     access: 'admin',

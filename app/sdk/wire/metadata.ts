@@ -10,7 +10,7 @@ export { STANDARD_TAGS, type StandardTag };
 
 /** Largest document, bytes. */
 export const MAX_METADATA_BYTES = 64 * 1024;
-/** Most custom tags beside the standard ones. */
+/** Maximum number of custom tags, besides the standard ones. */
 export const MAX_CUSTOM_TAGS = 5;
 
 export function isStandardTag(tag: string): tag is StandardTag {

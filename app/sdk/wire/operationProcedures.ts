@@ -34,15 +34,15 @@ export const MarketplaceConfig = z.strictObject({
   collateral_tiers: z.array(Tier),
   /** In the order of the bits of a listing's tag_mask. */
   standard_tags: z.array(z.enum(STANDARD_TAGS)),
-  /** What a call that an x402 client pays costs beyond its price; null if this service takes no such payments. */
+  /** Service fee of a call by an x402 client, on top of its price; null if this service takes no such payments. */
   x402_service_fee_usdc: Usdc.nullable(),
 });
 export type MarketplaceConfig = z.infer<typeof MarketplaceConfig>;
 
-/** One kind of list alone: generators of clients cannot tell several apart. A tier is `price:deposit`, as in the CLI. */
+/** Lists have only text items, because client generators cannot tell several kinds apart. A tier is `price:deposit`. */
 const SettingValue = z.union([z.number(), z.boolean(), z.string(), z.array(z.string()), z.null()]);
 
-/** One setting of a waiting change. Of `guardian` and `pending_admin`, null is nobody. */
+/** One setting of a pending change. For `guardian` and `pending_admin`, null means nobody. */
 export const ChangedSetting = z.strictObject({
   setting: z.enum([
     'opens_paused',
@@ -65,11 +65,11 @@ export const ChangedSetting = z.strictObject({
 });
 export type ChangedSetting = z.infer<typeof ChangedSetting>;
 
-/** Changes of the settings that wait, so that everybody can see them before they apply. */
+/** Pending changes of the settings, which everybody can see before they apply. */
 export const PendingChanges = z.strictObject({
-  /** The wallet that can cancel them, pause and remove relay authorities; null if there is none. */
+  /** The wallet that can cancel changes, pause opens and remove relay authorities; null if there is none. */
   guardian: z.string().nullable(),
-  /** How long a change that widens power waits; 0: not at all. */
+  /** How long a change that widens power waits; 0 for no delay. */
   admin_delay_seconds: Count,
   /** The first applicable one first. */
   changes: z.array(
@@ -79,9 +79,9 @@ export const PendingChanges = z.strictObject({
       change_id: z.string(),
       settings: z.array(ChangedSetting),
       proposed_at: Time,
-      /** From then on anybody can apply it. */
+      /** Time from which anybody can apply it. */
       applicable_at: Time,
-      /** By the chain's clock; 0 if it can be applied now. */
+      /** Remaining time by the chain's clock; 0 if it can be applied now. */
       applicable_in_seconds: Count,
     }),
   ),
@@ -93,7 +93,7 @@ export const OperationState = z.strictObject({
   /** As in /ready. */
   problems: z.array(z.enum(PROBLEMS)),
   authorities: z.array(z.strictObject({ address: z.string(), lamports: Lamports.nullable(), is_ours: z.boolean() })),
-  /** Each node that this process asks, and its state; `slot` only if there are several. */
+  /** Each node that this process uses, and its state. `slot` is set only if there are several. */
   nodes: z.array(
     z.strictObject({ name: z.string(), state: z.enum(['up', 'dead', 'behind', 'wrong']), slot: Count.nullable() }),
   ),
@@ -112,13 +112,13 @@ export const OperationState = z.strictObject({
     archived: Lamports.nullable(),
     /** Network fees of the last 24 hours that nobody has paid for. */
     burnt_today: Lamports,
-    /** The budgets for `lent`, in which refunds that wait do not count, and for `burnt_today`. Null for no limit. */
+    /** Budgets for `lent`, not counting refunds that wait, and for `burnt_today`. Null for no limit. */
     lent_limit: Lamports.nullable(),
     burnt_limit: Lamports.nullable(),
   }),
   executions_in_flight: Count,
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),
-  /** Deliveries that are due and not under way, and how long the oldest of them has been due. */
+  /** Deliveries that are due and not in progress, and how long the oldest has been due. */
   webhooks_waiting: z.strictObject({ count: Count, oldest_seconds: Count }),
   indexer: z.strictObject({ slot: Count.nullable(), lag_ms: Count.nullable() }),
   /** True if the ledger was compared with the chain since the start. */
@@ -126,8 +126,8 @@ export const OperationState = z.strictObject({
   opens_paused: z.boolean(),
   open_disputes: Count,
   /**
-   * Payments of x402 clients: who pays their network fees, what it has left, below which balance no quotes are given, and
-   * the deposits that are neither opened nor returned. Null if this service takes none.
+   * Payments of x402 clients: the payer of their network fees, its balance, the minimum balance for new quotes, and the
+   * deposits that are neither opened nor returned. Null if this service takes no such payments.
    */
   x402: z
     .strictObject({
@@ -141,7 +141,7 @@ export const OperationState = z.strictObject({
 });
 export type OperationState = z.infer<typeof OperationState>;
 
-/** What is logged of the admin's sessions: how they began, what they decided, and whose private data they read. */
+/** The logged actions of the admin's sessions: sign-ins, decisions, and reads of private data. */
 export const ADMIN_ACTIONS = [
   'auth.signIn',
   'auth.verify',
@@ -155,14 +155,14 @@ export type AdminActionName = (typeof ADMIN_ACTIONS)[number];
 /** One action of the admin through this service. */
 export const AdminAction = z.strictObject({
   action_id: z.string(),
-  /** The admin's. */
+  /** The admin's wallet. */
   wallet: z.string(),
   /** The procedure. */
   action: z.enum(ADMIN_ACTIONS),
-  /** The execution's id; of a sign-in the address that it came from; of a list its filter. */
+  /** The execution's id. For a sign-in, the address that it came from. For a list, its filter. */
   subject: z.string(),
   begun_at: Time,
-  /** Null while it is done, or if the service stopped meanwhile; also `outcome`. */
+  /** Null while the action runs, or if the service stopped during it; also `outcome`. */
   ended_at: Time.nullable(),
   /** `done`, or the code of the error. */
   outcome: z.string().nullable(),
@@ -194,7 +194,7 @@ export const operationProcedures = {
     input: z.strictObject(page).prefault({}),
     output: z.strictObject({ actions: z.array(AdminAction), total: Count }),
   },
-  /** The admin's and the guardian's transactions by the index, newest first. */
+  /** The transactions of the admin and the guardian, from the index, newest first. */
   'operation.events': {
     kind: 'query',
     access: 'admin',

@@ -8,12 +8,12 @@ export const OwnKey = z.strictObject({
   name: z.string(),
   wallet: z.string(),
   environment: z.enum(['live', 'test']),
-  /** When the service stops accepting it: the earlier of the grant's end and the key's own. */
+  /** When the service stops accepting the key: the earlier of the grant's end and the key's own end. */
   expires_at: Time.nullable(),
   scopes: z.array(z.enum(KEY_SCOPES)),
-  /** Null: from any address. */
+  /** Null if any address is allowed. */
   allowed_ips: z.array(z.string()).nullable(),
-  /** Null: any agent. */
+  /** Null if any agent is allowed. */
   allowed_agents: z.array(z.string()).nullable(),
   execution_count: Count,
   /** The highest price that a call may have now: the smallest of the limits, the balance and the allowance. */
@@ -27,7 +27,7 @@ export const OwnKey = z.strictObject({
   total_max_usdc: Usdc,
   total_spent_usdc: Usdc,
   total_remaining_usdc: Usdc,
-  /** Of the wallet, for all its keys together. */
+  /** Balance and allowance of the wallet, which all its keys share. */
   balance_usdc: Usdc,
   allowance_usdc: Usdc,
   gas: z.strictObject({
@@ -36,7 +36,7 @@ export const OwnKey = z.strictObject({
     lamports: Lamports,
     next_call_lamports: Lamports,
     pays_next_call: z.boolean(),
-    /** Most gas and deposits that the key may take in one period; 0: no cap. */
+    /** Maximum gas and deposits that the key may take per period; 0 for no cap. */
     max_lamports: Lamports,
     period_lamports: Lamports,
   }),

@@ -8,7 +8,7 @@ import { ADDRESS } from './fields.ts';
 
 export { EXECUTION_STATUSES, type ExecutionStatus };
 
-/** The message contains `what` and its range, because its reader sees nothing else. */
+/** The message contains the range, because its reader sees nothing else. */
 function integerText(minimum: number, maximum: number) {
   const rule = `must be an integer from ${minimum} to ${maximum}`;
   return z
@@ -71,9 +71,7 @@ export const AgentsQuery = z.strictObject({
     .transform((text) => text === 'true')
     .meta({ type: 'boolean', enum: [true, false] })
     .default(false),
-  /**
-   * Words that must all occur in its name, tagline, tags or creator's name, in any case; or an agent_id or a wallet.
-   */
+  /** Words that must all occur in name, tagline, tags or creator's name, in any case; or an agent_id or a wallet. */
   q: z
     .string()
     .min(1, Q_RULE)

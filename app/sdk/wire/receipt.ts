@@ -27,13 +27,13 @@ export const Receipt = z.strictObject({
   caller: Address,
   signing_key: Address,
   request_hash: Hash,
-  /** The request: absent if the service does not know it, or if its caller deleted it. The holder may remove it. */
+  /** The request. Absent if the service does not know it or its caller deleted it. A holder may remove it. */
   task: z.string().optional(),
   parameters: z
     .looseObject({})
     .refine((value) => !Array.isArray(value), 'must be an object')
     .optional(),
-  /** Absent if its caller deleted it: then only its hash and signature can be checked. */
+  /** Absent if its caller deleted it. Then only its hash and signature can be checked. */
   result: z.string().optional(),
   result_hash: matching(/^sha256:[0-9a-f]{64}$/),
   signature: Signature,

@@ -59,10 +59,10 @@ export const MAX_SCHEMA_BYTES = 32 * 1024;
 /** Nesting depth of schemas, following `$ref`. Hand-written ones have 3 to 8. */
 export const MAX_SCHEMA_DEPTH = 32;
 /**
- * Number of schemas in one as written. Bounds its compile time to half a second. A model of 100 fields has about 200.
+ * Number of schemas in one document, as written. Bounds its compile time to half a second. 100 fields have about 200.
  */
 export const MAX_SCHEMAS = 1_000;
-/** The same with each `$ref` counted as its target: unions of unions would grow without bound. */
+/** The same with each `$ref` counted as its target: unions of unions would otherwise grow without bound. */
 export const MAX_SCHEMAS_FOLLOWED = 10_000;
 /** Schemas in one `anyOf`, `oneOf`, `allOf` or `prefixItems`. */
 export const MAX_FORMS = 200;

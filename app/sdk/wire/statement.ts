@@ -1,4 +1,4 @@
-/** Daily statements: what a wallet paid as caller, or earned as creator, by the UTC day on which executions ended. */
+/** Daily statements: amounts that a wallet paid as caller or earned as creator, by UTC day of an execution's end. */
 import * as z from 'zod';
 import { STATEMENT_DAYS, STATEMENT_ROLES, type StatementRole } from './choices.ts';
 import { ADDRESS } from './fields.ts';
@@ -41,7 +41,7 @@ export type DailyStatement = z.infer<typeof DailyStatement>;
 /** One UTC day, one key and one agent. */
 export const SpendRow = z.strictObject({
   day: z.iso.date(),
-  /** Null: the wallet itself opened the executions. */
+  /** Null if the wallet itself opened the executions. */
   key_id: z.string().nullable(),
   key_name: z.string().nullable(),
   agent_id: z.string().regex(ADDRESS),
@@ -77,7 +77,7 @@ function toCsv<Row extends Record<string, Value>>(shape: Record<keyof Row, unkno
   return lines.map((line) => `${line.join(',')}\n`).join('');
 }
 
-/** Names are other people's words: quoted where needed, and never a formula of a spreadsheet. */
+/** Names are other people's text. They are quoted where needed, and never start a spreadsheet formula. */
 function cellOf(value: Value): string {
   if (typeof value !== 'string') return value === null ? '' : String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

@@ -33,7 +33,7 @@ export function parseUsdc(value: string | number): bigint {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     throw new RangeError(`USDC amount must be a finite number, not ${value}`);
   }
-  // The shortest decimal that reads back as the same double is what the sender wrote. So a number is parsed as text.
+  // A number is parsed as text: its shortest decimal form is what the sender wrote.
   const text = String(value);
   if (typeof value === 'number' && value >= 0 && text.includes('e')) {
     const rule = value < 1 ? `have at most ${USDC.decimals} decimal places` : `be at most ${formatUsdc(U64_MAX)}`;

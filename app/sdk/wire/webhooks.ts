@@ -21,17 +21,17 @@ const EventTypes = z
 /** POST /v1/webhooks */
 export const CreateWebhookBody = z.strictObject({
   url: EndpointUrl,
-  /** Empty: all types. */
+  /** Empty for all types. */
   event_types: EventTypes.default([]),
 });
 export type CreateWebhookBody = z.output<typeof CreateWebhookBody>;
 export type CreateWebhookInput = z.input<typeof CreateWebhookBody>;
 
-/** PATCH /v1/webhooks/{endpoint_id}; changes what is given. */
+/** PATCH /v1/webhooks/{endpoint_id}. Changes only the given fields. */
 export const UpdateWebhookBody = z.strictObject({
   url: EndpointUrl.optional(),
   event_types: EventTypes.optional(),
-  /** True switches an endpoint on again. */
+  /** True enables a disabled endpoint again. */
   enabled: z.boolean().optional(),
 });
 export type UpdateWebhookBody = z.output<typeof UpdateWebhookBody>;
@@ -40,16 +40,16 @@ export type UpdateWebhookInput = z.input<typeof UpdateWebhookBody>;
 export const WebhookEndpoint = z.strictObject({
   endpoint_id: z.string(),
   url: z.string(),
-  /** Empty: all types. */
+  /** Empty for all types. */
   event_types: z.array(z.enum(EVENT_TYPES)),
   /** `failing`: the last attempt failed. `disabled`: nothing is sent. */
   status: z.enum(['active', 'failing', 'disabled']),
-  /** Of the first failed attempt since the last success. */
+  /** Time of the first failed attempt since the last success. */
   failing_since: Time.nullable(),
   disabled_at: Time.nullable(),
   /** The wallet itself, or the service after days of failures. */
   disabled_by: z.enum(['wallet', 'failures']).nullable(),
-  /** Until then deliveries are signed with the secret before the last rotation too. */
+  /** Until then deliveries are also signed with the secret before the last rotation. */
   old_secret_until: Time.nullable(),
   created_at: Time,
 });
@@ -66,7 +66,7 @@ export const WebhookSecret = z.strictObject({
 });
 export type WebhookSecret = z.infer<typeof WebhookSecret>;
 
-/** The endpoint that was deleted, or that gets a test. */
+/** The endpoint that was deleted, or that receives a test. */
 export const WebhookId = z.strictObject({ endpoint_id: z.string() });
 export type WebhookId = z.infer<typeof WebhookId>;
 
@@ -80,7 +80,7 @@ export const WebhookDelivery = z.strictObject({
   attempts: Count,
   /** Null once it is delivered or has failed. */
   next_attempt_at: Time.nullable(),
-  /** Of the last attempt; also the fields below. */
+  /** Time of the last attempt. The fields below are about the same attempt. */
   attempted_at: Time.nullable(),
   duration_ms: Count.nullable(),
   http_status: z.int().nullable(),

@@ -20,8 +20,8 @@ const Time = z.iso.datetime();
 const Hash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /**
- * Health from an agent's last 50 ended executions. `degraded`: below 80 % successful, or refused. Null if there are
- * none.
+ * Health from an agent's last 50 executions that were paid or failed by the creator's fault. `degraded`: below 80 %
+ * success as the mean over wallets, or refused. Rate and times are null if there are none.
  */
 export const AgentHealth = z.strictObject({
   status: z.enum(['ok', 'degraded']),
@@ -145,7 +145,7 @@ export const ExecutionArchive = z.strictObject({
 });
 export type ExecutionArchive = z.infer<typeof ExecutionArchive>;
 
-/** A line of GET /v1/archives/{archive_index}/leaves: everything that a leaf is made of. */
+/** A line of GET /v1/archives/{archive_index}/leaves: the data from which a leaf is computed. */
 export const ArchiveLine = ExecutionArchive.pick({ leaf_index: true, record: true, fields: true });
 export type ArchiveLine = z.infer<typeof ArchiveLine>;
 
@@ -187,8 +187,8 @@ export const ExecutionFull = z.strictObject({
   execution_time_ms: Count.nullable(),
   ipfs_url: z.url().nullable(),
   /**
-   * The creator's signature over `result_hash`, as the program saw it; and the optional one that also names the
-   * execution.
+   * The creator's signature over `result_hash`, as the program verified it; and the optional signature that also names
+   * the execution.
    */
   signature: z.string().nullable(),
   execution_signature: z.string().nullable(),
@@ -200,11 +200,11 @@ export const ExecutionFull = z.strictObject({
   refund: z.enum(['pending', 'claimable', 'blocked', 'handed_over', 'done']).nullable(),
   /** Null unless `disputed`. */
   dispute: z.strictObject({ outcome: z.enum(['open', 'upheld']) }).nullable(),
-  /** Null while the record's account exists, and if it was closed without a leaf. */
+  /** Null while the record's account exists, and if it was closed without being archived. */
   archive: ExecutionArchive.nullable(),
   /** Address of the deposit that an x402 client paid into; null if a key or a wallet paid. */
   deposit: z.string().nullable(),
-  /** When its caller deleted task, parameters and result; null while they are kept. */
+  /** When the caller deleted task, parameters and result; null while they are kept. */
   content_deleted_at: Time.nullable(),
 });
 export type ExecutionFull = z.infer<typeof ExecutionFull>;
@@ -266,7 +266,7 @@ export const PROBLEMS = [
 ] as const;
 export type Problem = (typeof PROBLEMS)[number];
 
-/** GET /ready: 200 when `ready`, else 503. Lag in milliseconds; null before the indexer's first look. */
+/** GET /ready: 200 when `ready`, else 503. Lag in milliseconds; null before the indexer's first read. */
 export const Ready = z.strictObject({
   status: z.enum(['ready', 'not_ready']),
   /** Empty when ready. */

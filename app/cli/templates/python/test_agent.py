@@ -1,4 +1,4 @@
-"""The work, and the server around it: a signed answer, the same for a repeat, and nothing for strangers."""
+"""Tests the work and its server: answers are signed, a repeat gets the same answer, unsigned calls are refused."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-/** The work, and the whole server as the marketplace tests it. */
+/** Tests the work, and the whole server as the marketplace tests it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

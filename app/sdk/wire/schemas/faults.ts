@@ -1,7 +1,7 @@
 /**
- * Checks creators' JSON Schemas. Strangers write them and they run on strangers' data, so their cost is bounded here:
- * bytes, number of schemas, depth with every `$ref` followed, and patterns. The relay refuses by it, and the web page
- * shows it to the writing creator. Not exported by `wire`'s index, because RE2 is heavy.
+ * Checks creators' JSON Schemas. Anyone can write them and they run on anyone's data, so their cost is bounded here:
+ * bytes, number of schemas, depth with every `$ref` followed, and patterns. The relay refuses schemas by these checks,
+ * and the web page shows the faults to the creator. Not exported by `wire`'s index, because RE2 is heavy.
  */
 import {
   CHECKED_FORMATS,

@@ -108,7 +108,7 @@ const REPLACEMENTS = new Map([
   ['unevaluatedItems', 'write `items`'],
 ]);
 
-/** What is wrong with an unknown keyword, and its replacement if it is one of another dialect. */
+/** The fault of an unknown keyword, and its replacement if it belongs to another dialect. */
 export function unknownKeyword(keyword: string): string {
   const replacement = REPLACEMENTS.get(keyword);
   return `is not among the keywords that are allowed${replacement ? `: ${replacement}` : ''}`;

@@ -1,4 +1,4 @@
-"""A call that its wallet pays by x402: asks for a quote, pays it, and repeats the payment until the answer is there."""
+"""A call that a wallet pays by x402: gets a quote, pays it, and sends the payment again until the result is there."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ PAUSE = 1.0
 
 
 def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> Flow[CompletedExecution]:
-    """Returns the result. Raises the error of a call that failed, and what `payment` raises about a quote."""
+    """Returns the result. Raises the error of a failed call, and the errors of `payment` about a quote."""
     purchase = call.purchase
     if purchase is None:
         raise ValueError("give max_cost_usdc: no key limits what the wallet pays")
@@ -26,7 +26,7 @@ def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> F
         signature = yield from block(payment.check(required, purchase))
         paid = replace(call, headers={"payment-signature": signature})
         while True:
-            # The same payment never pays twice, so it asks for its answer too.
+            # The same payment never pays twice, so sending it again polls for the result.
             answer = yield from ask(service, paid, deadline)
             if answer.status != 202:
                 return read(CompletedExecution, answer, service.base_url)
@@ -35,6 +35,6 @@ def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> F
                 raise late_error(call)
             yield from sleep(pause)
     except MarketplaceError as error:
-        # With the key, another payment of the same call gets the first answer and is not taken.
+        # A second payment with this key is not taken and gets the first answer.
         error.idempotency_key = call.idempotency_key
         raise

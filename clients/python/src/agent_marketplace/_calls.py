@@ -1,4 +1,4 @@
-"""The API's requests as flows: how they are written, when they are repeated, and how their answers are read."""
+"""The API's requests as flows: how they are sent and retried, and how their answers are read."""
 
 import json
 import logging
@@ -37,7 +37,7 @@ LONGEST_RETRY_AFTER = 60.0
 
 @dataclass(frozen=True)
 class Purchase:
-    """The paid call that a quote must be for."""
+    """The paid call that a quote must match."""
 
     agent_id: str
     task: str
@@ -74,7 +74,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Call:
-    """One request of the API, before it is known how often it is sent."""
+    """One request of the API, which may be sent several times."""
 
     method: str
     path: str
@@ -124,7 +124,7 @@ def request_of(service: Service, call: Call, deadline: Deadline) -> Send:
 
 
 def write_json(value: Any) -> bytes:
-    """JSON in UTF-8. Raises ValueError for what JSON cannot hold: NaN, infinities, lone surrogates, other types."""
+    """JSON in UTF-8. Raises ValueError for values outside JSON: NaN, infinities, lone surrogates, other types."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, RecursionError) as error:
@@ -132,10 +132,10 @@ def write_json(value: Any) -> bytes:
 
 
 def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[Answer]:
-    """Sends the call until it has a final answer, and returns the good one. Raises MarketplaceError.
+    """Sends the call until it has a final answer, and returns a good one. Raises MarketplaceError.
 
-    A repeat never pays twice: it has the same idempotency key. While the first request still runs, it is repeated until
-    the deadline. An error that ended the execution is final.
+    A retry never pays twice, because it has the same idempotency key. While the first request still runs, the call is
+    retried until the deadline. An error that ended the execution is final.
     """
     deadline = deadline or Deadline(None)
     count = looks = 0
@@ -173,12 +173,12 @@ def ask(service: Service, call: Call, deadline: Deadline | None = None) -> Flow[
 
 
 def look_pause(looks: int) -> float:
-    """Between two looks at an execution that runs, in seconds: each is half as long again as the last one."""
+    """Seconds between two polls of a running execution. Each pause is 1.5 times the last one."""
     return float(min(FIRST_LOOK * 1.5 ** min(looks, 20), LONGEST_LOOK))
 
 
 def pause_before(count: int) -> float:
-    """Doubles with each repeat. A random part of it keeps clients from repeating all at once."""
+    """Seconds before a retry; doubles each time. A random part keeps clients from retrying all at once."""
     return float(min(FIRST_PAUSE * 2**count, LONGEST_PAUSE)) * random.uniform(0.75, 1.25)
 
 
@@ -191,7 +191,7 @@ def late_error(call: Call, execution_id: str | None = None) -> WaitTimeoutError:
 
 
 def _is_transient(error: MarketplaceError) -> bool:
-    """True if a repeat may get another answer."""
+    """True if a retry may get another answer."""
     if isinstance(error, APIConnectionError):
         return True
     if isinstance(error, UnexpectedAnswerError):
@@ -228,7 +228,7 @@ def _refuse(constant: str) -> Any:
 
 
 def read(model: type[M], answer: Answer, base_url: str) -> M:
-    """The answer as its model. Raises UnexpectedAnswerError if it is not that."""
+    """Reads the answer as this model. Raises UnexpectedAnswerError if it does not match."""
     try:
         return model.model_validate(read_json(answer.body))
     except ValidationError as error:
@@ -244,7 +244,7 @@ def unexpected(answer: Answer, base_url: str, what: str) -> UnexpectedAnswerErro
 
 
 def get(service: Service, model: type[M], path: str, deadline: Deadline | None = None) -> Flow[M]:
-    """A read."""
+    """Sends a read."""
     answer = yield from ask(service, Call("GET", path), deadline)
     return read(model, answer, service.base_url)
 

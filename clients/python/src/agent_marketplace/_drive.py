@@ -151,7 +151,7 @@ class AsyncTransport:
 
 @dataclass(frozen=True)
 class _Open:
-    """An answer that is left open: its events, and what closes its connection."""
+    """An answer that is left open: its events, and the stack that closes its connection."""
 
     request: Send
     events: Iterator[ServerSentEvent]
@@ -193,7 +193,7 @@ class _Output:
         return event.event in ("result", "error")
 
     def end(self, last: ServerSentEvent | None) -> Answer:
-        """The answer of the last event. A stream that ends too early says how far the call was seen."""
+        """The answer of the last event, or of the latest `execution` event if the stream ends too early."""
         body = self._latest if last is None else last.data.encode()
         if body is None:
             raise NoAnswerError("the stream ended before its first event")
@@ -202,7 +202,7 @@ class _Output:
 
 
 class _Timed:
-    """A response that ends at its deadline, also while only signs of life come. httpx limits each part alone."""
+    """A response that ends at its deadline, even while only heartbeats arrive. httpx limits only each part."""
 
     def __init__(self, response: httpx.Response, until: float) -> None:
         self.headers = response.headers
@@ -233,7 +233,7 @@ def _text_of(data: str) -> str:
     return text if isinstance(text, str) else ""
 
 
-# The log has neither headers nor bodies: they hold the key, the task and the result.
+# The log has no headers and bodies, because they contain the key, the task and the result.
 
 
 def _failed(step: Send, error: httpx.HTTPError) -> NoAnswerError:
@@ -253,6 +253,6 @@ def _answered(
 
 
 def _shown(url: str) -> str:
-    """Without the query and without credentials: nodes often have their key in the URL."""
+    """The host and path, without query and credentials: nodes often have their key in the URL."""
     parsed = httpx.URL(url)
     return f"{parsed.host}{parsed.path}"

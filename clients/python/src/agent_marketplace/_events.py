@@ -1,4 +1,4 @@
-"""Follows the events of an execution over as many connections as it takes. Each event is a flow of its own."""
+"""Follows the events of an execution, and reconnects as often as needed. Each event is a separate flow."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ RESUME_PAUSE = 1.0
 
 
 class Following:
-    """How far the events of an execution were read."""
+    """The position in the events of an execution."""
 
     def __init__(self, service: Service, execution_id: str, after: str | None) -> None:
         self._service = service
@@ -35,7 +35,7 @@ class Following:
                 yield from sleep(RESUME_PAUSE)
                 continue
             self._last_id = event.id or self._last_id
-            # The others are signs of life, which have no name, and disputes, which come after the end.
+            # Skip heartbeats, which have no name, and disputes, which come after the end.
             if event.event.startswith("execution."):
                 answer = replace(self._answer, body=event.data.encode())
                 found = read(ExecutionEvent, answer, self._service.base_url)

@@ -1,4 +1,4 @@
-"""Requests without input and output: a flow is a generator that yields what to do and gets back what came of it.
+"""Requests without input and output: a flow is a generator that yields steps and receives their results.
 
 The client, the polling and the checks of receipts are written once as flows. `_drive.py` runs a flow over a blocking or
 an asynchronous httpx client.
@@ -43,7 +43,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Block:
-    """Call this function, which may wait for something. The flow gets what it returns."""
+    """Call this function, which may block. The flow gets its return value."""
 
     call: Callable[[], str]
 
@@ -80,7 +80,7 @@ class NoAnswerError(Exception):
 
 
 class NoAnswerInTimeError(NoAnswerError):
-    """The time limit of the request is over."""
+    """The time limit of the request has passed."""
 
 
 Step = Send | Sleep | Block | Receive | Close
@@ -118,7 +118,7 @@ def block(call: Callable[[], str]) -> Flow[str]:
 
 
 class Deadline:
-    """The end of a wait; without `seconds` there is none."""
+    """The end of a wait. Without `seconds` there is no end."""
 
     def __init__(self, seconds: float | None) -> None:
         self.end = float("inf") if seconds is None else time.monotonic() + seconds

@@ -14,7 +14,7 @@ FetchPage = Callable[[int], Flow[tuple[list[Item], int]]]
 
 
 class Listing(Generic[Item]):
-    """Iterate over it for all items, or over `pages()`. Each iteration begins anew with the first page."""
+    """Iterate over it for all items, or over `pages()`. Each iteration starts again with the first page."""
 
     def __init__(self, transport: Transport, fetch: FetchPage[Item], offset: int) -> None:
         self._transport = transport
@@ -37,7 +37,7 @@ class Listing(Generic[Item]):
 
 
 class AsyncListing(Generic[Item]):
-    """The same for `async for`."""
+    """`Listing` for `async for`."""
 
     def __init__(self, transport: AsyncTransport, fetch: FetchPage[Item], offset: int) -> None:
         self._transport = transport

@@ -1,4 +1,4 @@
-"""A paid call as a flow, from its request to its end, whatever way the end comes."""
+"""A paid call as a flow, from its request to its end."""
 
 import uuid
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def execute_call(
     is_async: bool,
     on_delta: OnDelta | None = None,
 ) -> Call:
-    """POST /v1/agents/{agent_id}/execute. A key is made if none is given, so that repeats are safe."""
+    """POST /v1/agents/{agent_id}/execute. Creates an idempotency key if none is given, so that retries are safe."""
     body: dict[str, Any] = {"task": task}
     if parameters is not None:
         body["parameters"] = parameters
@@ -45,7 +45,7 @@ def execute_call(
 def start_call(
     execution_id: str, task: str, parameters: Mapping[str, Any] | None, wallet_signature: str | None, *, is_async: bool
 ) -> Call:
-    """POST /v1/executions/{execution_id}/start. The id alone makes repeats safe."""
+    """POST /v1/executions/{execution_id}/start. The id alone makes retries safe."""
     body: dict[str, Any] = {"task": task, "parameters": parameters or {}, "async": is_async}
     if wallet_signature is not None:
         body["wallet_signature"] = wallet_signature
@@ -53,13 +53,13 @@ def start_call(
 
 
 def create(service: Service, call: Call) -> Flow[StartedExecution | CompletedExecution]:
-    """Returns once the execution is on its way; a repeat of a call that has ended returns its result."""
+    """Returns once the execution has started. A repeat of a call that has ended returns its result."""
     answer = yield from ask(service, call)
     return _outcome(service, answer)
 
 
 def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedExecution]:
-    """Returns the result. Raises the error of an execution that failed, and WaitTimeoutError."""
+    """Returns the result. Raises the error of a failed execution, or WaitTimeoutError."""
     deadline = Deadline(timeout)
     if service.payment is not None:
         return (yield from _bought.buy(service, call, service.payment, deadline))
@@ -76,7 +76,7 @@ def run(service: Service, call: Call, timeout: float | None) -> Flow[CompletedEx
 
 
 def wait(service: Service, execution_id: str, deadline: Deadline, first_pause: float | None = None) -> Flow[Execution]:
-    """The record of the execution once it has ended, however it ended. Raises WaitTimeoutError."""
+    """The record of the execution once it has ended, also if it failed. Raises WaitTimeoutError."""
     pause = first_pause or 0.0
     looks = 0
     while True:

@@ -1,4 +1,4 @@
-"""Pays quotes of the x402 door from a wallet. The package x402 makes the transaction."""
+"""Pays x402 quotes from a wallet. The package x402 makes the transaction."""
 
 import base64
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class WalletPayment:
         """Checks the header PAYMENT-REQUIRED. Returns a function that makes the header PAYMENT-SIGNATURE."""
         asked = _read_required(required)
         accepted = asked.accepts[0]
-        # As the package x402 reads it, because that is what it pays.
+        # Check the quote as the package x402 parsed it, because that is what it pays.
         checked = check_quote(
             accepted.model_dump(by_alias=True),
             agent_id=purchase.agent_id,
@@ -63,5 +63,5 @@ def _read_required(header: str) -> PaymentRequired:
         if required.x402_version == 2 and required.accepts:
             return required
     except ValueError:
-        pass  # Below.
+        pass  # Raised below.
     raise QuoteRefusedError("header PAYMENT-REQUIRED", header[:40], "x402 version 2 in base64, with a quote")

@@ -1,4 +1,4 @@
-"""Each method of the clients as a flow or a call: both clients share everything but how they wait."""
+"""Each method of the clients as a flow or a call. Both clients share everything except how they wait."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ def service_of(
     user_agent: str | None,
     payment: Payment | None,
 ) -> Service:
-    """The options of a client; what is missing comes from MARKETPLACE_URL and MARKETPLACE_API_KEY."""
+    """The options of a client. Missing ones come from MARKETPLACE_URL and MARKETPLACE_API_KEY."""
     url = base_url or os.environ.get("MARKETPLACE_URL")
     if not url:
         raise ValueError("give base_url, or set MARKETPLACE_URL")
@@ -131,13 +131,13 @@ def redeliver_webhook(service: Service, delivery_id: str) -> Flow[webhooks.Webho
 
 
 def _change(service: Service, model: type[M], method: str, path: str, body: Mapping[str, Any] | None = None) -> Flow[M]:
-    """A request that is sent once: a second one could make, send or delete something more."""
+    """A request that is sent once, because a retry could create, send or delete something twice."""
     answer = yield from ask(service, Call(method, path, body, repeatable=False))
     return read(model, answer, service.base_url)
 
 
 def instant(time: datetime | None) -> datetime | None:
-    """A time for a filter. Raises ValueError without a zone, because nobody could tell which moment it is."""
+    """A time for a filter. Raises ValueError without a time zone, because the moment would be ambiguous."""
     if time is not None and time.tzinfo is None:
         raise ValueError("from_ and to need a time zone, such as datetime.now(timezone.utc)")
     return time

@@ -27,9 +27,9 @@ ExecutionStatus = Literal["pending", "running", "completed", "failed", "disputed
 class Client:
     """The marketplace's API. Use one client for the whole program; it keeps connections open.
 
-    Methods raise `MarketplaceError`. Every read, and every paid call by its idempotency key, is repeated `max_retries`
-    times after lost connections and temporary errors. `timeout` is the limit of one request, in seconds. `payment` pays
-    for each `agents.run` from a wallet instead of with the API key: `agent_marketplace.x402.pay_with_x402`.
+    Methods raise `MarketplaceError`. Reads and paid calls are retried up to `max_retries` times after lost connections
+    and temporary errors. An idempotency key prevents a second payment. `timeout` is the limit of one request, in
+    seconds. `payment` pays for each `agents.run` from a wallet: see `agent_marketplace.x402.pay_with_x402`.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Agents:
         limit: int = _routes.PAGE,
         offset: int = 0,
     ) -> Listing[models.AgentSummary]:
-        """All agents that fit; `limit` is the size of a page, 1 to 100."""
+        """All agents that match the filters; `limit` is the size of a page, 1 to 100."""
         filters = {
             "q": q,
             "tags": ",".join(tags) if tags else None,
@@ -118,17 +118,17 @@ class Agents:
         idempotency_key: str | None = None,
         on_delta: OnDelta | None = None,
     ) -> models.CompletedExecution:
-        """Pays for one execution and returns its result once it is there.
+        """Pays for one execution, waits for its end and returns the result.
 
-        `max_cost_usdc`: the marketplace opens no escrow if the price is above it (`PriceChangedError`). The marketplace
-        checks it; the chain enforces only the limits of your API key. A client with a `payment` needs it, and checks it
-        itself, with the service fee.
-        `timeout`: how long to wait, in seconds; None waits until the end. After it, `WaitTimeoutError` names the
-        execution, which goes on and may still be paid.
-        `timeout_seconds`: how long the agent may take; after it you have your money back.
-        `idempotency_key`: by default a random one. With a key of yours, the same call can be repeated after a crash.
-        `on_delta` gets the output as the agent writes it, if the agent streams. It is not verified and is not the
-        result, which alone is signed and paid. After a lost connection only the result follows.
+        `max_cost_usdc`: the marketplace opens no escrow if the price is higher (`PriceChangedError`). The chain itself
+        enforces only the limits of your API key. A client with a `payment` requires it, and checks it itself,
+        including the service fee.
+        `timeout`: how long to wait, in seconds; None waits until the end. After that it raises `WaitTimeoutError` with
+        the execution's id. The execution continues and may still be paid.
+        `timeout_seconds`: how long the agent may take; then the price is refunded.
+        `idempotency_key`: random by default. Choose it yourself to retry the call after a crash.
+        `on_delta`: called with the output as the agent writes it, if the agent streams. The output is not verified:
+        only the result is signed and paid. After a lost connection only the result arrives.
         """
         call = _paid.execute_call(
             agent_id,
@@ -158,9 +158,9 @@ class Executions:
         timeout_seconds: int | None = None,
         idempotency_key: str | None = None,
     ) -> models.StartedExecution | models.CompletedExecution:
-        """Pays for one execution and returns at once; see `agents.run`. `wait` waits for it.
+        """Pays for one execution and returns at once; see `agents.run`. Use `wait` to wait for the end.
 
-        A call that is repeated with its key after its end returns the result.
+        A retry with the same idempotency key after the end returns the result.
         """
         call = _paid.execute_call(
             agent_id, task, parameters, max_cost_usdc, timeout_seconds, idempotency_key, is_async=True
@@ -204,14 +204,14 @@ class Executions:
         return Listing(self._transport, _routes.execution_pages(self._service, filters), offset)
 
     def wait(self, execution_id: str, *, timeout: float | None = _routes.RUN_TIMEOUT) -> models.Execution:
-        """The record once the execution has ended: `completed`, `failed` (refunded) or `disputed`.
+        """Waits for an execution to end: `completed`, `failed` (refunded) or `disputed`. Returns its record.
 
-        Raises `WaitTimeoutError` after `timeout` seconds; the execution goes on.
+        Raises `WaitTimeoutError` after `timeout` seconds; the execution continues.
         """
         return self._transport.run(_paid.wait(self._service, execution_id, Deadline(timeout)))
 
     def events(self, execution_id: str, *, after: str | None = None) -> Generator[models.ExecutionEvent, None, None]:
-        """The events of an execution from its first on, until it has ended. Lost connections are resumed.
+        """Iterates over the events of an execution, from the first until it has ended. Lost connections are resumed.
 
         `after` is the id of the last event that you have.
         """
@@ -227,7 +227,7 @@ class Executions:
         return self._transport.run(receipt_flows.fetch(self._service, execution_id))
 
     def verify(self, execution_id: str, *, rpc_url: str | None) -> Verification:
-        """Fetches the receipt and checks it, against a Solana node of your choice unless `rpc_url` is None."""
+        """Fetches the receipt and checks it with a Solana node. `rpc_url=None` skips the checks that need a node."""
         return self._transport.run(receipt_flows.verify_execution(self._service, execution_id, rpc_url))
 
     def archive(self, execution_id: str) -> models.ArchiveAnswer:
@@ -235,7 +235,7 @@ class Executions:
         return self._transport.run(_routes.archive(self._service, execution_id))
 
     def delete_content(self, execution_id: str) -> models.DeletedContent:
-        """Deletes task, parameters and result from the service, for good."""
+        """Permanently deletes task, parameters and result from the service."""
         return self._transport.run(_routes.delete_content(self._service, execution_id))
 
 
@@ -247,16 +247,16 @@ class Statements:
     def daily(
         self, *, role: Literal["caller", "creator"] | None = None, from_: date | None = None, to: date | None = None
     ) -> models.DailyStatement:
-        """What the wallet paid or earned by the UTC day, 92 days at most."""
+        """The amounts that the wallet paid or earned per UTC day; at most 92 days."""
         return self._transport.run(_routes.daily(self._service, role, from_, to))
 
     def spend(self, *, from_: date | None = None, to: date | None = None) -> models.SpendStatement:
-        """What the wallet paid by the UTC day, API key and agent."""
+        """The amounts that the wallet paid, per UTC day, API key and agent."""
         return self._transport.run(_routes.spend(self._service, from_, to))
 
 
 class Webhooks:
-    """Where the wallet's events are sent. Needs a key with the scope `webhooks`; changes are not repeated."""
+    """Manages the wallet's webhook endpoints. Needs a key with the scope `webhooks`; changes are not retried."""
 
     def __init__(self, service: Service, transport: Transport) -> None:
         self._service = service
@@ -267,9 +267,9 @@ class Webhooks:
         return self._transport.run(_routes.webhook_endpoints(self._service))
 
     def create(self, url: str, *, event_types: Sequence[str] = ()) -> webhooks.WebhookSecret:
-        """Adds an endpoint. Its secret, for `verify_webhook`, is in this answer only.
+        """Adds an endpoint. Only this answer contains its secret, which `verify_webhook` needs.
 
-        `event_types`: such as `execution.completed`; none: all.
+        `event_types`: such as `execution.completed`; empty for all.
         """
         return self._transport.run(_routes.create_webhook(self._service, url, event_types))
 
@@ -285,26 +285,26 @@ class Webhooks:
         event_types: Sequence[str] | None = None,
         enabled: bool | None = None,
     ) -> webhooks.WebhookEndpoint:
-        """Changes what is given. With `enabled=False` nothing is sent from now on."""
+        """Changes only the given fields. `enabled=False` stops sending events to the endpoint."""
         flow = _routes.update_webhook(self._service, endpoint_id, url, event_types, enabled)
         return self._transport.run(flow)
 
     def delete(self, endpoint_id: str) -> None:
-        """Deletes an endpoint with its log."""
+        """Deletes an endpoint and its delivery log."""
         self._transport.run(_routes.delete_webhook(self._service, endpoint_id))
 
     def rotate_secret(self, endpoint_id: str) -> webhooks.WebhookSecret:
-        """Replaces the secret. The old one signs too for 24 hours."""
+        """Replaces the secret. For 24 hours, messages are also signed with the old one."""
         return self._transport.run(_routes.rotate_webhook_secret(self._service, endpoint_id))
 
     def test(self, endpoint_id: str) -> None:
-        """Sends `webhook.test`; its outcome is in the deliveries."""
+        """Sends `webhook.test`. Read the outcome from the deliveries."""
         self._transport.run(_routes.test_webhook(self._service, endpoint_id))
 
     def deliveries(
         self, endpoint_id: str, *, limit: int = _routes.PAGE, offset: int = 0
     ) -> Listing[webhooks.WebhookDelivery]:
-        """What was sent to an endpoint, newest first, with the answers; `limit` is the size of a page, 1 to 100."""
+        """The messages sent to an endpoint and their answers, newest first; `limit` is the page size, 1 to 100."""
         return Listing(self._transport, _routes.delivery_pages(self._service, endpoint_id, limit), offset)
 
     def redeliver(self, delivery_id: str) -> webhooks.WebhookDelivery:

@@ -1,4 +1,4 @@
-"""Every error of this package. `code` is the API's own, or the client's own where no answer came."""
+"""Every error of this package. `code` is the API's own, or the client's own if no answer came."""
 
 from typing import Any, ClassVar
 
@@ -8,7 +8,7 @@ from . import models
 
 
 class MarketplaceError(Exception):
-    """Base of all errors of this package. An error never proves that a call was not paid, unless its doc says so."""
+    """Base of all errors of this package. An error proves that a call was not paid only if its doc says so."""
 
     code: str = "error"
 
@@ -22,25 +22,25 @@ class MarketplaceError(Exception):
 
 
 class APIConnectionError(MarketplaceError):
-    """No answer came, although the request was repeated. Whether a paid call ran is unknown: repeat it with its key."""
+    """No answer came, even after retries. A paid call may have run: retry it with its idempotency key."""
 
     code = "connection_failed"
 
 
 class APITimeoutError(APIConnectionError):
-    """No answer came in time. Whether a paid call ran is unknown: repeat it with its key."""
+    """No answer came in time. A paid call may have run: retry it with its idempotency key."""
 
     code = "timeout"
 
 
 class WaitTimeoutError(MarketplaceError):
-    """The `timeout` of `run` or `wait` is over, and the execution goes on: wait again, or repeat it"""
+    """The `timeout` of `run` or `wait` passed. The execution continues: wait again, or retry the call with its key."""
 
     code = "wait_timeout"
 
 
 class UnexpectedAnswerError(MarketplaceError):
-    """The answer is not one of a marketplace, such as a page of a load balancer. The outcome of a call is unknown."""
+    """The answer is not from a marketplace, for example a load balancer's page. The outcome of a call is unknown."""
 
     code = "unexpected_answer"
 
@@ -51,7 +51,7 @@ class UnexpectedAnswerError(MarketplaceError):
 
 
 class APIStatusError(MarketplaceError):
-    """An error answer of the marketplace. Codes that this version does not know are of this class itself."""
+    """An error answer of the marketplace. A code that this version does not know has this class itself."""
 
     codes: ClassVar[tuple[str, ...]] = ()
     details: Any = None
@@ -83,7 +83,7 @@ class APIStatusError(MarketplaceError):
 
 
 class InvalidRequestError(APIStatusError):
-    """The request is wrong; `details.issues` of `invalid_request` lists every fault. Nothing was charged."""
+    """The request is wrong. For `invalid_request`, `details.issues` lists every fault. Nothing was charged."""
 
     codes = (
         "invalid_request",
@@ -109,9 +109,9 @@ class PermissionDeniedError(APIStatusError):
 
 
 class InsufficientBalanceError(APIStatusError):
-    """The wallet, its key or its gas balance cannot pay: `details.limit` names the limit. Nothing was charged.
+    """The wallet, its key or its gas balance cannot pay. `details.limit` names the limit. Nothing was charged.
 
-    With code `payment_required`, the payment by x402 was not taken: `details.reason` says why.
+    With code `payment_required`, the payment by x402 was not taken. `details.reason` says why.
     """
 
     codes = ("insufficient_balance", "payment_required")
@@ -126,7 +126,7 @@ class PriceChangedError(APIStatusError):
 
 
 class NotFoundError(APIStatusError):
-    """No such agent, execution or route, or it belongs to another wallet."""
+    """There is no such agent, execution or route, or it belongs to another wallet."""
 
     codes = ("agent_not_found", "execution_not_found", "webhook_not_found", "not_found")
 
@@ -170,19 +170,19 @@ class ExecutionTimeoutError(APIStatusError):
 
 
 class RateLimitError(APIStatusError):
-    """Too many requests: retry after `retry_after_seconds`. Nothing was charged."""
+    """Too many requests. Retry after `retry_after_seconds`. Nothing was charged."""
 
     codes = ("rate_limited",)
 
 
 class ServiceUnavailableError(APIStatusError):
-    """The service cannot do it now. Repeat a paid call with its key."""
+    """The service cannot handle the request now. Retry a paid call with its key."""
 
     codes = ("service_unavailable", "metadata_missing")
 
 
 class InternalServerError(APIStatusError):
-    """The service has a fault. The outcome is unknown: repeat a paid call with its key."""
+    """The service has an internal error. The outcome is unknown: retry a paid call with its key."""
 
     codes = ("internal_error",)
 

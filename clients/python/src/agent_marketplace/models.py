@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 
 def plain(value: Any) -> Any:
-    """JSON as `json.loads` would give it: numbers that are not amounts become floats again."""
+    """JSON as `json.loads` returns it: numbers that are not amounts become floats again."""
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, list):
@@ -116,7 +116,7 @@ class CompletedExecution(Model):
 
 
 class StartedExecution(Model):
-    """A paid call that goes on. Pass `execution_id` to `executions.wait`."""
+    """A paid call in progress. Pass `execution_id` to `executions.wait`."""
 
     execution_id: str
     status: Literal["pending", "running"]
@@ -148,7 +148,7 @@ class Archive(Model):
 
 
 class ArchiveAnswer(Archive):
-    """The same, as a newer marketplace may send it."""
+    """The same, but it ignores the fields of a newer marketplace."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -198,7 +198,7 @@ class ExecutionEventData(Model):
 
 
 class ExecutionEvent(Model):
-    """What happened to an execution."""
+    """An event of an execution."""
 
     id: str
     """A later event has a larger number."""

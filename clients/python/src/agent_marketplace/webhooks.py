@@ -1,5 +1,4 @@
-"""Webhooks of the marketplace, by the Standard Webhooks specification: the check of a message, and what
-`client.webhooks` answers."""
+"""Webhooks by the Standard Webhooks specification: the check of a message, and the answers of `client.webhooks`."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,7 +21,7 @@ __all__ = [
 
 
 class WebhookEndpoint(Model):
-    """Where events of the wallet are sent."""
+    """An endpoint that receives events of the wallet."""
 
     endpoint_id: str
     url: str
@@ -49,7 +48,7 @@ class WebhookSecret(Model):
 
 
 class WebhookDelivery(Model):
-    """One event that was sent to an endpoint, or will be, with the last attempt."""
+    """One event that was or will be sent to an endpoint, with the last attempt."""
 
     delivery_id: str
     endpoint_id: str
@@ -87,11 +86,11 @@ class WebhookDeliveryPage(Model):
 
 
 class WebhookVerificationError(Exception):
-    """The message is not the marketplace's, is older or newer than five minutes, or is no event. Answer with 400."""
+    """The message is not from the marketplace, is older or newer than five minutes, or is not an event. Answer 400."""
 
 
 class WebhookEvent(BaseModel):
-    """One event. Its delivery is at least once: `id` stays the same, so drop ids that you have seen."""
+    """One event. It is delivered at least once, always with the same `id`: drop ids that you have seen."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     id: str
@@ -104,9 +103,9 @@ class WebhookEvent(BaseModel):
 
 
 def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str) -> WebhookEvent:
-    """The event in a request to your endpoint.
+    """Returns the event of a request to your endpoint.
 
-    `body`: the bytes exactly as they came. `secret`: `whsec_...` of the endpoint. Raises WebhookVerificationError, and
+    `body`: the bytes exactly as they came. `secret`: `whsec_...` of the endpoint. Raises WebhookVerificationError, or
     ValueError for a malformed secret.
     """
     try:
@@ -122,5 +121,5 @@ def verify_webhook(body: bytes, headers: Mapping[str, str], secret: str) -> Webh
     except (ValidationError, TypeError) as error:
         raise WebhookVerificationError("the message is no event with type, timestamp and data") from error
     except ValueError as error:
-        # The library splits and decodes the headers without a check of its own.
+        # The library splits and decodes the headers without checks.
         raise WebhookVerificationError("the headers or the body are malformed") from error

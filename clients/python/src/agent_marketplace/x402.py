@@ -1,7 +1,7 @@
-"""Paid calls without a key: a wallet pays each of them, after it has checked the quote of the x402 door.
+"""Paid calls without an API key: a wallet checks the quote of each call, then pays it.
 
-A quote names an address to pay. That address is a deposit of the program only if it follows from everything that is
-bought. Other clients of x402 pay to whatever address they get.
+A quote names an address to pay. The address is a deposit of the program only if it is derived from all terms of the
+call. Other x402 clients pay to any address that they get.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _NETWORKS = {
 
 
 class QuoteRefusedError(ValueError):
-    """The quote is not one of the marketplace for this call. Do not pay it."""
+    """The quote is not the marketplace's for this call. Do not pay it."""
 
     def __init__(self, field: str, got: object, expected: object) -> None:
         super().__init__(f"the quote's {field} is {got}, expected {expected}; do not pay it")
@@ -46,7 +46,7 @@ class QuoteRefusedError(ValueError):
 
 @dataclass(frozen=True)
 class CheckedQuote:
-    """What is paid by a quote that fits. Amounts are base units: a millionth of a USDC."""
+    """The amounts and terms of a checked quote. Amounts are base units: a millionth of a USDC."""
 
     deposit: str
     """The deposit, which is `payTo` of the quote."""
@@ -114,11 +114,11 @@ def check_quote(
     network: Literal["mainnet", "devnet"] = "mainnet",
     asset: str | None = None,
 ) -> CheckedQuote:
-    """Checks one of the `accepts` of a 402 against the call that was asked for. Raises QuoteRefusedError: do not pay.
+    """Checks one of the `accepts` of a 402 answer against the requested call. Raises QuoteRefusedError: do not pay.
 
-    A quote that passes is an address that can only fund this call, or give the money back.
-    `payer`: the wallet that pays, as in `?payer=` of the request; None if the request named none.
-    `max_cost_usdc`: the most that the call may cost, with the service fee.
+    Money paid to the address of a checked quote can only fund this call, or come back.
+    `payer`: the paying wallet, as in `?payer=` of the request; None if the request named none.
+    `max_cost_usdc`: maximum cost of the call, with the service fee.
     `network`: a marketplace on a local network calls itself devnet. `asset`: the mint of USDC, by default Circle's.
     """
     try:
@@ -139,7 +139,7 @@ def check_quote(
     _at_most("extra.service_fee", extra.service_fee, MAX_SERVICE_FEE)
     _expect("amount", read.amount, extra.price + extra.service_fee)
     _at_most("amount", read.amount, to_base_units(max_cost_usdc))
-    if extra.feePayer == payer:  # Whoever pays the network fee signs for the whole transaction, and needs SOL.
+    if extra.feePayer == payer:  # The fee payer signs the whole transaction and needs SOL.
         raise QuoteRefusedError("extra.feePayer", extra.feePayer, "another wallet")
     deposit = _deposit_of(extra)
     _expect("payTo", read.payTo, deposit)
@@ -158,12 +158,13 @@ def pay_with_x402(
 ) -> Payment:
     """Makes `Client(payment=...)` and `AsyncClient(payment=...)` pay for each run from a wallet, not with an API key.
 
-    Needs `pip install "agent-marketplace[x402]"`. A quote that does not fit the call is not paid: QuoteRefusedError.
-    `wallet`: a `solders.keypair.Keypair`. It needs USDC, and no SOL. `network` and `asset`: as for `check_quote`.
-    `rpc_url`: a Solana node, by default a public one of the network.
-    `on_quote`: called with each quote that passed, before it is paid. Raise to pay nothing.
+    Needs `pip install "agent-marketplace[x402]"`. A quote that does not match the call is not paid: the call raises
+    QuoteRefusedError.
+    `wallet`: a `solders.keypair.Keypair`. It needs USDC, but no SOL. `network` and `asset`: as for `check_quote`.
+    `rpc_url`: a Solana node, by default a public node of the network.
+    `on_quote`: called with each quote that passed the checks, before it is paid. Raise to refuse the payment.
     """
-    from ._payment import WalletPayment  # Here, because only this needs the package x402.
+    from ._payment import WalletPayment  # Imported here, because only this needs the package x402.
 
     return WalletPayment(wallet, network, asset, rpc_url, on_quote)
 
@@ -179,7 +180,7 @@ def _at_most(field: str, got: int, most: int) -> None:
 
 
 def _deposit_of(extra: _Extra) -> str:
-    """The address that the program derives from everything that a deposit buys."""
+    """Derives the deposit's address from its terms, as the program does."""
     terms = hashlib.sha256(
         b"agent-marketplace:deposit-terms:v1:"
         + base58.b58decode(extra.listing)

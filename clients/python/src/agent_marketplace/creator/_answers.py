@@ -1,6 +1,7 @@
-"""A creator's answers by execution id, so that a repeated call gets the same bytes and never runs twice.
+"""Stores a creator's answers by execution id, so that a repeated call gets the same bytes and never runs twice.
 
-Bounded by age and size; the least recently used go first. Executions in progress always stay; repeats share one run.
+It is bounded by age and size, and drops the least recently used first. It always keeps executions in progress, and
+repeats share one run.
 """
 
 import asyncio
@@ -33,9 +34,9 @@ class Answers:
     def once(
         self, execution_id: str, fingerprint: str, run: Callable[[], Awaitable[bytes]]
     ) -> "asyncio.Future[bytes] | None":
-        """The answer for this id, which `run` makes only the first time; it must not raise.
+        """Returns the answer for this id. Only the first call runs `run`, which must not raise.
 
-        None if the id came with another request before. The answer does not depend on who waits for it: shield it.
+        None if the id came with another request. Shield the answer: a cancelled waiter must not cancel it.
         """
         self._forget_old()
         known = self._entries.get(execution_id)

@@ -20,14 +20,14 @@ class Deltas:
         self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def put(self, text: str) -> None:
-        """Sends a part of the output; from any thread. Does nothing if nobody takes it."""
+        """Sends a part of the output; from any thread. Does nothing if the call accepts no stream."""
         event = _event("delta", json.dumps({"text": text}).encode())
         self._left -= len(event)
         if self._left >= 0:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
     async def stream(self, answer: "asyncio.Future[bytes]", send: Callable[[Any], Awaitable[None]]) -> bool:
-        """Sends deltas as they come, then the answer. False without deltas: the answer must be sent as usual."""
+        """Sends deltas as they come, then the answer. False if there were no deltas: then send the answer as usual."""
         answer.add_done_callback(lambda _: self._events.put_nowait(None))
         is_open = False
         while (event := await self._events.get()) is not None:

@@ -1,4 +1,4 @@
-"""The marketplace's `POST .../execute`: what is taken, and what is refused with a reason."""
+"""Reads the marketplace's `POST .../execute`, and refuses invalid requests with a reason."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ CallPurpose = Literal["execution", "test"]
 
 
 def _drop(_: str) -> None:
-    """Nobody takes the output while it is made."""
+    """The default of `ExecutionRequest.delta`: drops the output."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def signing_key_address(signing_key: bytes) -> str:
 def save_signing_key(path: str | os.PathLike[str], signing_key: bytes) -> None:
     """Writes the key, readable by its owner only.
 
-    The file appears complete or not at all. Raises FileExistsError: a listed key cannot be made again.
+    The file appears complete or not at all. An existing file raises FileExistsError: a listed key cannot be made again.
     """
     _require(signing_key, "this key")
     draft = f"{os.fspath(path)}.{uuid.uuid4()}"
@@ -41,7 +41,7 @@ def save_signing_key(path: str | os.PathLike[str], signing_key: bytes) -> None:
 
 
 def load_signing_key(path: str | os.PathLike[str]) -> bytes:
-    """Reads a key file. Raises ValueError, naming the file, if it is not an array of 64 bytes that belong together."""
+    """Reads a key file. Raises ValueError, with the file's name, if it is not 64 bytes or its halves do not match."""
     try:
         value: Any = json.loads(Path(path).read_text())
         key = bytes(value)

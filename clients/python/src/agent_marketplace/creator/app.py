@@ -1,9 +1,9 @@
-"""The marketplace's calls answered by a function of yours: run once, within the timeout, and signed.
+"""Answers the marketplace's calls with a function of yours: once, within the timeout, and signed.
 
     app = CreatorApp(execute, signing_key=load_signing_key("key.json"), marketplace_url="https://MARKETPLACE")
 
 It is an ASGI app: `uvicorn module:app`, or `FastAPI().mount("/agent", app)`. To change the signing key without losing a
-call: give both keys, newest first, rotate the listing's key, and remove the old one after the longest timeout.
+call: pass both keys, newest first, rotate the listing's key, and remove the old one after the longest timeout.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ Execute: TypeAlias = Callable[[ExecutionRequest], Output | Awaitable[Output]]
 
 @dataclass(frozen=True)
 class Limits:
-    """Bytes and seconds. 8 MiB: a caller's 1 MiB grows when numbers such as 1e20 are written out."""
+    """Limits in bytes and seconds. 8 MiB: a caller's 1 MiB grows when numbers such as 1e20 are written out."""
 
     max_body_bytes: int = 8 * _MEBIBYTE
     max_answer_bytes: int = 5 * _MEBIBYTE
@@ -62,7 +62,7 @@ class Limits:
 
 @dataclass
 class CreatorApp:
-    """An ASGI app that answers `POST` on any path below where it is mounted."""
+    """An ASGI app that answers `POST` on any path below its mount point."""
 
     execute: Execute
     """Does the work: a coroutine function, which is cancelled at the deadline, or a plain one.
@@ -137,7 +137,7 @@ class CreatorApp:
         try:
             is_signed = await self.verifier.verify(call)
         except KeysUnavailableError:
-            # After 503 the marketplace tries again until its deadline.
+            # 503 makes the marketplace retry until its deadline.
             message = "cannot read the marketplace's keys; retry later"
             raise RequestError(503, "keys_unavailable", message) from None
         if not is_signed:
@@ -154,14 +154,14 @@ class CreatorApp:
         if answer is None:
             message = "this execution_id was used before with another task or parameters"
             raise RequestError(409, "execution_id_reused", message)
-        # A lost connection must not end the work: the repeat gets its answer.
+        # A lost connection must not end the work: the retry gets its answer.
         return await asyncio.shield(answer)
 
     async def _run(self, request: ExecutionRequest, key: bytes, fingerprint: str) -> bytes:
         """Runs the creator's function and returns the answer's bytes. Any error becomes the failure answer."""
         allowed = request.timeout_seconds
         try:
-            # A failure sent in time gives a refund with a reason. A tenth of the time is for it, at most a second.
+            # A failure sent in time gives a refund with a reason. Reserve a tenth of the time for it, at most a second.
             output = await asyncio.wait_for(self._call(request), allowed - min(1.0, allowed / 10))
             answer = self._completed(request, output, key, fingerprint)
             if len(answer) <= self.limits.max_answer_bytes:
@@ -172,7 +172,7 @@ class CreatorApp:
         except ExecutionFailure as error:
             reason = str(error)
         except Exception:
-            # Without task, parameters and wallet, which are the caller's.
+            # Log no task, parameters and wallet, because they are the caller's.
             log.exception("execution %s failed", request.execution_id)
             reason = "the agent failed with an internal error"
         return _failed(request, reason)
@@ -216,7 +216,7 @@ class _DisconnectedError(Exception):
 
 
 def _fingerprint(request: ExecutionRequest) -> str:
-    """The request hash as hex: the same for the same task and parameters, whatever the timeout."""
+    """The request hash as hex. It depends on task and parameters, not on the timeout."""
     try:
         return request_hash(request.task, request.parameters).hex()
     except ValueError:
@@ -226,7 +226,7 @@ def _fingerprint(request: ExecutionRequest) -> str:
 
 
 def _failed(request: ExecutionRequest, error: str) -> bytes:
-    """Nothing is signed; the caller is refunded and sees `error`."""
+    """The failure answer: nothing is signed, the caller is refunded and sees `error`."""
     nothing = {"result": None, "result_hash": None, "signature": None}
     return _json(
         {"execution_id": request.execution_id, "status": "failed", **nothing, "error": _SURROGATE.sub("\ufffd", error)}

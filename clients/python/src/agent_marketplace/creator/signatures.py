@@ -73,7 +73,7 @@ class _Key:
 
 
 class _Known(HTTPSignatureKeyResolver):
-    """Keys by their RFC 7638 thumbprint, whatever `kid` says."""
+    """Keys by their RFC 7638 thumbprint, regardless of `kid`."""
 
     def __init__(self, keys: Mapping[str, _Key]) -> None:
         self._keys = keys
@@ -143,7 +143,7 @@ class CallVerifier:
         return bool(results) and all(name in result.parameters for result in results for name in PARAMETERS), None
 
     async def _refresh(self) -> None:
-        """Calls that come meanwhile wait for the same read."""
+        """Concurrent calls wait for the same read."""
         self._lock = self._lock or asyncio.Lock()
         async with self._lock:
             if time.monotonic() - self._tried_at <= RETRY_SECONDS:

@@ -1,4 +1,4 @@
-"""Receipts of paid executions, checked against any Solana node without the service and without trust in the sender."""
+"""Checks receipts of paid executions with any Solana node, without the service and without trust in the sender."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -64,7 +64,7 @@ async def averify_receipt(
 
 
 def verify_execution(execution_id: str, *, rpc_url: str, transport: httpx.BaseTransport | None = None) -> Verification:
-    """Checks record, transactions and money of an execution by its id alone, a refund too."""
+    """Checks record, transactions and money of an execution by its id alone, also of a refunded one."""
     with httpx.Client(transport=transport) as client:
         return Transport(client).run(_flows.verify_by_id(execution_id, rpc_url))
 

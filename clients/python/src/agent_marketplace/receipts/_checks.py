@@ -73,7 +73,7 @@ class OpenCheck:
     is_open: bool = False
 
     def equal(self, what: str, got: str, expected: str | None) -> None:
-        """Compares nothing if nothing is expected."""
+        """Adds no comparison if `expected` is None."""
         if expected is not None:
             self.compared.append(Comparison(what, got, expected))
 

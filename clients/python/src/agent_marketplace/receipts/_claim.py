@@ -42,7 +42,7 @@ def _hash_or_reason(result: str) -> str:
 
 
 def check_signature(claim: Claim) -> Check:
-    """By the rules of the chain, which are stricter than those of most libraries."""
+    """Uses the rules of the chain, which are stricter than those of most libraries."""
     check = OpenCheck("signature", "receipt")
     if claim.receipt is None:
         check.lacks(NO_RECEIPT)

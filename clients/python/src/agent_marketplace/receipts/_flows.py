@@ -1,4 +1,4 @@
-"""Checks a receipt by itself and then against a Solana node: unknown facts never fail it."""
+"""Checks a receipt by itself and then with a Solana node. Unknown facts never fail it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,7 +41,7 @@ def fetch(service: Service, execution_id: str) -> Flow[Receipt]:
 
 
 def verify_execution(service: Service, execution_id: str, rpc_url: str | None) -> Flow[Verification]:
-    """Fetches the receipt, and a new proof from the service where the archive's tree has grown."""
+    """Fetches the receipt, and a new proof from the service if the archive's tree has grown."""
     receipt = yield from fetch(service, execution_id)
 
     def find_archive(wanted: str) -> Flow[Archive | None]:
@@ -81,7 +81,7 @@ def _parsed(text: str | bytes) -> Any:
 
 
 def verify_by_id(execution_id: str, rpc_url: str) -> Flow[Verification]:
-    """The node's facts agree, and the money went to the right accounts. Result and signature are only in a receipt."""
+    """Checks that the node's facts agree, and that the money went to the right accounts. Does not check the result."""
     identity = parse_uuid(execution_id)
     if identity is None:
         raise ValueError("an execution id is a UUID in lower case")
@@ -128,7 +128,7 @@ def _check_genesis(node: Node, claim: Claim) -> Flow[Check]:
 
 
 def _check_program(claim: Claim, source: str, found: Found) -> Check:
-    """It is our program, the record's address is right, and the program owns the account."""
+    """Checks that it is our program, that the record's address is right, and that the program owns the account."""
     check = OpenCheck("program", source)
     identity = parse_uuid(claim.execution_id)
     address = _program.record_address(identity) if identity else "none: the execution_id is not a UUID"
@@ -145,7 +145,7 @@ def _check_program(claim: Claim, source: str, found: Found) -> Check:
 
 
 def _read_listing(node: Node, address: str | None) -> Flow[tuple[str | None, str | None, str]]:
-    """The listing's signing key and creator; where they are unknown, the reason."""
+    """The listing's signing key and creator; if they are unknown, the reason."""
     if address is None:
         return None, None, "Neither a receipt nor the record names the listing."
     try:

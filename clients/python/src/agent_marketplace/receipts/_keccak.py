@@ -1,4 +1,4 @@
-"""Keccak-256, the hash of the archive's trees. hashlib has only the later SHA-3, which pads otherwise."""
+"""Keccak-256, the hash of the archive's trees. hashlib has only the later SHA-3, which pads differently."""
 
 _ROUNDS = (
     0x0000000000000001, 0x0000000000008082, 0x800000000000808A, 0x8000000080008000, 0x000000000000808B,

@@ -24,7 +24,7 @@ class Landed:
 
 
 def check_opening(node: Node, claim: Claim) -> Flow[tuple[Check, str | None]]:
-    """Also returns the wallet that paid, by this transaction."""
+    """Checks the open. Also returns the wallet that paid, from this transaction."""
     check = OpenCheck("opening", node.rpc_url)
     receipt = claim.receipt
     landed = yield from _read_landed(check, node, claim, _OPENS, receipt.transactions.open if receipt else None)
@@ -41,9 +41,10 @@ def check_opening(node: Node, claim: Claim) -> Flow[tuple[Check, str | None]]:
 def check_settlement(
     node: Node, claim: Claim, record: Record | None, creator: str | None, caller: str | None
 ) -> Flow[Check]:
-    """The program accepted this signature for this hash, and paid the price less the fee, exact to the base unit.
+    """Checks that the program accepted this signature for this hash, and paid the price less the fee.
 
-    Without a receipt the last transaction may be a refund instead: then it paid everything back to the caller.
+    Amounts must be exact to the base unit. Without a receipt the last transaction may be a refund instead: then it paid
+    everything back to the caller.
     """
     check = OpenCheck("settlement", node.rpc_url)
     receipt = claim.receipt
@@ -76,7 +77,7 @@ def check_settlement(
 
 
 def _compare_refund(check: OpenCheck, landed: Landed, record: Record | None, caller: str | None) -> None:
-    """What the escrow held is what the caller's account received; in a hand-over that account is the escrow itself."""
+    """Compares the escrow's balance with the refund in the caller's account; in a hand-over, in the escrow itself."""
     accounts, holdings = landed.call.accounts, landed.transaction.holdings or {}
     escrow = accounts.get("escrow", "")
     is_handed_over = landed.call.name == _HAND_OVER
@@ -100,9 +101,9 @@ def _compare_refund(check: OpenCheck, landed: Landed, record: Record | None, cal
 
 
 def _compare_payment(check: OpenCheck, landed: Landed, creator: str | None, terms: tuple[int, int] | None) -> None:
-    """Compares what each account received.
+    """Compares the amounts that each account received.
 
-    The escrow may have held more than the price, because anyone can send USDC there; the surplus goes to the treasury.
+    The escrow may have held more than the price, because anyone can send USDC there. The surplus goes to the treasury.
     If the fee was waived because the treasury cannot receive, everything goes to the creator.
     """
     accounts, holdings = landed.call.accounts, landed.transaction.holdings

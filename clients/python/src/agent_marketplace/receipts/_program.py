@@ -1,4 +1,4 @@
-"""The program's accounts, instructions and addresses, as far as a receipt needs them. From the program's IDL."""
+"""The program's accounts, instructions and addresses that receipts need, from the program's IDL."""
 
 import hashlib
 import struct
@@ -57,7 +57,7 @@ ARCHIVE_LEAF_DOMAIN = b"agent-marketplace:archive:v1"
 
 @dataclass(frozen=True)
 class Record:
-    """What a receipt is compared with in an ExecutionRecord. Amounts are base units, times unix seconds."""
+    """The fields of an ExecutionRecord that receipts are compared with. Amounts are base units, times unix seconds."""
 
     status: str
     execution_id: bytes
@@ -139,7 +139,7 @@ class Called:
 
 
 def decode_call(data: str, accounts: list[str]) -> Called | None:
-    """An instruction from its base58 data; None if it is of no interest here."""
+    """Decodes an instruction from its base58 data; None if receipts do not need it."""
     decoded = decode_base58(data)
     found = INSTRUCTIONS.get(decoded[:8]) if decoded else None
     if decoded is None or found is None:
@@ -150,7 +150,7 @@ def decode_call(data: str, accounts: list[str]) -> Called | None:
 
 
 def opened_request_hash(called: Called) -> bytes | None:
-    """The request hash that an open commits to: in OpenExecutionArgs after nonce, id, price, version and timeout."""
+    """The request hash of an open. OpenExecutionArgs has it after nonce, id, price, version and timeout."""
     return called.args[OPEN_HASH_AT : OPEN_HASH_AT + 32] if len(called.args) >= OPEN_HASH_AT + 32 else None
 
 

@@ -49,7 +49,7 @@ Found: TypeAlias = FoundAccount | FoundLeaf | FoundNothing
 
 
 def find_record(node: Node, claim: Claim, find_archive: FindArchive | None) -> Flow[Found]:
-    """By the receipt's proof, else by its account, else by a proof from `find_archive`."""
+    """Finds the record: by the receipt's proof, else by its account, else by a proof from `find_archive`."""
     try:
         if claim.receipt is not None and claim.receipt.archive is not None:
             return (yield from _find_leaf(node, claim.receipt.archive))

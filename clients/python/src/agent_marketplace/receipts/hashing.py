@@ -30,7 +30,7 @@ def parse_result_hash(text: str) -> bytes | None:
 
 
 def request_hash(task: str, parameters: Mapping[str, Any] | None = None) -> bytes:
-    """SHA-256 of the RFC 8785 JSON `{"parameters":P,"task":T}`. Raises ValueError for what has no canonical form."""
+    """SHA-256 of the RFC 8785 JSON `{"parameters":P,"task":T}`. Raises ValueError for values without canonical form."""
     try:
         return hashlib.sha256(rfc8785.dumps({"parameters": _doubles(parameters or {}), "task": task})).digest()
     except (RecursionError, OverflowError) as error:
@@ -38,7 +38,7 @@ def request_hash(task: str, parameters: Mapping[str, Any] | None = None) -> byte
 
 
 def _doubles(value: Any) -> Any:
-    """RFC 8785 has doubles only: larger integers become the nearest one, as in JavaScript."""
+    """RFC 8785 has only doubles: larger integers become the nearest one, as in JavaScript."""
     if isinstance(value, bool) or not isinstance(value, (int, Mapping, list, tuple)):
         return value
     if isinstance(value, int):
@@ -62,7 +62,7 @@ def sign_message(secret_key: bytes, message: str) -> str:
 
 
 def verify_message(public_key: bytes, message: str, signature: str) -> bool:
-    """True if the chain would accept the signature. Never raises, whatever a creator sends."""
+    """True if the chain would accept the signature. Never raises, even for malformed input."""
     parsed = parse_signature(signature)
     if parsed is None or not is_admissible(public_key) or not is_admissible(parsed[:32]):
         return False

@@ -29,7 +29,7 @@ _Time = Annotated[str, Field(pattern=_TIME), AfterValidator(_is_time)]
 
 
 def seconds_of(time: str) -> str:
-    """Unix seconds as text. The chain has whole seconds, so anything else fits no record."""
+    """Unix seconds as text. The chain has whole seconds, so a fraction matches no record."""
     whole, _, rest = time.removesuffix("Z").partition(".")
     seconds = int(datetime.fromisoformat(f"{whole}+00:00").timestamp())
     fraction = rest.rstrip("0")
@@ -43,7 +43,7 @@ class Transactions(BaseModel):
 
 
 class Receipt(BaseModel):
-    """`model_dump_json(exclude_unset=True)` writes it as it came. `task` and `parameters` may be removed before."""
+    """`model_dump_json(exclude_unset=True)` writes it as it came. `task` and `parameters` may be removed first."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
     version: Literal[1]
