@@ -8,7 +8,7 @@ from .errors import MarketplaceError
 from .models import CompletedExecution
 
 PAUSE = 1.0
-"""Between two looks at a call that goes on, if the marketplace names no pause; seconds."""
+"""Seconds between two polls of a running call, if the marketplace asks for no pause."""
 
 
 def buy(service: Service, call: Call, payment: Payment, deadline: Deadline) -> Flow[CompletedExecution]:

@@ -69,7 +69,7 @@ class Service:
     max_retries: int
     user_agent: str
     payment: Payment | None = None
-    """Pays for each run instead of the API key."""
+    """Pays for each run, in place of the API key."""
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,17 @@ class Call:
     body: Mapping[str, Any] | None = None
     idempotency_key: str | None = None
     repeatable: bool = True
-    """False: a second request could do something twice."""
+    """False if a retry could do something twice."""
     on_delta: OnDelta | None = None
-    """Receives the output of an answer that is streamed."""
+    """Receives the output of a streamed answer."""
     purchase: Purchase | None = None
-    """What it buys, if its cost is limited."""
+    """The purchase, if its cost is limited."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """More headers."""
     accepts: int | None = None
-    """A status that is a good answer too."""
+    """One more status that is a good answer."""
     keeps_open: bool = False
-    """Leaves an answer that is streamed open."""
+    """Leaves a streamed answer open."""
 
 
 def path_of(*parts: str, query: Mapping[str, Any] | None = None) -> str:

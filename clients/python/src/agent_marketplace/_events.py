@@ -7,7 +7,7 @@ from ._flow import Answer, Flow, NoAnswerError, close, receive, sleep
 from .models import ExecutionEvent
 
 RESUME_PAUSE = 1.0
-"""Before a broken or ended stream is resumed, in seconds."""
+"""Seconds before a broken or ended stream is resumed."""
 
 
 class Following:

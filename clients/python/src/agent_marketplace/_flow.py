@@ -27,11 +27,11 @@ class Send:
     body: bytes | None = None
     timeout: float = 60.0
     on_delta: OnDelta | None = None
-    """Receives the output of an answer that is streamed; `timeout` is then for the next part of it."""
+    """Receives the output of a streamed answer; `timeout` is then for the next part of it."""
     until: float = float("inf")
-    """When a streamed answer must have ended, by the monotonic clock."""
+    """The deadline of a streamed answer, by the monotonic clock."""
     keeps_open: bool = False
-    """Leaves a good answer that is streamed open, for Receive and Close; `timeout` is then for each part of it."""
+    """Leaves a good streamed answer open, for Receive and Close; `timeout` is then for each part of it."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Answer:
     is_error: bool = False
     """True for the error at the end of a stream, whose status was sent before."""
     stream: object = None
-    """The connection of an answer that was left open; whoever runs the flow knows how to use it."""
+    """The connection of an answer that was left open, for the code that runs the flow."""
 
 
 @dataclass(frozen=True)

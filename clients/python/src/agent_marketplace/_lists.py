@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 FetchPage = Callable[[int], Flow[tuple[list[Item], int]]]
-"""Reads the page that begins at this offset: its items, and how many there are in all."""
+"""Reads the page that begins at this offset. Returns its items and the total number."""
 
 
 class Listing(Generic[Item]):

@@ -14,7 +14,7 @@ from ._version import USER_AGENT, __version__
 DEFAULT_TIMEOUT = 60.0
 DEFAULT_MAX_RETRIES = 2
 RUN_TIMEOUT = 600.0
-"""How long `run` and `wait` wait by default, seconds."""
+"""Default wait of `run` and `wait`, seconds."""
 PAGE = 100
 
 

@@ -16,9 +16,9 @@ class MarketplaceError(Exception):
         super().__init__(message)
         self.message = message
         self.execution_id = execution_id
-        """The execution that the error is about, where it is known."""
+        """The execution that the error is about, if it is known."""
         self.idempotency_key = idempotency_key
-        """The key of a paid call. The same call with this key never pays twice, and returns the first outcome."""
+        """Idempotency key of a paid call. The same call with it never pays twice and returns the first outcome."""
 
 
 class APIConnectionError(MarketplaceError):
@@ -55,7 +55,7 @@ class APIStatusError(MarketplaceError):
 
     codes: ClassVar[tuple[str, ...]] = ()
     details: Any = None
-    """What `message` says, for programs; None where there is nothing more. Subclasses say its type."""
+    """The facts of `message` for programs; None if there are none. Subclasses declare its type."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class APIStatusError(MarketplaceError):
         super().__init__(message, execution_id=execution_id)
         self.code = code
         self.status = status
-        """HTTP status. None if the error came in a stream, or is in the record of an execution that was polled."""
+        """HTTP status. None if the error came in a stream, or in the record of an execution."""
         self.details = details
         self.request_id = request_id
         """X-Request-Id, to find the request in the marketplace's logs."""

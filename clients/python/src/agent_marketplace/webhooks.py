@@ -26,16 +26,16 @@ class WebhookEndpoint(Model):
     endpoint_id: str
     url: str
     event_types: list[str]
-    """Empty: all types."""
+    """Empty for all types."""
     status: Literal["active", "failing", "disabled"]
     """`failing`: the last attempt failed. `disabled`: nothing is sent."""
     failing_since: datetime | None
-    """The first failed attempt since the last success."""
+    """Time of the first failed attempt since the last success."""
     disabled_at: datetime | None
     disabled_by: Literal["wallet", "failures"] | None
     """The wallet itself, or the marketplace after days of failures."""
     old_secret_until: datetime | None
-    """Until then messages are signed with the secret before the last rotation too."""
+    """Until then messages are also signed with the secret before the last rotation."""
     created_at: datetime
 
 

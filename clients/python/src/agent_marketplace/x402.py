@@ -30,7 +30,7 @@ _NETWORKS = {
     "mainnet": ("solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp", "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v"),
     "devnet": ("solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1", "4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU"),
 }
-"""The name by CAIP-2, and Circle's USDC."""
+"""The CAIP-2 name, and the mint of Circle's USDC."""
 
 
 class QuoteRefusedError(ValueError):

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 _ENTRY_BYTES = 512
-"""About the cost of an entry besides its answer, so that many small answers are bounded too."""
+"""Approximate cost of an entry besides its answer, so that many small answers are bounded too."""
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any
 
 EVENT_STREAM = "text/event-stream"
 MAX_BYTES = 1024 * 1024
-"""The marketplace reads 5 MiB of deltas and answer together; the answer must have room."""
+"""The marketplace reads at most 5 MiB of deltas and answer together. This leaves room for the answer."""
 
 
 class Deltas:

@@ -27,7 +27,7 @@ class ExecutionRequest:
     """Lower-case UUID, unique in the whole program."""
     task: str
     parameters: dict[str, Any]
-    """Checked against the listing's input schema by the marketplace; empty if the caller gave none."""
+    """The marketplace has checked them against the listing's input schema; empty if the caller gave none."""
     user_pubkey: str
     """The caller's wallet. Use no more than necessary; do not log or keep it."""
     timeout_seconds: int
@@ -36,7 +36,7 @@ class ExecutionRequest:
     signing_key: str | None
     """The key, base58, that the answer is checked with; None if the call does not name it."""
     delta: Callable[[str], None] = field(default=_drop, repr=False, compare=False)
-    """Shows the caller a part of the output while it is made, if the caller asked for that. Never waits.
+    """Sends the caller a part of the output while it is made, if the caller asked for that. Never waits.
 
     It is not verified: only the result is signed and paid.
     """

@@ -56,7 +56,7 @@ class Limits:
     max_answer_bytes: int = 5 * _MEBIBYTE
     """A longer answer becomes a failure with that reason. The default is the marketplace's own limit."""
     remember_seconds: float = 7_200
-    """How long, after their last use, and how many bytes of answers are kept for repeats."""
+    """How long answers are kept for retries after their last use, and how many bytes in total."""
     remember_bytes: int = 64 * _MEBIBYTE
 
 
@@ -65,12 +65,12 @@ class CreatorApp:
     """An ASGI app that answers `POST` on any path below its mount point."""
 
     execute: Execute
-    """Does the work: a coroutine function, which is cancelled at the deadline, or a plain one.
+    """Does the work: a coroutine function, which is cancelled at the deadline, or a plain function.
 
-    A plain one runs in a thread, which nobody can stop: after the deadline its result is not used.
+    A plain function runs in a thread, which cannot be stopped. After the deadline its result is not used.
     """
     signing_key: bytes | Sequence[bytes]
-    """64 bytes, seed then public key: `load_signing_key`. Several, newest first, while a listing's key changes."""
+    """64 bytes, seed then public key: `load_signing_key`. Several keys, newest first, while a listing's key changes."""
     marketplace_url: str | None = None
     """Refuses calls that this marketplace did not sign, with 401. Without it anyone can run work here."""
     program_id: str | None = None
@@ -78,7 +78,7 @@ class CreatorApp:
     authority: str | None = None
     """Host (and port) of the listed endpoint, if a proxy in front of this server rewrites the Host header."""
     verifier: Any = None
-    """A `CallVerifier` of your own instead of `marketplace_url`."""
+    """Your own `CallVerifier`, in place of `marketplace_url`."""
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

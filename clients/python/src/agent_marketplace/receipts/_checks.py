@@ -33,12 +33,12 @@ class Comparison:
 class Check:
     name: CheckName
     state: Literal["passed", "failed", "not_checked"]
-    """`not_checked` says nothing about the receipt: something was missing, and `reason` says what."""
+    """`not_checked` says nothing about the receipt: data was missing, and `reason` names it."""
     compared: list[Comparison]
     source: str
     """`receipt`, or the URL of the node that was asked."""
     reason: str | None
-    """Why it was not checked, or what it does not prove."""
+    """Why the check was not made, or what it does not prove."""
 
 
 @dataclass(frozen=True)

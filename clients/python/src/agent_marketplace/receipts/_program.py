@@ -47,7 +47,7 @@ INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
         "authority config record collateral escrow destination grant spender rent_sponsor token_program",
     ),
 }
-"""By discriminator: the name, and the names of the accounts in their order."""
+"""The name and the ordered account names, by discriminator."""
 BPS_DENOMINATOR = 10_000
 ARCHIVE_DEPTH = 20
 ARCHIVE_BUFFER = 64
