@@ -14,7 +14,8 @@ export function createFolder(folder: string, language: 'ts' | 'python') {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
-  if (name === '') throw new Refusal(`The name of ${folder} needs a letter or digit: the agent is called like it.`);
+  if (name === '')
+    throw new Refusal(`The folder name ${folder} must contain a letter or digit, because the agent gets this name.`);
   requireEmpty(folder);
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../sdk/package.json'), 'utf8'));
   for (const template of ['both', language]) {

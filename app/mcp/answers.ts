@@ -29,7 +29,7 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   price_changed:
     'Call describe_agent for the present price. Repeat with a higher max_cost_usdc only if it is worth that.',
   not_settled:
-    'Call get_execution. Pending or running: wait_for_execution. Failed: it was refunded and has no receipt.',
+    'Call get_execution. If it is pending or running, call wait_for_execution. If it failed, it was refunded and has no receipt.',
   agent_paused: 'Call search_agents for another agent.',
   idempotency_key_reused:
     'Use a new idempotency_key for a new call. To repeat a call, send exactly the same arguments.',

@@ -9,7 +9,7 @@ export const ExecutionId = z.uuid('must be an execution_id');
 export const MaxCost = z
   .number()
   .refine(isUsdc, 'must be an amount of USDC with at most 6 decimal places')
-  .describe('Refuse if the price is above this. Take it from describe_agent or quote.');
+  .describe('Maximum price, USDC; a higher price is refused. Read the price with describe_agent or quote.');
 export const IdempotencyKey = z
   .string()
   .regex(/^[!-~]{1,255}$/)

@@ -140,7 +140,9 @@ describe('conformance test of a creator', () => {
     };
     const { failed, findings } = await serving(listener, (url) => conformance(url));
     expect(failed).to.deep.equal(['slow_start']);
-    expect(findings.find(({ name }) => name === 'slow_start')!.detail).to.contain('after 2 of "not now"');
+    expect(findings.find(({ name }) => name === 'slow_start')!.detail).to.contain(
+      'after 2 answers with 502, 503 or 504',
+    );
   });
 
   it('finds a malformed failure', async () => {

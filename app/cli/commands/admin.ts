@@ -203,7 +203,7 @@ function addChanges(group: Command): void {
     });
 
   withWallet(group.command('cancel-change'))
-    .description('cancel a change that waits. The admin or the guardian')
+    .description('cancel a pending change. The admin or the guardian')
     .argument('<change_id>', 'its number in `changes`', toChangeId)
     .action(async (changeId: bigint, options: CommonOptions) => {
       const { cancelPending } = await import('../../sdk/wallet/changes.ts');
@@ -212,7 +212,7 @@ function addChanges(group: Command): void {
     });
 
   withWallet(group.command('remove-relay-authority'))
-    .description("take the relay's rights from one key at once, even from the last. The admin or the guardian")
+    .description('remove one relay authority at once, even the last one. The admin or the guardian')
     .argument('<address>', 'the key', toAddress)
     .action(async (address: Address, options: CommonOptions) => {
       const { dropRelayAuthority } = await import('../../sdk/wallet/changes.ts');

@@ -36,7 +36,7 @@ export function archiveCommands(): Command {
   withMarketplace(group.command('rebuild'))
     .description("rebuild an archive's tree from its transactions and compare its root with the chain")
     .argument('<index>', 'the index of the archive, from 0', toCount(LAST_INDEX, 0))
-    .option('--from <file>', 'read the leaves from such a file instead, or from the service at a URL')
+    .option('--from <file>', 'read the leaves from a file that --out wrote, or from the service at a URL')
     .option('--out <file>', 'write the leaves to a file, one line of JSON each, with leaf_index, record and fields')
     .action(async (index: number, options: CommonOptions & { from?: string; out?: string }) => {
       const { publishedLeaves, rebuildArchive } = await import('../../sdk/wallet/archive.ts');

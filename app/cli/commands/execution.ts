@@ -124,7 +124,7 @@ function addRefund(group: Command): void {
     .option('--destination <address>', "another USDC account of the caller's, who must then sign", toAddress)
     .option(
       '--hand-over',
-      "where the caller's account cannot receive: make the escrow account itself the caller's, 7 days after refund_at",
+      "if the caller's account cannot receive: transfer the escrow account itself to the caller, from 7 days after refund_at",
     )
     .action(async (executionId: Uint8Array, options: RefundOptions) => {
       const { handOver, refund } = await import('../../sdk/wallet/executions.ts');

@@ -13,7 +13,7 @@ import { type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { type CollateralLimits, isLowAfterOpen, isLowForPrice } from './collateral.ts';
 
-/** Maximum events of one step. */
+/** A step ends with the slot of this event. */
 const EVENTS_AT_ONCE = 500;
 const NAMES = [
   'DisputeOpened',
@@ -48,24 +48,27 @@ export async function followChain({ ledger, views, writes, limits, now }: Follow
     await writeFollowed(ledger, writes, [], { from, to: end }, now());
     return false;
   }
-  const rows = await views
+  const found = views
     .selectFrom('chain.events')
-    .select(['slot', 'name', 'data'])
     .where('slot', '>', from)
     .where('slot', '<=', end)
-    .where('name', 'in', limits().exposureMultiple === 0 ? NAMES : [...NAMES, OPENED])
+    .where('name', 'in', limits().exposureMultiple === 0 ? NAMES : [...NAMES, OPENED]);
+  const last = await found
+    .select('slot')
+    .orderBy('slot')
+    .offset(EVENTS_AT_ONCE - 1)
+    .limit(1)
+    .executeTakeFirst();
+  const to = last?.slot ?? end;
+  const rows = await found
+    .where('slot', '<=', to)
+    .select(['name', 'data'])
     .orderBy('slot')
     .orderBy('signature')
     .orderBy('event_index')
-    .limit(EVENTS_AT_ONCE)
     .execute();
-  const isWhole = rows.length < EVENTS_AT_ONCE;
-  const last = rows.at(-1)?.slot ?? end;
-  // The last slot may have more events. It is left to the next step, unless it is the only one.
-  const whole = isWhole || rows[0]!.slot === last ? rows : rows.filter(({ slot }) => slot < last);
-  const to = isWhole ? end : whole.at(-1)!.slot;
-  await writeFollowed(ledger, writes, await describe(views, whole, limits()), { from, to }, now());
-  return !isWhole;
+  await writeFollowed(ledger, writes, await describe(views, rows, limits()), { from, to }, now());
+  return to < end;
 }
 
 type Fields = Record<string, string> & { listing: string; upheld?: boolean; status?: number; listingStatus?: number };

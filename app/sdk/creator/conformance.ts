@@ -226,7 +226,8 @@ function judgeDeadline(exchange: Exchange, kind: string): Verdict {
 
 function judgeStart(first: Exchange, laterMs: number | null): Verdict {
   const took = `the first answer took ${Math.round(first.ms)} ms`;
-  if (first.attempts > 1) return [false, `${took}, after ${first.attempts - 1} of "not now": the server was not ready`];
+  if (first.attempts > 1)
+    return [false, `${took}, after ${first.attempts - 1} answers with 502, 503 or 504: the server was not ready`];
   if (laterMs === null) return [true, `${took}; no later one to compare with`];
   return [first.ms - laterMs <= SLOW_START_MS, `${took}, a later one ${Math.round(laterMs)} ms`];
 }

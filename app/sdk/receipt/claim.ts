@@ -39,7 +39,7 @@ export function checkRequestHash({ task, parameters, request_hash }: Claim): Che
   if (request_hash === undefined) check.lacks(NO_RECEIPT);
   else if (task === undefined) {
     // No open can commit to parameters without a task.
-    if (parameters) check.equal('task', 'missing', 'there, beside parameters');
+    if (parameters) check.equal('task', 'missing', 'a value, because parameters are given');
     else check.lacks('The receipt does not contain the request.');
   } else check.equal('request_hash', hashRequest(task, parameters), request_hash);
   return check.end();

@@ -90,7 +90,7 @@ export async function verifyExecution(executionId: string, options: VerifyOption
 const explain = (issue: v.BaseIssue<unknown>): string => {
   if (isSurplus(issue)) return 'no other fields';
   const { input, kind, type, expected } = issue;
-  if (input === undefined) return 'there';
+  if (input === undefined) return 'a value';
   return kind === 'schema' && type !== 'literal' ? `of type ${expected}` : 'well-formed';
 };
 

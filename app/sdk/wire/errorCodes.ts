@@ -227,7 +227,7 @@ export const ERRORS = {
   webhook_limit_reached: {
     status: 409,
     details: z.strictObject({ max: z.int().min(0) }),
-    meaning: 'The wallet has as many webhook endpoints as it may have.',
+    meaning: 'The wallet has reached its maximum number of webhook endpoints.',
     remedy:
       'Delete an endpoint that you no longer use. A wallet that has paid for a call, or has a listing, may have more.',
   },

@@ -459,6 +459,23 @@ describe('event streams', () => {
     ]);
   });
 
+  it('reports every event of a slot that has more than one step takes', async () => {
+    const creator = newAddress();
+    const own = await world.addListing({ creator });
+    const { settle, happen, follow } = chainOf(own);
+    await settle(230n);
+    await follow();
+    for (let pause = 0; pause < 600; pause += 1) await happen(231n, 'ListingStatusChanged', { status: 1 });
+    await happen(232n, 'SigningKeyRotated', { signingKey: listing });
+    await settle(240n);
+    expect(await follow()).to.equal(true);
+    expect(await follow()).to.equal(false);
+    expect((await told(creator)).map(({ type }) => type)).to.deep.equal([
+      ...new Array(600).fill('agent.paused'),
+      'agent.signing_key_changed',
+    ]);
+  });
+
   it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {
     const deps = { ledger: world.ledger, writes: world.tables.writes, now: () => 1, log: world.deps.log };
     const relays = [createWarnings(deps), createWarnings(deps)];

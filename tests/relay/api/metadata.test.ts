@@ -152,7 +152,7 @@ describe('POST /v1/metadata', () => {
     ['no input schema', { input_schema: undefined }, '"input_schema" is missing'],
     ['an input schema that is an array', { input_schema: [] }, '"input_schema" must be a JSON Schema object'],
     ['an input schema of no object', { input_schema: string }, 'input_schema.type must be "object"'],
-    ['a circle', withInput({ a: { $ref: '#' } }), 'input_schema.properties.a.$ref must not lead back to itself'],
+    ['a circle', withInput({ a: { $ref: '#' } }), 'input_schema.properties.a.$ref must not form a cycle'],
     [
       'lookahead',
       withInput({ a: { ...string, pattern: '^(?=a)' } }),

@@ -72,11 +72,11 @@ describe('schemas', () => {
   });
 
   const REFUSED: [name: string, schema: Json, says: string][] = [
-    ['a reference to itself', ofA({ $ref: '#' }), 'properties.a.$ref must not lead back to itself'],
+    ['a reference to itself', ofA({ $ref: '#' }), 'properties.a.$ref must not form a cycle'],
     [
       'a circle of references',
       ofA({}, { $defs: { x: { items: { $ref: '#/$defs/y' } }, y: { anyOf: [{ $ref: '#/$defs/x' }, true] } } }),
-      'must not lead back to itself',
+      'must not form a cycle',
     ],
     [
       'a reference to nothing',
@@ -93,7 +93,7 @@ describe('schemas', () => {
       ofA({ patternProperties: { '(?!a)': {} } }),
       'patternProperties.(?!a) must be',
     ],
-    ['an inner $id', ofA({ $id: 'x' }), 'properties.a.$id may stand at the top only'],
+    ['an inner $id', ofA({ $id: 'x' }), 'properties.a.$id is allowed only at the top level'],
     ['an array', { type: 'array' }, 'input_schema.type must be "object"'],
     ['nothing', {}, 'input_schema.type must be "object"'],
   ];

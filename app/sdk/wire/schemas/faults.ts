@@ -108,7 +108,7 @@ class Survey {
     const here = [...steps, keyword];
     if (!rule) this.refuse(here, unknownKeyword(keyword), value);
     else if (!rule.check(value)) this.refuse(here, rule.expected, value);
-    else if (keyword === '$id' && steps.length > 0) this.refuse(here, 'may stand at the top only', value);
+    else if (keyword === '$id' && steps.length > 0) this.refuse(here, 'is allowed only at the top level', value);
     else if (keyword === '$ref') this.references.set(schema, { path: this.pathOf(here), ref: String(value) });
     else if (keyword === 'pattern') this.readPattern(String(value), here, isCheckedFormat(schema.format));
     else if (keyword === 'patternProperties') {
@@ -192,7 +192,7 @@ class Survey {
     if (!reference) return applied;
     const target = this.schemas.get(keyOf(stepsOf(reference.ref) ?? []));
     if (isObject(target) && open.has(target)) {
-      this.faults.push({ path: reference.path, expected: 'must not lead back to itself', got: reference.ref });
+      this.faults.push({ path: reference.path, expected: 'must not form a cycle', got: reference.ref });
       return applied;
     }
     return target === undefined ? applied : [...applied, target];

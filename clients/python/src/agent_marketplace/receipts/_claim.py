@@ -67,7 +67,7 @@ def check_request_hash(claim: Claim) -> Check:
         check.equal("request_hash", found, claim.receipt.request_hash)
     elif parameters is not None:
         # No open can commit to parameters without a task.
-        check.equal("task", "missing", "there, beside parameters")
+        check.equal("task", "missing", "a value, because parameters are given")
     else:
         check.lacks("The receipt does not contain the request.")
     return check.end()
