@@ -1,6 +1,7 @@
 /**
- * A seller behind x402's Express middleware: `node sellerProcess.ts FACILITATOR_URL PAY_TO MINT AMOUNT`. Its routes are
- * the cases of the comparison; each tells the parent when its work has run, and `/hold` then waits for the parent's word.
+ * Runs a seller behind x402's Express middleware: `node sellerProcess.ts FACILITATOR_URL PAY_TO MINT AMOUNT`. Each
+ * route is one case of the comparison and tells the parent when its work has run. `/hold` then waits for a message of
+ * the parent.
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
