@@ -1,4 +1,4 @@
-/** What a program can set in the TypeScript client, and what it sees of faults, on a real marketplace. */
+/** Options of the TypeScript client, and its errors, on a real marketplace. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
@@ -20,7 +20,7 @@ import { PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Describes them; `market` comes from `startScene`. */
+/** Declares the tests. `market` comes from `startScene`. */
 export function takesOptions(market: () => TestMarketplace): void {
   describe('options and faults', () => {
     const key = () => market().callers[0]!.apiKey;
@@ -37,7 +37,7 @@ export function takesOptions(market: () => TestMarketplace): void {
         (error: Error) => error,
       );
 
-    /** A server of the test's own, and what it was sent. */
+    /** Starts a server for one test. Records the requests it receives. */
     async function serve(listener: RequestListener) {
       const requests: IncomingMessage[] = [];
       const server = createServer((request, response) => {
@@ -165,7 +165,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       }
     });
 
-    /** Each method, asked with a signal. */
+    /** Calls of each method with an abort signal. */
     const METHODS: Record<string, (of: AgentMarketplace, signal: AbortSignal) => Promise<unknown>> = {
       'agents.list': ({ agents }, signal) => agents.list({}, { signal }).page(),
       'agents.retrieve': ({ agents }, signal) => agents.retrieve('a', { signal }),

@@ -66,7 +66,7 @@ describe('clients/python', function () {
       answersOf('behaviours.py', [kind], entries) as Promise<Outcome[]>;
   const asUser = () => ({ MARKETPLACE_URL: market.relay.url, MARKETPLACE_API_KEY: market.callers[0]!.apiKey });
 
-  /** A key that can do nothing but manage the webhooks of the caller's wallet. */
+  /** Creates a key whose only scope is to manage the webhooks of the caller's wallet. */
   const webhookKey = async ({ wallet }: TestCaller): Promise<string> => {
     const options = { name: 'webhooks', limits: market.limits, restrictions: { scopes: ['webhooks' as const] } };
     return (await createKey(market.marketplace, { wallet: keypairSigner(wallet), ...options })).api_key;
@@ -96,7 +96,7 @@ describe('clients/python', function () {
         'creator.py',
         'service.py',
       ];
-      // Of a user's code: the last line of mypy's output shows that it reads the package's types.
+      // Checks a user's program: the last line of mypy's output shows that it reads the package's types.
       writeFileSync(
         join(python.folder, 'wrong.py'),
         'from agent_marketplace import Client\nClient("x").agents.run("a", task=1)\n',
@@ -496,11 +496,14 @@ describe('clients/python', function () {
       namedKey?: string;
     }
 
-    /** The names of events with their data, which is JSON. */
+    /** Parses an event stream into event names and their JSON data. */
     const readStream = (text: string) =>
       [...text.matchAll(/event: (\w+)\ndata: ([^\n]*)\n\n/g)].map(([, name, data]) => [name, JSON.parse(data!)]);
 
-    /** The answers of both kits to the same call; signed over `sign`, by default over the body. */
+    /**
+     * Sends the same call to both kits and returns both answers. The call is signed over `sign`, by default over the
+     * body.
+     */
     async function bothSay({
       body = bodyOf(),
       sign,
@@ -607,7 +610,7 @@ describe('clients/python', function () {
       const [name, answer] = events.pop()!;
       const deltas = ['Once ', 'up\nön', '\u2028'].map((text) => ['delta', { text }]);
       expect([...events, name]).to.deep.equal([...deltas, 'result']);
-      // A repeat gets the answer alone, and the same.
+      // A repeated call gets only the final answer, the same in both.
       const [, again] = await bothSay(call);
       expect(again!.body).to.deep.equal(answer);
     });

@@ -1,4 +1,4 @@
-/** The checks of quotes before they are paid, over the table that both clients share. */
+/** The TypeScript client's checks of quotes before payment, over a table that it shares with the Python client. */
 import { expect } from 'chai';
 import { checkQuote, type Purchase, QuoteRefusedError } from '../../app/sdk/client/x402.ts';
 import table from './quotes.json' with { type: 'json' };
@@ -9,7 +9,7 @@ interface Case {
   field?: string;
 }
 
-/** The quote with changed fields. */
+/** The quote with some fields changed. */
 function changed(change: Case['change']): object {
   const quote: Record<string, unknown> = structuredClone(table.quote);
   for (const [path, value] of Object.entries(change)) {
@@ -21,7 +21,7 @@ function changed(change: Case['change']): object {
   return quote;
 }
 
-/** The call, which the table has in Python's names. */
+/** Converts the call from Python's names, which the table uses. */
 function purchaseOf(change: Case['purchase'] = {}): Purchase {
   const call = { ...table.purchase, ...change };
   const { agent_id: agentId, max_cost_usdc: maxCostUsdc, ...rest } = call;

@@ -1,4 +1,4 @@
-/** verifyWebhook of the TypeScript client against the library of the Standard Webhooks specification. */
+/** Compares verifyWebhook of the TypeScript client with the library of the Standard Webhooks specification. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
@@ -9,7 +9,7 @@ const OTHER = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const EVENT = { type: 'execution.completed', timestamp: '2026-01-31T12:00:00.000Z', data: { execution_id: 'ü 1' } };
 const BODY = JSON.stringify(EVENT);
 
-/** Headers as a sender with these secrets writes them. */
+/** The headers that a sender with these secrets writes. */
 function headersOf({ body = BODY, secrets = [SECRET], at = new Date(), id = 'evt_1' } = {}): Record<string, string> {
   return {
     'webhook-id': id,

@@ -1,4 +1,6 @@
-/** The TypeScript client pays calls from a wallet, through the x402 door of a real marketplace, with x402's own packages. */
+/**
+ * The TypeScript client pays from a wallet through the x402 endpoint of a real marketplace, with x402's own packages.
+ */
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -52,7 +54,7 @@ describe('clients/x402', function () {
     wallet: await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint)),
     creator: await market.amountOf(market.creatorUsdc),
   });
-  /** What a call moves. */
+  /** Runs a call and returns the changes of balances. */
   async function moved(call: () => Promise<unknown>) {
     const before = await balances();
     await call();
@@ -64,7 +66,7 @@ describe('clients/x402', function () {
       () => expect.fail('expected a refusal'),
       (error: Error) => error,
     );
-  /** Sends requests, and changes the answers: `isPaid` is true for those to a payment. */
+  /** A fetch that sends requests and changes the answers. `isPaid` is true if the request carried a payment. */
   function changing(change: (response: Response, isPaid: boolean) => Promise<Response> | Response) {
     const paid: string[] = [];
     const send = async (url: string | URL | Request, init: RequestInit = {}) => {

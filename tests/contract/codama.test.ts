@@ -1,4 +1,4 @@
-/** A client that Codama makes of the program's IDL: it is made, type-checks, and opens, refunds and reads on a real node. */
+/** Codama generates a client from the program's IDL. It must type-check, and open, refund and read on a real node. */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describe('a client that Codama makes of the IDL', function () {
       this.skip();
     }
     market = await startMarket();
-    // Within the project, where @solana/kit is found.
+    // Inside the project, so that @solana/kit is found.
     mkdirSync(join(ROOT, 'target'), { recursive: true });
     folder = mkdtempSync(join(ROOT, 'target', 'codama-'));
     const maker = join(folder, 'maker');

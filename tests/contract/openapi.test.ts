@@ -1,4 +1,4 @@
-/** /openapi.json: valid, complete, and true of the router it is published by. */
+/** /openapi.json is valid, complete, and matches the router that publishes it. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -27,7 +27,7 @@ import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
 import { readPage } from '../docs/markdown.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
 
-/** What the server answers beside the table: not REST, or not for callers. */
+/** Paths that the server answers outside the table of routes, because they are not REST or not for callers. */
 const BESIDE_THE_TABLE = ['/trpc', '/metrics', '/mcp'];
 
 describe('/openapi.json', () => {
@@ -208,7 +208,7 @@ describe('/openapi.json', () => {
     const { ExecuteBody, StartBody } = document.components.schemas;
     expect(ExecuteBody!.required).to.deep.equal(['task']);
     expect(StartBody!.required).to.deep.equal(['task']);
-    // What generators take for a field that is always there.
+    // Generators treat a field with a default as always present.
     const requests = [ExecuteBody, StartBody, document.components.schemas.AgentMetadata];
     expect(JSON.stringify(requests)).to.not.include('"default"');
   });
@@ -250,7 +250,7 @@ describe('/openapi.json', () => {
       const details = schema && JSON.parse(JSON.stringify(schema)).properties.error.properties.details;
       return details && details.type !== 'null' && JSON.stringify(details).includes('{"type":"null"}]');
     });
-    // A call that was interrupted is answered from the journal, which has the code alone.
+    // A repeat of an interrupted call is answered from the journal, which keeps only the code.
     const fromJournal = nullable.filter((code) => {
       const { details } = ERRORS[code];
       return details.safeParse(null).success;
@@ -316,7 +316,7 @@ function layersOf(app: express.Application): Layer[] {
   return (app as unknown as { router: { stack: Layer[] } }).router.stack;
 }
 
-/** What Express itself has: `get /v1/agents`; OPTIONS and 405 stand on every path. */
+/** Routes registered in Express, for example `get /v1/agents`. OPTIONS and 405 exist on every path and are left out. */
 function routesOf(app: express.Application): string[] {
   return layersOf(app).flatMap(({ route }) => {
     const methods = (route?.stack ?? []).flatMap(({ method }) => (method && method !== 'options' ? [method] : []));
