@@ -1,4 +1,6 @@
-/** refund_execution: the caller's money back, by the relay while it can, by anyone from refund_at on, whatever the grant. */
+/**
+ * refund_execution returns the caller's money: by the relay at any time, by anyone from refund_at on, with any grant.
+ */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
@@ -244,7 +246,7 @@ describe("refund_execution and the key's grant", () => {
 
   const address = () => program.findGrant(w.caller.publicKey, w.keyId);
   const grant = () => w.read('KeyGrant', address());
-  /** Refund, and say what the event says of the grant. */
+  /** Refunds, and returns the grant fields of the event. */
   const restored = async () => {
     const { events } = await w.must([w.refundInstruction(execution)], [w.relay]);
     expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC);

@@ -1,4 +1,6 @@
-/** update_listing: new terms raise the version, a new price needs its collateral, open executions keep what they paid for. */
+/**
+ * update_listing: new terms raise the version, a higher price needs its collateral, open executions keep their terms.
+ */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
