@@ -1,7 +1,7 @@
 /**
- * A copy of the project with another program id, as a user makes it who holds the id's key: in `declare_id!`, the IDL
- * and the program. Compiling takes minutes, so the id, and the addresses that the compiler derives from it, are
- * replaced in the binary instead.
+ * Copies the project and gives it another program id, as a user does who holds the id's key: in `declare_id!`, the IDL
+ * and the program. Compiling takes minutes, so the id and the addresses that the compiler derives from it are replaced
+ * in the binary instead.
  */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

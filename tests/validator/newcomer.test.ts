@@ -30,7 +30,7 @@ const SANDBOX_PRICE = 10_000n;
 /** More than three days of the validator's clock. */
 const WARP_SLOTS = 2_500_000;
 const FEE = 5_000;
-/** Agents whose calls end by payment, by a refund at the deadline, and by a refund for a wrong answer. */
+/** Agents whose calls end by a refund at the deadline and for a wrong answer. A paid call is always tested. */
 const ONE_OF_EACH_ENDING = ['sandbox-slow', 'sandbox-wrong-hash'];
 const CONCURRENT = 32;
 /** How long a person waits while there is progress. */
