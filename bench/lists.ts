@@ -1,7 +1,6 @@
 /**
- * Measures a relay over a thousand to a million executions: its startup time, its memory, and for each list, search and
- * filter the latency and the longest block of the event loop. A tenth as many agents; one wallet has half the
- * executions.
+ * Measures a relay over a thousand to a million executions: startup time, memory, and for each list, search and filter
+ * the latency and the longest block of the event loop. One wallet has half of the executions.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,4 @@
-/**
- * Draws the chart of docs/measured.md: the slowest list and the longest event-loop block by table size, and the goals.
- */
+/** Draws the chart of docs/measured.md: the slowest list and the longest event-loop block by size, with goals. */
 import { HOLD_GOAL_MS, LIST_GOAL_MS } from './figures.ts';
 import type { ListFigures } from './lists.ts';
 
@@ -28,10 +26,7 @@ polyline.goal { stroke: #9ea7b3 }
 text.slowest, circle.slowest { fill: #f0883e } text.held, circle.held { fill: #56d364 } text.goal { fill: #9ea7b3 }
 }`;
 
-/**
- * The x axis shows executions on a logarithmic scale, the y axis milliseconds from zero. Throws if there are no
- * figures.
- */
+/** The x axis has a logarithmic scale of executions, the y axis milliseconds from zero. Throws without figures. */
 export function drawLists(lists: readonly ListFigures[]): string {
   if (lists.length === 0) throw new Error('no lists were measured');
   const pointsOf = (pick: (figures: ListFigures) => number) =>

@@ -31,9 +31,7 @@ const INSTRUCTIONS = [
 const LEAF_DOMAIN = 'ARCHIVE_LEAF_DOMAIN';
 const ACCOUNTS = ['AgentListing', 'ExecutionRecord', 'Archive'];
 
-/**
- * Replaces the IDL by the parts that are needed (it would be half of the package), and its constants by plain values.
- */
+/** Cuts the IDL, which would be half of the package, to the needed parts, and makes its constants plain values. */
 const shortIdl: Plugin = {
   name: 'short-idl',
   setup({ onLoad }) {
@@ -82,9 +80,7 @@ function shorten(): string {
   });
 }
 
-/**
- * Writes the declarations of the entries and everything they refer to. None may import a package: users may lack it.
- */
+/** Writes the declarations of the entries and all they refer to. None may import a package, which users may lack. */
 function writeDeclarations(): void {
   const options: ts.CompilerOptions = {
     target: ts.ScriptTarget.ES2023,

@@ -1,8 +1,8 @@
 /**
  * `npm run mutate`: removes the program's checks one at a time, and looks for a test that fails without it.
  *
- * A check in the code is switched off in the binary of one special build, in seconds. A constraint of an account
- * is removed from a copy of the source, and the program is rebuilt. Results are kept in target/mutants, so the next run
+ * A check in the code is switched off in the binary of one special build, in seconds. A constraint of an account is
+ * removed from a copy of the source, and the program is rebuilt. Results are kept in target/mutants, so the next run
  * continues from there. A mutant that survived or timed out is repeated only after the tests have changed.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
- * Runs a seller behind x402's Express middleware: `node sellerProcess.ts FACILITATOR_URL PAY_TO MINT AMOUNT`. Each
- * route is one case of the comparison and tells the parent when its work has run. `/hold` then waits for a message of
- * the parent.
+ * A seller behind x402's Express middleware: `node sellerProcess.ts FACILITATOR_URL PAY_TO MINT AMOUNT`. Each route is
+ * a case of the comparison and reports to the parent that its work has run. `/hold` then waits for a message.
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -193,9 +193,7 @@ function forward(url: string, method: string, headers: IncomingHttpHeaders, body
   return fetch(url, { method, headers: sent, ...(body.length > 0 && { body }) });
 }
 
-/**
- * Declares a test for each behaviour. `market` comes from `startScene`. `program` makes all calls once, before them.
- */
+/** Declares a test for each behaviour. `market` comes from `startScene`. `program` makes all calls once before. */
 export function behavesAsTheTableSays(kind: string, market: () => TestMarketplace, program: Program): void {
   describe(`behaviours, ${kind}`, () => {
     const taskOf = (index: number) => `${BEHAVIOURS[index]!.name} (${kind})`;

@@ -1,7 +1,6 @@
 /**
- * Tests what a client in another language pays from a wallet through the x402 endpoint of a real marketplace. A program
- * in that language makes the calls. A proxy between them drops answers and falsifies quotes. Each call has its own
- * wallet.
+ * Payments of a client in another language from wallets, through the x402 endpoint of a real marketplace. A program in
+ * that language makes the calls. A proxy drops answers and falsifies quotes. Each call has its own wallet.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

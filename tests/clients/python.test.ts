@@ -500,10 +500,7 @@ describe('clients/python', function () {
     const readStream = (text: string) =>
       [...text.matchAll(/event: (\w+)\ndata: ([^\n]*)\n\n/g)].map(([, name, data]) => [name, JSON.parse(data!)]);
 
-    /**
-     * Sends the same call to both kits and returns both answers. The call is signed over `sign`, by default over the
-     * body.
-     */
+    /** The answers of both kits to the same call, which is signed over `sign`, by default over the body. */
     async function bothSay({
       body = bodyOf(),
       sign,

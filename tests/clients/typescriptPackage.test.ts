@@ -1,7 +1,4 @@
-/**
- * Tests @agent-marketplace/client as users get it: packed, installed in an empty folder, bundled, type-checked and
- * used.
- */
+/** @agent-marketplace/client as users get it: packed, installed in an empty folder, bundled, type-checked and used. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

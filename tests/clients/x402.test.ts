@@ -1,6 +1,4 @@
-/**
- * The TypeScript client pays from a wallet through the x402 endpoint of a real marketplace, with x402's own packages.
- */
+/** The TypeScript client pays from a wallet by x402 on a real marketplace, with x402's own packages. */
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';

@@ -194,9 +194,7 @@ describe('schemathesis', function () {
   });
 });
 
-/**
- * Adds two endpoints of the wallet, and one to be deleted. The document's example of a delivery belongs to the first.
- */
+/** Adds two endpoints of the wallet, and one to delete. The document's example delivery belongs to the first. */
 async function addWebhooks(world: World, wallet: string): Promise<string[]> {
   const { params = {} } = routeOf('deleteWebhook');
   const ids = ['we_000000000000000000000001', 'we_000000000000000000000002', params.endpoint_id!.example];

@@ -9,9 +9,7 @@ export async function installSchemathesis(): Promise<string | null> {
   return (await install()).obstacle;
 }
 
-/**
- * Runs `schemathesis run` in the folder of its configuration, where it also writes files. It finds checks.py by name.
- */
+/** Runs `schemathesis run` in the folder of its configuration and checks.py, where it also writes files. */
 export async function runSchemathesis(config: string, args: string[]): Promise<Finished> {
   const { folder } = await install();
   return run(join(folder, 'bin', 'schemathesis'), ['--config-file', config, 'run', ...args], {

@@ -20,10 +20,7 @@ export async function takeAllConnections(url: string, names: readonly string[]):
       taken.push(client);
     }
   }
-  /**
-   * Ends connections of these clients. Returns the number of all others. A connection without a name is not counted
-   * yet, because it may still turn out to be one of theirs.
-   */
+  /** Ends these clients' connections and counts the others, except new ones that have no name yet. */
   async function countTaken(): Promise<number> {
     const client = taken[0]!;
     await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE ANY ($1)', [

@@ -40,9 +40,7 @@ export function copyProject(folder: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/**
- * A key whose derived addresses have the same bumps as the committed ones. The binary contains the bumps as numbers.
- */
+/** A key whose derived addresses have the same bumps as the committed ones, which the binary contains. */
 export function generateProgramKey(): Keypair {
   const bumps = DERIVED.map(([seed]) => derive(seed, PROGRAM_ID)[1]);
   for (;;) {

@@ -100,9 +100,7 @@ describe('events report the state of accounts:', () => {
       expect(plain(told), `${name}.${field}`).to.deep.equal(plain(value));
     }
   };
-  /**
-   * Checks that the event reports every field that the transition changed. `words` gives the values of other fields.
-   */
+  /** Checks that the event reports every changed field. `words` gives the values of fields that it may omit. */
   const tellsChange = async (
     name: AccountName,
     address: PublicKey,

@@ -1,7 +1,6 @@
 /**
- * Signatures for signature.test.ts: valid ones, and all known kinds that some verifiers accept and others reject. They
- * are drawn from a seed, so every run is the same. Their construction determines whether strict verification accepts
- * them.
+ * Signatures for signature.test.ts: valid ones, and all known kinds that some verifiers accept and others reject. A
+ * seed makes every run the same. Their construction determines whether strict verification accepts them.
  */
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';

@@ -1,6 +1,4 @@
-/**
- * refund_execution returns the caller's money: by the relay at any time, by anyone from refund_at on, with any grant.
- */
+/** refund_execution returns the caller's money: by the relay at any time, by anyone from refund_at on. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';

@@ -1,7 +1,4 @@
-/**
- * settle_execution pays 99 % to the creator and 1 % to the treasury, once, before refund_at.
- * exploits/signatures.test.ts covers forged signatures.
- */
+/** settle_execution pays 99 % to the creator and 1 % to the treasury, once, before refund_at. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

@@ -1,6 +1,4 @@
-/**
- * Every instruction at its maximum size fits into a transaction with two signers and two compute-budget instructions.
- */
+/** Every instruction at its maximum size fits a transaction with two signers and two compute-budget instructions. */
 import { ComputeBudgetProgram, type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

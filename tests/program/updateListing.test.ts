@@ -1,6 +1,4 @@
-/**
- * update_listing: new terms raise the version, a higher price needs its collateral, open executions keep their terms.
- */
+/** update_listing: new terms raise the version, a higher price needs collateral, open executions keep their terms. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';

@@ -1,7 +1,6 @@
 /**
- * An instruction must save its accounts before it calls another program, and change none of them after that. Anchor
- * writes an account declared `mut` only at the end of the instruction. No transaction shows the order, so this test
- * reads the source.
+ * An instruction must save its accounts before it calls another program, and change none of them afterwards. Anchor
+ * writes a `mut` account only at the end. No transaction shows the order, so this test reads the source.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,10 +26,7 @@ interface Step {
   name: string;
 }
 
-/**
- * Finds accounts that a handler changes after a call, or has not saved before it. `both`: handlers that change and
- * call.
- */
+/** Finds accounts changed after a call, or not saved before it. `both` names the handlers that change and call. */
 function inspect(functions: RustFunction[]): { faults: string[]; both: string[] } {
   const isTransition = ({ file, parameters }: RustFunction) =>
     file.startsWith('state/') && /^\s*&mut self\b/.test(parameters);

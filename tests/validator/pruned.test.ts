@@ -1,7 +1,6 @@
 /**
- * The indexer on Agave's own validator, which keeps about 160 slots after a restart by default. No row that has left
- * the validator's history may be undone. An index that has missed slots must report it and show the state of the
- * accounts.
+ * The indexer on Agave's own validator, which by default keeps about 160 slots after a restart. Rows that have left the
+ * validator's history must stay. An index that has missed slots must report them and show the accounts' state.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

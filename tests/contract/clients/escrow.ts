@@ -1,6 +1,4 @@
-/**
- * Opens an execution, refunds it as the relay and reads its record, with the client that Codama generates from the IDL.
- */
+/** Opens an execution, refunds it as the relay and reads its record, with the client that Codama generates. */
 import {
   type Address,
   appendTransactionMessageInstruction,

@@ -1,6 +1,4 @@
-/**
- * Decompresses zstd. Reads raw blocks, which the embedded node writes, itself; runs the `zstd` program for the rest.
- */
+/** Decompresses zstd: raw blocks, which the embedded node writes, directly, all others with the `zstd` program. */
 import { spawnSync } from 'node:child_process';
 
 /** Size of the header of a frame that stores its content size in eight bytes. Blocks follow. */

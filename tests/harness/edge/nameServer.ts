@@ -1,6 +1,4 @@
-/**
- * A DNS server on this computer, over UDP, with answers chosen by a test: for names that point to forbidden addresses.
- */
+/** A DNS server on this computer, over UDP, with answers chosen by a test, such as forbidden addresses. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import ipaddr from 'ipaddr.js';

@@ -1,7 +1,4 @@
-/**
- * Runs indexers on one PostgreSQL, as an operator does: one keeps the index, the others stand by. Restarts any that
- * end.
- */
+/** Runs indexers on one PostgreSQL: one keeps the index, the others stand by. Restarts any that end. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -173,8 +173,7 @@ async function latestSnapshot(rpc: Validator['rpc']): Promise<number> {
 
 /** Nice values by thread name. */
 const NICENESS: Record<string, number> = {
-  // Schedules transactions in a busy loop that would use a whole core. It needs less than a thirtieth of another
-  // thread's time.
+  // Schedules transactions in a busy loop that would use a whole core, but needs less than a thirtieth of one.
   solBnkTxSched: 15,
   // Sleeps from tick to tick. If it waits for a processor after each, a slot takes three times as long.
   solPohTickProd: -15,

@@ -1,6 +1,4 @@
-/**
- * Instructions for tests/program/caller, which forwards any instruction by CPI with a signing PDA, or prints log lines.
- */
+/** Instructions for tests/program/caller, which forwards instructions by CPI with a PDA, or prints log lines. */
 import { createHash } from 'node:crypto';
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { TEST_CALLER_ID } from './outcome.ts';

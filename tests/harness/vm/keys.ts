@@ -37,9 +37,7 @@ export function signBytes(message: Uint8Array, signer: Keypair): Uint8Array {
   return new Uint8Array(sign(null, message, privateKeyOf(signer)));
 }
 
-/**
- * Signs with all. Throws if a signature is missing or the transaction is too long for a packet. The VM verifies them.
- */
+/** Throws if a signature is missing or the transaction is too long for a packet. The VM verifies the signatures. */
 export function signAll(message: VersionedMessage, signers: Keypair[]): VersionedTransaction {
   const bytes = message.serialize();
   const transaction = new VersionedTransaction(message);

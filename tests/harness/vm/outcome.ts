@@ -22,8 +22,7 @@ export interface SeenEvent {
 
 export interface TransactionError {
   /**
-   * Our and Anchor's errors by name; others as `token:4`, `system:1`, `ed25519:InvalidSignature`, or the runtime's
-   * name.
+   * Our and Anchor's errors by name; others `token:4`, `system:1`, `ed25519:InvalidSignature`, or the runtime's name.
    */
   name: string;
   /** The custom code; null for errors of the runtime. */

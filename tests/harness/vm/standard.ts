@@ -1,6 +1,5 @@
 /**
- * Instructions for tests/program/standard: hand-written pieces of the marketplace, and the standard ones that they
- * replace.
+ * Instructions for tests/program/standard: hand-written pieces of the marketplace, and the standard ones they replace.
  */
 import { createHash } from 'node:crypto';
 import { type AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js';

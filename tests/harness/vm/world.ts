@@ -360,9 +360,7 @@ export class World {
     return outcome;
   }
 
-  /**
-   * Sends a transaction that must fail, with `error` if given, and checks that it changes no named or tracked account.
-   */
+  /** Sends a transaction that must fail, with `error` if given, and must change no named or tracked account. */
   async rejects(instructions: TransactionInstruction[], signers: Keypair[], error?: string): Promise<Outcome> {
     const touched = instructions.flatMap((instruction) => instruction.keys.map((key) => key.pubkey));
     const before = await this.balances.photograph(touched);

@@ -113,8 +113,7 @@ export function restore(grant: Grant, price: bigint, openedAt: bigint): Grant | 
   if (grant.revoked || grant.createdAt > openedAt) return null;
   const totalSpent = grant.totalSpent - price;
   const periodSpent = openedAt >= grant.periodStart ? grant.periodSpent - price : grant.periodSpent;
-  // The spend of a period never exceeds the total: spend carried over from another period length may include this
-  // price.
+  // A period's spend never exceeds the total. Spend carried over from another period length may include this price.
   if (periodSpent > totalSpent) return { ...grant, totalSpent, periodSpent: totalSpent };
   return { ...grant, totalSpent, periodSpent };
 }
