@@ -186,7 +186,7 @@ export function paysFromAWallet(kind: string, market: () => TestMarketplace, pro
       });
     });
 
-    it('finds the call that it gave up by its key, and pays no more', async () => {
+    it('finds a call that timed out by its key, and pays nothing more', async () => {
       const index = PURCHASES.findIndex(({ call }) => call?.timeout);
       const { call, ...entry } = entryOf(index, market().relay.url);
       const { idempotency_key } = outcomes[index]!.error!;

@@ -32,7 +32,7 @@ function purchaseOf(change: Case['purchase'] = {}): Purchase {
 const nameOf = ({ change, purchase = {} }: Case): string => JSON.stringify({ ...change, ...purchase });
 
 describe('clients/quotes', () => {
-  it('passes a quote whose address follows from what is bought, and says what is paid', () => {
+  it('accepts a quote whose address follows from the purchase, and returns the amount to pay', () => {
     const { serviceFee, timeoutSeconds, listingVersion, ...checked } = checkQuote(table.quote, purchaseOf());
     const amounts = { amount: `${checked.amount}`, price: `${checked.price}`, service_fee: `${serviceFee}` };
     const named = { timeout_seconds: timeoutSeconds, listing_version: listingVersion };
@@ -58,7 +58,7 @@ describe('clients/quotes', () => {
     });
   }
 
-  it('refuses what is no quote at all', () => {
+  it('refuses a value that is not a quote', () => {
     for (const value of [null, [], 'exact', 7]) {
       expect(() => checkQuote(value, purchaseOf())).to.throw(QuoteRefusedError);
     }

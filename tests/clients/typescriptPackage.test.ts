@@ -104,7 +104,7 @@ describe('clients/typescript as a package', function () {
     expect(bytes).to.be.below(LARGEST_INSTALL);
   });
 
-  it('imports nothing, of Node or anybody else', () => {
+  it('imports no module of Node or of another package', () => {
     const code = readFileSync(join(PACKAGE, 'dist', 'index.js'), 'utf8');
     expect(code).not.to.match(/\bimport\s*[{*"'(]|\brequire\(|["']node:/);
     for (const name of builtinModules) expect(code).not.to.include(`from"${name}"`);
@@ -183,7 +183,7 @@ hasCode(null, 'nothing');
     expect(await runNode('quote.mjs')).to.equal(`${quotes.checked.deposit}\n`);
   });
 
-  it('pays for a call from a wallet by x402, with the packages of x402 beside it', async () => {
+  it('pays for a call from a wallet by x402, if the packages of x402 are installed', async () => {
     const wallet = Keypair.generate();
     await market.mintTo(wallet.publicKey, 100_000n);
     const { agentId, usdcMint, node, relay } = market;
@@ -235,11 +235,11 @@ console.log(result);
     expect(before - (await market.balances()).callers[0]!).to.equal(50_000n);
   });
 
-  it("runs README's check of what was paid for, which the chain proves", async () => {
+  it("runs README's check of a receipt, which the chain confirms", async () => {
     expect(await runNode('verify.mjs')).to.match(/^settlement passed $[\s\S]*^paid out for exactly this result$/m);
   });
 
-  it("runs README's receiver of webhooks, which takes ours and refuses others", async () => {
+  it("runs README's receiver of webhooks, which accepts ours and refuses others", async () => {
     const env = { ...environment(), PORT: '0', WEBHOOK_SECRET: SECRET };
     const child = spawn(process.execPath, ['webhook.mjs'], { cwd: folder, env });
     try {

@@ -93,7 +93,7 @@ describe('generated clients', function () {
     await expectPaidCall('python', 'call.py');
   });
 
-  it('come from a document without errors or warnings in Spectral and Redocly, which find mistakes in another', async () => {
+  it('come from a document that passes Spectral and Redocly, which find errors in a broken one', async () => {
     const broken = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/x': { get: {} } } };
     writeFileSync(join(folder, 'broken.json'), JSON.stringify(broken));
     const documents = ['openapi.json', 'broken.json'];

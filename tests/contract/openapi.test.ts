@@ -234,7 +234,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('gives the pattern of a search and the format of an endpoint', () => {
+  it('states the pattern of a search and the format of an endpoint', () => {
     const q = document.paths['/v1/agents']!.get!.parameters.find(({ name }) => name === 'q')!.schema;
     for (const flags of ['', 'u']) {
       const takes = (text: string) => new RegExp(q.pattern as string, flags).test(text);
@@ -244,7 +244,7 @@ describe('/openapi.json', () => {
     expect(document.components.schemas.AgentMetadata!.properties).to.have.nested.property('endpoint.format', 'uri');
   });
 
-  it('has details that may be null only where answers lack them', () => {
+  it('allows null details only for errors whose answers may lack them', () => {
     const nullable = ERROR_CODES.filter((code) => {
       const schema = document.components.schemas[`error_${code}`];
       const details = schema && JSON.parse(JSON.stringify(schema)).properties.error.properties.details;

@@ -118,7 +118,7 @@ describe('archive_executions', () => {
     await w.rejects([call(w.stranger.publicKey, true)], [w.stranger], 'ConstraintSeeds');
   });
 
-  it('emits the same after somebody filled the log', async () => {
+  it('emits the same event after other instructions filled the log', async () => {
     await begin('litesvm');
     const executions = await ripe(w, 2);
     const junk = relayed(printed(new Uint8Array(), 'x'.repeat(700)), 20);

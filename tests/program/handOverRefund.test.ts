@@ -131,7 +131,7 @@ describe('hand_over_refund', () => {
     });
   });
 
-  it('rejects: before its time, and where the caller’s account can receive', async () => {
+  it('rejects: a hand-over before its time, or while the caller’s account can receive', async () => {
     await emptyAndClose(w, w.caller);
     await w.vm.setClock(DUE - 1n);
     for (const who of [w.stranger, w.relay, w.caller]) {

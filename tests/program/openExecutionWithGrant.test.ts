@@ -124,7 +124,7 @@ describe('open_execution_with_grant', () => {
     expect(after).to.include({ periodStart: START + 1_000n, periodSpent: PRICE, totalSpent: 4n * PRICE });
   });
 
-  it('spends exactly the total cap, in any periods', async () => {
+  it('spends exactly the total cap over several periods', async () => {
     const limits = await key({ totalMax: 2n * PRICE, periodSeconds: 1 });
     await w.openWithGrant(limits);
     await w.vm.setClock(START + 50n);

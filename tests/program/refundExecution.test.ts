@@ -210,7 +210,7 @@ describe("refund_execution and the listing's exposure", () => {
   const multiple = (exposureMultiple: number) =>
     w.must([program.updateConfig({ admin: w.admin.publicKey, exposureMultiple })], [w.admin]);
 
-  it('lets one float serve any number of refunded opens: nobody closes an agent with them', async () => {
+  it('restores the exposure at each refund, so that refunded opens cannot block an agent', async () => {
     w = await world({ config: { exposureMultiple: 1 } });
     for (let round = 0; round < 3; round += 1) {
       const runs: Execution[] = [];
@@ -221,7 +221,7 @@ describe("refund_execution and the listing's exposure", () => {
     }
   });
 
-  it('gives nothing back of an earlier window, and counts without a limit, so that a refund never takes too much', async () => {
+  it('subtracts no exposure for an open of an earlier window, which was counted even without a limit', async () => {
     w = await world();
     const early = await w.open();
     expect(await exposure()).to.equal(PRICE);

@@ -128,7 +128,7 @@ describe('the tank in an open', () => {
     }
   });
 
-  it('caps what a key takes in a period: gas and rent count when they are taken, and nothing that returns gives them back', async () => {
+  it('caps what a key takes in a period: returned gas and rent are not subtracted', async () => {
     const wallet = w.caller.publicKey;
     const cap = (maxLamports: bigint) =>
       program.updateGrant({ wallet, keyId: w.keyId, limits: { ...w.grantInput().limits, maxLamports } });

@@ -397,7 +397,7 @@ describe('the program on Agave’s validator', function () {
       await until('nothing is in escrow', async () => String(await held()) === due, RETURNED_WITHIN_MS);
     });
 
-    it('leaves no block of docs/devnet.md that is marked as run here', () => {
+    it('has run every block of docs/devnet.md that is marked for this test', () => {
       expect(terminal.left([PAGE])).to.deep.equal([]);
     });
 
@@ -491,7 +491,7 @@ describe('a cluster without the features that the program needs', function () {
     return [code, text];
   }
 
-  it('is refused by deployment and relay, which name each of them and spend nothing', async () => {
+  it('is refused by deployment and relay, which name each missing feature and spend nothing', async () => {
     const { connection, payer } = validator;
     const before = await connection.getBalance(payer.publicKey, 'confirmed');
     start('indexer/main.ts').stderr!.resume();
@@ -509,7 +509,7 @@ describe('a cluster without the features that the program needs', function () {
     expect(await connection.getBalance(payer.publicKey, 'confirmed')).to.equal(before);
   });
 
-  it('has no other feature that is named beside one of them', async () => {
+  it('is reported with the missing features only, without the active ones', async () => {
     const active = { key: PENDING_ON_MAINNET.disableOldDeployment, name: 'active', reason: 'it is on' };
     for (const lacking of NEEDED_FEATURES)
       expect(await inactiveFeatures(validator.connection, [active, lacking])).to.deep.equal([lacking]);

@@ -12,7 +12,7 @@ import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from '../
 const MARK = 'run by tests/validator/ownNode.test.ts';
 const PATIENCE_MS = 60_000;
 
-describe('a node of one’s own, as README.md has it', function () {
+describe('your own node, as in README.md,', function () {
   this.timeout(600_000);
   // Each step depends on the one before it.
   this.bail(true);

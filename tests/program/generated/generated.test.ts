@@ -46,7 +46,7 @@ describe(`generated attacks: ${attacks} transactions in ${cases.length} tests`, 
     expect([...uses].filter(([, count]) => count === 0).map(([label]) => label)).to.deep.equal([]);
   });
 
-  it('refuse whatever breaks a constraint of the IDL, at one moment of its instruction at least', () => {
+  it('are refused if they break a constraint of the IDL, at one moment of its instruction at least', () => {
     const broken = new Set<string>();
     const refused = new Set<string>();
     for (const { target, mutation, variants } of cases) {
