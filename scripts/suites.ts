@@ -1,7 +1,7 @@
 /** The suites of `npm test` and `npm run test:all`: tests that run together in one process, and their database. */
 
 export interface Suite {
-  /** The last part of its folder's name. */
+  /** Usually the last part of the folder's name, or begins with it. */
   name: string;
   about: string;
   /** A folder below tests/, with all test files in it and below it. None for tests that cargo runs. */

@@ -74,7 +74,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       expect(checks.filter(({ state }) => state === 'failed')).to.deep.equal([]);
     });
 
-    it('returns the record of a failed execution from wait, without a receipt and with a refund on the chain', async () => {
+    it('returns the record of a failed execution from wait, without a receipt and with its refund', async () => {
       const { executions } = client();
       const input = { task: 'x', parameters: { creator: 'fails' } };
       let id = '';

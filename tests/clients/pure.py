@@ -187,7 +187,7 @@ for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "Infinity", "1844674407
     assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
 assert json.dumps([json_usdc("0.1"), json_usdc(3), json_usdc("0.000001")]) == "[0.1, 3, 1e-06]"
 
-# Quotes of the x402 door
+# Quotes of the x402 endpoint
 deposit = vectors["deposit"]
 assert idl["constants"] and int(constants["MAX_SERVICE_FEE"]) == x402.MAX_SERVICE_FEE
 for domain in ("terms_domain", "deposit_domain"):

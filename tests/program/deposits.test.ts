@@ -215,7 +215,7 @@ describe('deposits:', () => {
     await w.moves([refund()], [w.relay], { caller: { usdc: PAID }, relay: { lamports: rents() } });
   });
 
-  it('waits until the caller can receive, unless the caller names another account or the deposit is empty', async () => {
+  it('waits until the caller can receive, unless it names another account or the deposit is empty', async () => {
     const wallet = w.wallet(w.caller);
     await prepared();
     await pay();

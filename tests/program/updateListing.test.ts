@@ -105,7 +105,7 @@ describe('update_listing', () => {
     await w.must([update({ price: 2n * USDC + 1n })], [w.creator]);
   });
 
-  it('rejects: a higher price that needs more collateral than agreed to; a lower price needs no agreement', async () => {
+  it('rejects: a higher price that needs more collateral than agreed; a lower price needs no agreement', async () => {
     const maxDeposit = 10n * USDC - 1n;
     await w.rejects([update({ price: PRICE + 1n }, { maxDeposit })], [w.creator], 'DepositAboveMax');
     await w.must([update({ price: PRICE + 1n }, { maxDeposit: 10n * USDC })], [w.creator]);

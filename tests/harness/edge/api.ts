@@ -108,8 +108,8 @@ export async function startWorld(
 
   const eventDeps = { ledger: ledger.db, views: views.db, writes, now: () => state.nowMs, log };
   const feed = createFeed(eventDeps);
-  // Sent as often as a test looks, so that no test waits for it.
   const payers = createPayers(views.db);
+  // Short, so that no test waits for a heartbeat.
   const streamSettings = { ...USUAL_STREAMS, perWallet: 3, ofStrangers: 4, heartbeatMs: 50 };
   const streams = createStreams({ ...eventDeps, feed, payers }, streamSettings);
 
