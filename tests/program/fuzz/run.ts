@@ -1,6 +1,6 @@
 /**
- * Runs one sequence: each step on a fresh VM and on the model, then compares everything. Throws at the first step with
- * a difference. A campaign runs many sequences, each from its own seed.
+ * Runs one sequence on a fresh chain and on the model, and compares everything after each step. Throws at the first
+ * difference. A campaign runs many sequences, each from its own seed.
  */
 import type { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';

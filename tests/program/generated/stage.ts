@@ -87,8 +87,8 @@ export async function succeed(scene: Scene, instructions: TransactionInstruction
 }
 
 /**
- * Sends my instruction with one wrong account, and undoes everything. Returns what is wrong with the outcome, or null:
- * a refusal with a named error and no changes, or the excepted effect.
+ * Sends my instruction with one wrong account, and undoes everything. Returns what is wrong with the outcome. Null for
+ * a refusal with a named error and no changes, or for the excepted effect.
  */
 export async function strike(
   scene: Scene,
