@@ -1,7 +1,6 @@
 /**
  * `npm run fuzz -- --runs N`: runs N random sequences of instructions against the model of tests/program/fuzz. Prints
- * how often each instruction had each outcome. The seeds of the sequences count up from the first, so `--seed S --runs
- * 1` repeats exactly one.
+ * how often each instruction had each outcome. Seeds count up from the first: `--seed S --runs 1` repeats one sequence.
  */
 import { randomInt } from 'node:crypto';
 import { Command, Option } from 'commander';

@@ -145,7 +145,7 @@ describe('the program on Agave’s validator', function () {
 
   it('uses the keys and the program id created by docs/devnet.md', async () => {
     await terminal.paste(PAGE);
-    // Only this id can be put into a compiled program (see buildWithId).
+    // Only an id with the same bumps can replace the one in a compiled program.
     saveKey(file('program.json'), program);
     await terminal.paste(PAGE, { PROGRAM_ID: programId.toBase58() });
     expect(readFileSync(file('programs/marketplace/src/lib.rs'), 'utf8')).to.include(`declare_id!("${programId}")`);
