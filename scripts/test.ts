@@ -1,8 +1,8 @@
 /**
  * `npm test`: runs the everyday suites, each in its own process, and prints one line with the total counts.
  * `npm run test:all` also runs the long ones. `npm test -- api kills` runs only these suites; `npm test -- relay` runs
- * all in tests/relay. Several suites run in parallel, because most of them mostly wait. The output of each is shown when
- * it ends. With `--lanes 1` they run one by one, and output is shown at once.
+ * all in tests/relay. Several suites run in parallel, because most of them mostly wait. The output of each is shown
+ * when it ends. With `--lanes 1` they run one by one, and output is shown at once.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
