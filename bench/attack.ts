@@ -1,6 +1,6 @@
 /**
- * Paid calls with large bodies while strangers send descriptions whose patterns are slow to check, each from an address
- * of its own. Calls with and without them alternate, so that both see the same machine and the same node.
+ * Times paid calls with large bodies while strangers send agent descriptions with patterns that are slow to check. Each
+ * description comes from a different address. Rounds with and without the attack alternate, under the same conditions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metadataOf } from '../tests/harness/edge/rows.ts';
@@ -9,11 +9,11 @@ import { atMost, type Percentiles, percentiles, round, spread, toTable } from '.
 import type { Part, Settings } from './part.ts';
 import { many } from './relay.ts';
 
-/** Requests of strangers per second. */
+/** Descriptions that strangers send per second. */
 const PER_SECOND = 25;
-/** Paid calls at once. */
+/** Paid calls in parallel. */
 const CALLERS = 4;
-/** Calls before the other kind has its turn. */
+/** Calls in a round, with or without the attack. */
 const CALLS = 50;
 const BODY_BYTES = 25_000;
 /** Properties of a description, each with a pattern that is slow to compile. */
@@ -24,11 +24,11 @@ export interface AttackFigures {
   slot_ms: number;
   calm_ms: Percentiles;
   attacked_ms: Percentiles;
-  /** Of both p99. */
+  /** p99 under attack divided by p99 undisturbed. */
   ratio: number;
-  /** Requests of strangers by their answers' status. */
+  /** Number of strangers' requests by status of the answer. */
   strangers: Record<string, number>;
-  /** Paid calls without a 200. */
+  /** Number of paid calls not answered with 200. */
   failures: number;
 }
 
@@ -76,7 +76,7 @@ async function benchAttack({ quick, slotMs, report }: Settings): Promise<AttackF
   return { slot_ms: slotMs, calm_ms, attacked_ms, ratio, strangers: attack.answers, failures };
 }
 
-/** Sends descriptions at their rate until the end, which waits for their answers. */
+/** Sends descriptions at PER_SECOND from `begin` to `end`. `end` waits for their answers. */
 function createAttack({ relay }: TestMarketplace) {
   const answers: Record<string, number> = {};
   const open = new Set<Promise<void>>();
@@ -101,13 +101,13 @@ function createAttack({ relay }: TestMarketplace) {
     async end(): Promise<void> {
       clearInterval(timer);
       await Promise.all(open);
-      // The thread may still be at the last one.
+      // The worker thread may still be checking the last one.
       await sleep(1_000);
     },
   };
 }
 
-/** A description of which no two are alike. */
+/** A description that is slow to check and differs for each `number`. */
 function describeSlowly(number: number) {
   const names = Array.from({ length: PATTERNS }, (_, index) => `p${index}`);
   const pattern = (name: string) => `(\\pL|\\pN|\\pM|\\pS){1,999}${number}${name}`;

@@ -1,6 +1,6 @@
 /**
- * The cost of opening the page, on a marketplace of its own: bytes of JavaScript that the first view loads, and
- * Lighthouse's scores of four views, one of them of a wallet that is signed in.
+ * Measures how heavy the page is, on its own marketplace: bytes of JavaScript in the first view, and Lighthouse's
+ * scores of four views. One view belongs to a signed-in wallet.
  */
 import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, untilLoaded } from '../tests/dashboard/browser.ts';
@@ -21,7 +21,7 @@ export interface ViewFigures extends Scores {
 }
 
 export interface DashboardFigures {
-  /** Bodies of scripts as they came over the network, with the first view at `/`. */
+  /** Bytes on the wire of the scripts that the first view at `/` loads. */
   script_bytes: number;
   script_files: number;
   views: ViewFigures[];
@@ -35,7 +35,7 @@ export const dashboardPart: Part = {
   },
 };
 
-/** `rounds`: runs of Lighthouse for each figure, whose median is taken. */
+/** Runs Lighthouse `rounds` times for each figure and takes the median. */
 async function benchDashboard(rounds: number, report: (line: string) => void): Promise<DashboardFigures> {
   installLighthouse(report);
   report('dashboard: starting a marketplace');
@@ -73,7 +73,7 @@ async function benchDashboard(rounds: number, report: (line: string) => void): P
   }
 }
 
-/** Of a browser that has never been there, until the view stands and nothing more is fetched. */
+/** Loads the first view with an empty cache, until it is shown and nothing more is fetched. */
 async function measureScripts(browser: Browser, baseUrl: string) {
   const { page, close } = await openPage(browser, baseUrl);
   const sizes: Promise<number>[] = [];
@@ -88,7 +88,7 @@ async function measureScripts(browser: Browser, baseUrl: string) {
   return { script_bytes: bytes.reduce((sum, size) => sum + size, 0), script_files: bytes.length };
 }
 
-/** The session's cookie, by a sign-in through the page. */
+/** Signs in through the page. Returns the session's cookie. */
 async function signIn(browser: Browser, baseUrl: string): Promise<string> {
   const { page, context, close } = await openPage(browser, baseUrl, { as: 'Demo caller 1' });
   await untilLoaded(page);

@@ -5,7 +5,7 @@ export interface Percentiles {
   p99: number;
 }
 
-/** The value that a share of all values, 0 to 1, is not above. Throws RangeError where there are none. */
+/** The smallest value that at least this share of all values, 0 to 1, does not exceed. Throws RangeError if empty. */
 export function quantile(values: number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const found = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
@@ -21,13 +21,13 @@ export const round = (value: number, digits = 1): number => Number(value.toFixed
 
 export const spread = ({ p50, p99 }: Percentiles): string => `${round(p50)} / ${round(p99)}`;
 
-/** Of every list, search and filter at a million executions: its p99, and how long it may hold the event loop. */
+/** p99 of every list, search and filter at a million executions, and the longest block of the event loop. */
 export const LIST_GOAL_MS = 50;
 export const HOLD_GOAL_MS = 20;
 
 export interface Goal {
   name: string;
-  /** Such as `<= 50`. */
+  /** For example `<= 50`. */
   goal: string;
   measured: number;
   met: boolean;
@@ -48,7 +48,7 @@ export function goalTable(goals: Goal[]): string {
   );
 }
 
-/** The first column is text, the others are numbers, to the right. */
+/** The first column is text. The others are right-aligned numbers. */
 export function toTable(heads: string[], rows: (string | number)[][]): string {
   const texts = rows.map((row) => row.map(String));
   const widths = heads.map((head, column) => Math.max(head.length, ...texts.map((row) => row[column]!.length)));

@@ -1,4 +1,4 @@
-/** The speed at which an empty index is filled from recorded history, at several sizes, and its bytes on disk. */
+/** Measures how fast an empty index is filled from a recorded history, at several sizes, and its size on disk. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +9,17 @@ import { startChild } from './processes.ts';
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 const QUICK_SIZES = SIZES.slice(0, 3);
-/** A node delivers a few hundred a second. */
+/** Executions per second. A node delivers a few hundred. */
 const GOAL = 2_000;
 
 export interface FillFigures {
   executions: number;
-  /** Opened and settled, from logs to committed rows with all their indexes, into an empty index. */
+  /** Executions opened and settled, from logs to committed rows with all their indexes, into an empty index. */
   per_second: number;
-  /** For each execution, microseconds. */
+  /** Processor time per execution, microseconds. */
   cpu_us: number;
   bytes_per_execution: number;
-  /** Of the process, at its largest. */
+  /** Peak memory of the process. */
   peak_mb: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A relay over a thousand executions to a million, with a tenth as many agents and half of all executions in one wallet's
- * list: its time until it is ready, the time and the hold of the event loop of each list, search and filter, and its memory.
+ * Measures a relay over a thousand to a million executions: startup time, memory, and for each list, search and filter
+ * the latency and the longest block of the event loop. One wallet has half of the executions.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,16 +25,16 @@ import type { Part } from './part.ts';
 import { type Child, startChild } from './processes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Executions in the tables; agents are a tenth. */
+/** Numbers of executions. A tenth as many agents. */
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 const QUICK_SIZES = SIZES.slice(0, 3);
-/** How often what is not ready yet is asked again. */
+/** Interval between polls of something that is not ready yet. */
 const ASK_MS = 10;
 
 const READY_GOAL_MS = 5_000;
 const MEMORY_GOAL_MB = 300;
 
-/** One kind of request; `number` makes each of its requests another one, so that none is answered from what was kept. */
+/** One kind of request. `number` makes each request different, so no answer comes from a cache. */
 interface Line {
   name: string;
   path(number: number, size: Size): string;
@@ -91,14 +91,14 @@ const LINES: Line[] = [
 export interface ListFigures {
   executions: number;
   agents: number;
-  /** From when relay and indexer were started until `/ready` says that both are. */
+  /** From the start of relay and indexer until `/ready` reports both as ready. */
   ready_ms: number;
-  /** The same until the first list of agents was answered, and the longest hold until then. */
+  /** From the same start to the first answered list of agents, and the longest block of the event loop until then. */
   first_list_ms: number;
   first_list_held_ms: number;
-  /** Of the relay, after all these requests. */
+  /** Memory of the relay after all these requests. */
   rss_mb: number;
-  /** In the relay: from a request's head to the end of its answer. */
+  /** Measured in the relay, from the request's headers to the end of the answer. */
   lines: { name: string; ms: Percentiles; held_ms: number }[];
 }
 
@@ -149,9 +149,9 @@ interface Services {
   first_list_held_ms: number;
 }
 
-/** Starts relay and indexer at once over the marketplace's tables, and runs something when they serve. */
+/** Starts relay and indexer together over the marketplace's tables, and calls `run` when both are ready. */
 async function withServices<Result>(market: TestMarketplace, run: (services: Services) => Promise<Result>) {
-  // As after a night: only what this indexer finds counts.
+  // As after a long stop: only progress of this indexer counts.
   await market.query('index', 'UPDATE progress SET checked_at = 0');
   const environment = {
     ...market.database,
@@ -160,7 +160,7 @@ async function withServices<Result>(market: TestMarketplace, run: (services: Ser
     SOLANA_WS_URL: market.node.wsUrl,
     RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
     LOG_LEVEL: 'error',
-    // Requests without a key are many here, and all from one address.
+    // The bench sends many requests without a key from one address.
     PUBLIC_RATE_PER_SECOND: '0',
     MIN_RUNWAY_HOURS: '0',
     MIN_FREE_BYTES: '0',

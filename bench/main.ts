@@ -1,4 +1,4 @@
-/** `npm run bench`: the figures that users decide by: price, time and rate of a call, lists at a million, the page. */
+/** `npm run bench`: price, latency and rate of a call, lists at a million executions, and the weight of the page. */
 import { execSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
@@ -16,7 +16,7 @@ import { programPart } from './program.ts';
 import { relayPart } from './relay.ts';
 import { validatorPart } from './validator.ts';
 
-/** In the order in which they run. */
+/** They run in this order. */
 const PARTS: Record<string, Part> = {
   program: programPart,
   relay: relayPart,

@@ -2,20 +2,20 @@
 import type { Goal } from './figures.ts';
 
 export interface Settings {
-  /** Fewer rounds, calls and sizes, for a first look. */
+  /** Fewer rounds, calls and sizes, for a quick estimate. */
   quick: boolean;
   /** Slot time of the local node. */
   slotMs: number;
-  /** Measure lists at this many executions only. */
+  /** If set, lists are measured only at this number of executions. */
   executions: number | undefined;
-  /** Hears the progress. */
+  /** Reports progress. */
   report(line: string): void;
 }
 
 export interface Measured {
   /** Printed by `--json`. */
   figures: unknown;
-  /** The same for people, in Markdown. */
+  /** The same figures as a Markdown table. */
   table: string;
   goals?: Goal[];
 }
@@ -23,7 +23,7 @@ export interface Measured {
 export interface Part {
   /** One line for `--help`. */
   about: string;
-  /** Runs only when it is asked for with `--only`. */
+  /** Runs only if selected with `--only`. */
   onRequest?: true;
   run(settings: Settings): Promise<Measured>;
 }

@@ -1,6 +1,6 @@
 /**
- * Paid calls beside x402's `exact` scheme on the same local node: time, rate, fees, and who loses what when things fail.
- * Each figure is taken on a fresh node with the same history, because a node gets slower with every transaction.
+ * Compares paid calls with x402's `exact` scheme on the same local node: time, rate, fees, and who loses money at
+ * faults. Each figure uses a fresh node with the same history, because a node gets slower with every transaction.
  */
 import { toTable } from './figures.ts';
 import type { Part } from './part.ts';
@@ -10,7 +10,7 @@ import { CASES, type Loss, PRICE, type Side } from './peers/side.ts';
 import { startX402, x402Losses } from './peers/x402.ts';
 
 const SLOT_MS = 400;
-/** Failures are not about time. */
+/** For the failure cases, which are not timed. */
 const FAST_SLOT_MS = 50;
 const WARM_UP = 5;
 /** The relay's default. */
@@ -18,9 +18,9 @@ const SERVICE_FEE = 5_000;
 const CALLERS = [16, 64] as const;
 
 interface PeerOptions {
-  /** How long each load lasts. */
+  /** Duration of each load. */
   seconds: number;
-  /** Calls made one by one. */
+  /** Number of sequential calls. */
   sequential: number;
   report: (line: string) => void;
 }
@@ -28,7 +28,7 @@ interface PeerOptions {
 interface PeerFigures {
   one_by_one: Speed;
   at_once: Record<number, Load>;
-  /** Lamports of a call: gone for good, and held as rent until its record is closed. */
+  /** Lamports per call: the fee is spent; the rent is locked until the record is closed. */
   fee: number;
   rent: number;
   losses: Loss[];
@@ -89,7 +89,7 @@ async function benchSide(name: keyof typeof SIDES, { seconds, sequential, report
   return { one_by_one: alone.speed, at_once, fee: alone.fee, rent: alone.rent, losses: await losses() };
 }
 
-/** Who is worse off than the bargain was: an answer for a price. Network fees are beside it. */
+/** The party that did not get its part of the deal, an answer for a price. Network fees are not counted. */
 function loserOf({ name, client, ran, payer, creator }: Loss): string {
   const answers = client.split(/\W+/).filter((word) => word === '200').length;
   const paid = Math.floor(-payer / Number(PRICE));
@@ -101,7 +101,7 @@ function loserOf({ name, client, ran, payer, creator }: Loss): string {
   return 'nobody';
 }
 
-/** As the table's columns name them. */
+/** Column heads of the table. */
 const NAMES: Record<keyof typeof SIDES, string> = {
   x402: 'x402 exact',
   door: 'ours, by an x402 client',

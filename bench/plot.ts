@@ -1,18 +1,18 @@
-/** The drawing of docs/measured.md: how the slowest list and the longest hold grow with the tables, beside their goals. */
+/** Draws the chart of docs/measured.md: the slowest list and the longest event-loop block by size, with goals. */
 import { HOLD_GOAL_MS, LIST_GOAL_MS } from './figures.ts';
 import type { ListFigures } from './lists.ts';
 
-/** Executions, and milliseconds with so many. */
+/** A number of executions, and the milliseconds measured with it. */
 type Point = [size: number, ms: number];
 
 interface Line {
-  /** Of STYLE. */
+  /** A class of STYLE. */
   kind: 'slowest' | 'held' | 'goal';
   name: string;
   points: Point[];
 }
 
-/** As wide as a phone, so that the text is as large there as elsewhere. */
+/** The width of a phone, so that the text has its full size there. */
 const [WIDTH, HEIGHT] = [380, 240];
 const PLOT = { left: 34, right: 22, top: 48, bottom: 30 };
 const STYLE = `
@@ -26,7 +26,7 @@ polyline.goal { stroke: #9ea7b3 }
 text.slowest, circle.slowest { fill: #f0883e } text.held, circle.held { fill: #56d364 } text.goal { fill: #9ea7b3 }
 }`;
 
-/** Executions to the right by powers of ten, milliseconds up from zero. Throws where nothing was measured. */
+/** The x axis has a logarithmic scale of executions, the y axis milliseconds from zero. Throws without figures. */
 export function drawLists(lists: readonly ListFigures[]): string {
   if (lists.length === 0) throw new Error('no lists were measured');
   const pointsOf = (pick: (figures: ListFigures) => number) =>

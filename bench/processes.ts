@@ -1,4 +1,4 @@
-/** The processes of a bench, each started from a file of this folder and spoken to by messages. */
+/** Child processes of the bench, started from files of this folder and controlled by messages. */
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,25 +7,25 @@ import { forkSource } from '../app/process/typescript.ts';
 
 export interface Child<Ready> {
   ready: Ready;
-  /** Sends a message and resolves with the next one that comes. */
+  /** Sends a message and resolves with the next message received. */
   ask<Answer>(message: object): Promise<Answer>;
-  /** Hears every message. */
+  /** The listener gets every message. */
   onMessage(listener: (message: unknown) => void): void;
   /** Sends a message that needs no answer. */
   tell(message: object): void;
   stop(): Promise<void>;
-  /** Ends it at once; resolves when it is gone, also where it was gone before. */
+  /** Kills the process; resolves when it is gone, or if it was gone already. */
   kill(): Promise<void>;
 }
 
-/** Starts a file of this folder; resolves with its first message. Rejects where it ends before. */
+/** Starts a file of this folder; resolves with its first message. Rejects if it ends before. */
 export async function startChild<Ready>(
   file: string,
   args: string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Child<Ready>> {
   const child: ChildProcess = forkSource(join(import.meta.dirname, file), args, {
-    // Such as `--cpu-prof --cpu-prof-dir=/tmp/profiles`, to see where the time goes.
+    // For example `--cpu-prof --cpu-prof-dir=/tmp/profiles`, to profile the child.
     execArgv: process.env.BENCH_NODE_OPTIONS?.split(' ') ?? [],
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

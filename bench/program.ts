@@ -10,7 +10,7 @@ import { describe, type ProgramFigures } from './program/describe.ts';
 import { type Cost, measure } from './program/measure.ts';
 import { ARCHIVE_TWELVE, OPEN, SETTLE, steps } from './program/steps.ts';
 
-/** How many calls the medians are of. */
+/** Number of calls behind each median. */
 const CALLS = 50;
 
 export const programPart: Part = {

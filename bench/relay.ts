@@ -1,7 +1,7 @@
 /**
- * The time of a paid call: a synchronous call of an instant creator beside bare confirmed SPL transfers on the same
- * node, in turns, so that both see the same machine; then many callers at once, each number of them on a node of its own,
- * so that none begins with another's history.
+ * Measures the latency of a synchronous call to an instant creator, and of bare confirmed SPL transfers on the same
+ * node. Calls and transfers alternate, under the same conditions. Then measures the rate of many parallel callers. Each
+ * number of callers gets a fresh node, so none starts with another's history.
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import { type Connection, Keypair, type PublicKey, Transaction } from '@solana/web3.js';
@@ -11,7 +11,7 @@ import { request, startMarketplace } from '../tests/harness/node/marketplace.ts'
 import { atMost, median, type Percentiles, percentiles, round, spread, toTable } from './figures.ts';
 import type { Part } from './part.ts';
 
-/** Callers at once. */
+/** Numbers of parallel callers. */
 const CALLERS = [1, 16, 64];
 
 export interface RelayBenchOptions {
@@ -26,15 +26,15 @@ export interface RelayBenchOptions {
 export interface RelayFigures {
   slot_ms: number;
   transfer_ms: Percentiles;
-  /** Two transfers, the second sent when the first is confirmed: what two dependent transactions cost at least. */
+  /** Two transfers, the second sent after the first is confirmed: the least time of two dependent transactions. */
   two_transfers_ms: Percentiles;
   call_ms: Percentiles;
-  /** Median of each call's stages. */
+  /** Median of each stage of the calls. */
   stages_ms: Record<string, number>;
-  /** Of the call, less chain and creator. */
+  /** Latency of the call minus the time of chain and creator. */
   relay_ms: Percentiles;
   per_second: Record<string, number>;
-  /** Of relay and indexer, at the most. */
+  /** Peak memory of relay and indexer. */
   rss_mb: number;
   failures: number;
 }
@@ -61,7 +61,7 @@ export const relayPart: Part = {
   },
 };
 
-/** A marketplace on a fresh node, and what is done with it here. */
+/** Starts a marketplace on a fresh node. */
 async function startStage({ slotTimeMs, report }: RelayBenchOptions) {
   const market = await startMarketplace({ slotTimeMs, price: '0.01', environment: { OBSERVE: '1' } });
   const [caller] = market.callers;
@@ -75,7 +75,7 @@ async function startStage({ slotTimeMs, report }: RelayBenchOptions) {
         child.once('message', (message) => resolve(message as Timings));
         child.send('timings');
       }),
-    /** One paid call, ms. */
+    /** Makes one paid call; returns its milliseconds. */
     async call(): Promise<number> {
       const started = performance.now();
       const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
@@ -91,7 +91,7 @@ async function startStage({ slotTimeMs, report }: RelayBenchOptions) {
   };
 }
 
-/** Runs so many calls by so many callers at once, each with its next when the last has ended: the milliseconds of each. */
+/** Makes `calls` calls with `callers` in parallel. Returns the milliseconds of each call. */
 export async function many(call: () => Promise<number>, callers: number, calls: number): Promise<number[]> {
   const times: number[] = [];
   let left = calls;
@@ -129,7 +129,7 @@ export async function benchRelay(options: RelayBenchOptions): Promise<RelayFigur
   };
 }
 
-/** Calls per second of so many callers on a fresh node. */
+/** Calls per second of this many parallel callers on a fresh node. */
 async function measureRate(options: RelayBenchOptions, callers: number) {
   const { market, call, askTimings, failures } = await startStage(options);
   try {
@@ -143,7 +143,7 @@ async function measureRate(options: RelayBenchOptions, callers: number) {
   }
 }
 
-/** Makes bare transfers: signs one, sends it and waits for its notification, with a blockhash that is already there; ms. */
+/** Times a bare transfer, ms: sign, send, and wait for the notification. The blockhash is fetched before. */
 export function createTransfer(connection: Connection, payer: Keypair, source: PublicKey, destination: PublicKey) {
   return async (nonce: number): Promise<number> => {
     const { blockhash } = await connection.getLatestBlockhash('confirmed');
@@ -164,7 +164,7 @@ export function createTransfer(connection: Connection, payer: Keypair, source: P
   };
 }
 
-/** Calls and transfers one by one, in turns. */
+/** Alternates sequential calls and transfers. */
 async function measureTimes(options: RelayBenchOptions) {
   const { count, rounds, warmUp, slotTimeMs, report } = options;
   const { market, call, askTimings, failures } = await startStage(options);
@@ -174,9 +174,9 @@ async function measureTimes(options: RelayBenchOptions) {
   const source = await market.mintTo(payer.publicKey, 1_000_000_000n);
   const destination = findTokenAccount(market.creator.publicKey, market.usdcMint);
   const transfer = createTransfer(connection, payer, source, destination);
-  // Without a subscription the WebSocket is closed after each transfer, and opened for the next one.
+  // Without a subscription, the WebSocket closes after each transfer and is opened again for the next.
   const keepOpen = connection.onSlotChange(() => undefined);
-  /** Not to start in step with the slot clock. */
+  /** A random pause, so that calls are not in step with the slots. */
   const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * slotTimeMs));
   try {
     report(`relay: ${warmUp} calls and transfers to warm up, ${count * rounds} of each to measure`);

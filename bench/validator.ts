@@ -1,6 +1,6 @@
 /**
- * What a paid call costs on Agave's own validator, by `npm start`: its time beside bare transfers in the same minutes, calls
- * per second, compute and lamports. Skipped where there is no validator.
+ * Measures a paid call on Agave's own validator with `npm start`: its latency beside bare transfers at the same time,
+ * calls per second, compute units and lamports. Skipped if there is no validator.
  */
 import { Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { createMockUsdc, mintMockUsdc, sendAndConfirm } from '../app/local/network.ts';
@@ -31,7 +31,7 @@ interface ValidatorFigures {
   two_transfers_ms: Spread;
   per_second: Record<string, number>;
   steps: Record<'open' | 'settle' | 'refund', Step>;
-  /** Lent by an open call, and still by an ended one until its record is archived. */
+  /** Rent lent by an open call, and by an ended one until its record is archived. */
   lent_lamports: { open: number; ended: number };
   failures: number;
 }
@@ -70,7 +70,7 @@ async function benchValidator(count: number, report: (line: string) => void): Pr
       }
       return performance.now() - started;
     }
-    /** Not to start in step with the slots. */
+    /** A random pause, so that calls are not in step with the slots. */
     const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() * SLOT_MS));
 
     report(`warm-up: ${WARM_UP} calls`);
@@ -106,7 +106,7 @@ async function benchValidator(count: number, report: (line: string) => void): Pr
   }
 }
 
-/** Of one call that is paid and one that is refunded, by their transactions. */
+/** Reads the costs of one settled and one refunded call from their transactions. */
 async function measureCosts({ visit, validator: { connection } }: Awaited<ReturnType<typeof startStage>>) {
   const { execute, recordOf, lamports } = visit();
   async function stepsOf(executionId: string): Promise<Step[]> {

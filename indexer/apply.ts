@@ -156,7 +156,7 @@ interface Raw {
 
 /** Nearly all transactions have one event, which needs no index in its id. */
 const idOf = (signature: string, index: number) => (index === 0 ? signature : `${signature} ${index}`);
-/** Stands for the event index of a transaction without events. */
+/** The event index that represents a transaction without events. */
 const NO_EVENT = -1;
 
 /** Applies transactions to the unit of work in order, and skips `known` events. */

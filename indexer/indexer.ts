@@ -42,7 +42,7 @@ export interface IndexerOptions {
   compareMs?: number;
   /** Signatures per request. */
   signaturePage?: number;
-  /** Fills an empty index in the order of the chain. Without it, the node's signatures do. */
+  /** Source that fills an empty index in the order of the chain. By default, the node's list of signatures. */
   history?: History;
   /**
    * Called when the indexer has stopped itself: a transaction cannot be applied, or another indexer may hold the index.

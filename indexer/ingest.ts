@@ -24,7 +24,7 @@ import type { IndexDatabase } from './tables.ts';
 import { type Listed, type ReadDeps, readSnapshot, readTransactions, Vanished } from './transactions.ts';
 
 export interface IngestDeps extends PrunedDeps, ReadDeps {
-  /** Fills an empty index. Without it, the node's list of signatures does, newest first. */
+  /** Source that fills an empty index. By default, the node's list of signatures, newest first. */
   history?: History;
   /** Transactions per database transaction; tests use fewer. */
   batchSize?: number;

@@ -43,7 +43,7 @@ async function run(): Promise<void> {
       },
     });
   let indexer = create();
-  /** Another indexer may hold the index now. Wait, and take over when it ends. */
+  /** Another indexer may hold the index now. Waits, and takes over when it ends. */
   async function standBy(): Promise<void> {
     await indexer.stop();
     if (isStopping) return;

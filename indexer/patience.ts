@@ -13,9 +13,9 @@ export interface Pauses {
   begin(): void;
   /** Pauses until the time is over or the indexer stops; if `wakeable`, also until a request. */
   pause(ms: number, wakeable?: 'wakeable'): Promise<void>;
-  /** Retries until it succeeds, or until the indexer stops (then undefined). ApplyError is thrown on. */
+  /** Retries until it succeeds, or until the indexer stops (then undefined). Rethrows ApplyError. */
   untilDone<T>(what: string, action: () => Promise<T>): Promise<T | undefined>;
-  /** Why the last attempt failed; null since one has succeeded. */
+  /** Why the last attempt failed; null after a success. */
   error(): string | null;
 }
 

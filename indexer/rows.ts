@@ -150,7 +150,7 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
   };
 }
 
-/** The account says only that it was prepared. */
+/** The account does not show how a deposit ended, so the row is a prepared one. */
 export function depositRow(address: PublicKey, deposit: Deposit, slot: bigint): DepositRow {
   return {
     deposit: base58(address),
@@ -165,7 +165,7 @@ export function depositRow(address: PublicKey, deposit: Deposit, slot: bigint): 
   };
 }
 
-/** The columns that show how a deposit ended, of one that has not. */
+/** The end columns of a deposit that has not ended. */
 export const PREPARED = { status: 'prepared', ended_at: null, end_signature: null, closed: 0n } as const;
 
 export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): ArchiveRow {

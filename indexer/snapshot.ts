@@ -58,7 +58,7 @@ export function writeSnapshot(unit: Unit, snapshot: AccountRows, at: Position): 
   for (const gone of snapshot.gone) passOverGone(unit, at.slot, () => writeGone(unit, gone, at, reasonOf));
 }
 
-/** After the accounts have been read, an account without a row no longer exists. Nothing is left to make a row of. */
+/** Accounts were read before, so an account without a row no longer exists. It is recorded as unread. */
 export function passOverGone(unit: Unit, slot: bigint, write: () => void): void {
   for (;;) {
     try {
@@ -84,7 +84,7 @@ function writeGoneGrant(unit: Unit, { instruction, address }: GoneAccount, { slo
   else writeUnread(unit, { address, slot });
 }
 
-/** The arguments say all that the account did, but for its times, which are the block's. */
+/** The arguments contain all fields of the account except its times. These come from the block. */
 function writeGoneDeposit(unit: Unit, gone: GoneAccount, at: Position): void {
   const { instruction, address, accounts, args, time } = gone;
   if (instruction === 'prepare_deposit') {
@@ -145,7 +145,7 @@ function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: 
       changeRow(unit, 'executions', address, { closed: 1n, slot });
       break;
     default: {
-      // An open; that of a deposit has the arguments of every open in `open`.
+      // An open. When a deposit pays, the common arguments of all opens are in `open`.
       const { executionId } = (args.open ?? args) as { executionId: Uint8Array };
       writeUnread(unit, { address, slot });
       tellUnread(unit, address, {

@@ -140,7 +140,7 @@ export function noteHandOver(unit: Unit, record: string, state: bigint): void {
   else if (known.handed_over < state) executions.put({ ...known, handed_over: state });
 }
 
-/** Writes a deposit from its account, which does not say how an earlier refund ended that could not close it. */
+/** Writes a deposit from its account. The account does not show a refund that could not close it. */
 export function writeDeposit(unit: Unit, row: DepositRow): void {
   const known = unit.rows.deposits.get(row.deposit);
   const { status, ended_at, end_signature } = known?.prepared_at === row.prepared_at ? known : row;

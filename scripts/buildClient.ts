@@ -1,6 +1,6 @@
 /**
- * `npm run build:client`: the package @agent-marketplace/client, from modules of the SDK and the libraries that they
- * use, as one file that needs no other package. It is written minified, so that bundlers without settings stay small.
+ * `npm run build:client`: builds the package @agent-marketplace/client from modules of the SDK and the libraries that
+ * they use. Each entry is one file that needs no other package. It is minified, so that bundles stay small by default.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -15,10 +15,10 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = join(ROOT, 'app', 'client');
 const DIST = join(PACKAGE, 'dist');
 const SDK = join(ROOT, 'app', 'sdk');
-/** Its entries by the names of their files, each in one file. */
+/** Entries of the package, by file name. */
 const ENTRIES = { index: join(SDK, 'client', 'caller.ts'), x402: join(SDK, 'client', 'x402.ts') };
 
-/** What receipts are checked with. Any other instruction or account of the program says nothing about them. */
+/** The instructions that checks of receipts need. All others are left out. */
 const INSTRUCTIONS = [
   'open_execution',
   'open_execution_with_grant',
@@ -31,7 +31,7 @@ const INSTRUCTIONS = [
 const LEAF_DOMAIN = 'ARCHIVE_LEAF_DOMAIN';
 const ACCOUNTS = ['AgentListing', 'ExecutionRecord', 'Archive'];
 
-/** The IDL without everything else, which would be half of the package, and its constants as plain values. */
+/** Cuts the IDL, which would be half of the package, to the needed parts, and makes its constants plain values. */
 const shortIdl: Plugin = {
   name: 'short-idl',
   setup({ onLoad }) {
@@ -40,7 +40,7 @@ const shortIdl: Plugin = {
   },
 };
 
-/** Only those that the modules with checks name. */
+/** Only constants that the modules with checks use. */
 function plainConstants(): string {
   const receipt = join(SDK, 'receipt');
   const checks = readdirSync(receipt).map((file) => readFileSync(join(receipt, file), 'utf8'));
@@ -80,7 +80,7 @@ function shorten(): string {
   });
 }
 
-/** Declarations of the entries and of all that they refer to. None may name a package: its reader may not have it. */
+/** Writes the declarations of the entries and all they refer to. None may import a package, which users may lack. */
 function writeDeclarations(): void {
   const options: ts.CompilerOptions = {
     target: ts.ScriptTarget.ES2023,
@@ -100,7 +100,7 @@ function writeDeclarations(): void {
   const program = ts.createProgram(Object.values(ENTRIES), options);
   const queue = ['caller', 'x402'].map((name) => join(DIST, 'client', `${name}.d.ts`));
   for (const path of queue) {
-    // One by one: to work out the declarations of all modules takes much longer than those of the few that are needed.
+    // File by file: emitting the declarations of all modules takes much longer than those of the few needed.
     const source = program.getSourceFile(join(SDK, relative(DIST, path).replace(/\.d\.ts$/, '.ts')));
     let text = '';
     program.emit(source, (_, emitted) => (text = emitted), undefined, true);
@@ -115,7 +115,7 @@ function writeDeclarations(): void {
   }
 }
 
-/** The licences of the libraries in the file. */
+/** The licences of the bundled libraries. */
 function licencesOf({ inputs }: Metafile): string {
   const folders = Object.keys(inputs).flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
   const texts = [...new Set(folders)].sort().map((folder) => {
@@ -133,7 +133,7 @@ rmSync(DIST, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: ENTRIES,
   outdir: DIST,
-  // Only whoever pays by x402 installs them.
+  // Only users who pay by x402 install them.
   external: ['@x402/*'],
   absWorkingDir: ROOT,
   bundle: true,

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos -- --seeds N`: seeded runs of tests/relay/chaos, as many as wanted. Each kills the relay, breaks its node
- * and lets creators misbehave while executions run, then holds every invariant against the chain.
+ * `npm run chaos -- --seeds N`: runs tests/relay/chaos with N seeds. Each run kills the relay, breaks its node and lets
+ * creators misbehave while executions run. It then checks every invariant against the chain.
  */
 import { appendFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
@@ -9,7 +9,7 @@ import { runSchedules } from '../tests/indexer/schedule/run.ts';
 import type { Chaos, ChaosRun } from '../tests/relay/chaos/run.ts';
 import { runScript, toMinutes, wholeFrom } from './options.ts';
 
-/** A node remembers all that it has seen and becomes slower by it: after so many runs there is a new one. */
+/** A node gets slower with every transaction it has seen, so it is replaced after this many runs. */
 const RUNS_PER_NODE = 20;
 
 interface Options {
@@ -48,7 +48,7 @@ async function runSeeds({
   json,
 }: Options): Promise<void> {
   if (relays === '2') process.env.DATABASE = 'postgres';
-  // What the tests run on is decided when they are loaded.
+  // The tests read DATABASE when they are loaded.
   const { startChaos } = await import('../tests/relay/chaos/run.ts');
   const started = performance.now();
   const runs: ChaosRun[] = [];
@@ -87,7 +87,7 @@ async function runSeeds({
   process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
-/** Schedules of tests/indexer/schedule against one recorded history. */
+/** Runs schedules of tests/indexer/schedule against one recorded history. */
 async function runIndex({ schedules, database, seed: first, json }: ScheduleOptions): Promise<void> {
   const started = performance.now();
   const history = await recordHistory();

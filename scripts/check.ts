@@ -1,6 +1,6 @@
 /**
- * `npm run check`: everything that can be said about the code without running it. Runs all checks, then names those that
- * failed; `--fix` lets the formatters and the linters' safe fixes rewrite files first.
+ * `npm run check`: all static checks of the code. Runs all of them, then names those that failed. With `--fix`, the
+ * formatters and the linters' safe fixes rewrite files first.
  */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ interface Check {
   command: string;
   args: string[];
   fixArgs?: string[];
-  /** What to do when the command itself cannot be started. */
+  /** Advice if the command cannot be started. */
   missing: string;
 }
 
@@ -67,12 +67,12 @@ const CHECKS: Check[] = [
 ];
 
 interface Outcome {
-  /** Null when the command cannot be started. */
+  /** Null if the command could not be started. */
   status: number | null;
   output: string;
 }
 
-/** Runs a command to its end and keeps what it prints, since others print at the same time. */
+/** Runs a command to its end and buffers its output, because others print at the same time. */
 function run(command: string, args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -87,7 +87,7 @@ function run(command: string, args: string[]): Promise<Outcome> {
   });
 }
 
-/** Runs the checks one after another; gives the names of those that found something. */
+/** Runs the checks one after another. Returns the names of the failed ones. */
 async function findFailed(checks: Check[], fix: boolean): Promise<string[]> {
   const failed: string[] = [];
   for (const { name, command, args, fixArgs, missing } of checks) {
@@ -106,7 +106,7 @@ try {
   if (values.help) {
     console.log(HELP);
   } else {
-    // Cargo's take as long as all others together.
+    // The checks by cargo take as long as all others together.
     const isCargo = ({ command }: Check) => command === 'cargo';
     const sides = [CHECKS.filter(isCargo), CHECKS.filter((check) => !isCargo(check))];
     const failed = (await Promise.all(sides.map((checks) => findFailed(checks, values.fix ?? false)))).flat();

@@ -1,8 +1,8 @@
-/** Writes the client's types from the OpenAPI document, so that they need no package. A test compares the file. */
+/** Generates the client's types from the OpenAPI document, so that they need no package. A test compares the file. */
 import openapiTS, { astToString } from 'openapi-typescript';
 import { createDocument } from '../app/relay/http/openapi/document.ts';
 
-/** Answers that are told from other JSON when they arrive. */
+/** Responses that the client recognizes at runtime. */
 const CHECKED = [
   'AgentFull',
   'AgentPage',
@@ -24,7 +24,7 @@ const CHECKED = [
   'WebhookSecret',
 ];
 
-/** The text of app/sdk/client/generated.ts. */
+/** The content of app/sdk/client/generated.ts. */
 export async function generateTypes(): Promise<string> {
   const { paths, ...document } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test' });
   const schemas = document.components.schemas as Record<string, { required?: string[] }>;

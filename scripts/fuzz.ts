@@ -1,14 +1,13 @@
 /**
- * `npm run fuzz -- --runs N`: random sequences of instructions against the model of tests/program/fuzz, as many as wanted.
- * Prints a table of every instruction and how often it ended how. Each sequence has a seed of its own, counted up from
- * the first, so that `--seed S --runs 1` repeats exactly that one.
+ * `npm run fuzz -- --runs N`: runs N random sequences of instructions against the model of tests/program/fuzz. Prints
+ * how often each instruction had each outcome. Seeds count up from the first: `--seed S --runs 1` repeats one sequence.
  */
 import { randomInt } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { type Failure, Tally, trySeed } from '../tests/program/fuzz/run.ts';
 import { runScript, toMinutes, wholeFrom } from './options.ts';
 
-/** Between two lines of progress. */
+/** Interval between lines of progress. */
 const PROGRESS_MS = 10_000;
 
 interface Options {
@@ -19,7 +18,7 @@ interface Options {
   json?: true;
 }
 
-/** One line for each instruction and happening: its successes, then its refusals by number. */
+/** One line per instruction and happening: the number of successes, then of each error. */
 function table(tally: Tally): string {
   const rows = [...tally.outcomes].sort(([left], [right]) => left.localeCompare(right));
   const lines = rows.map(([name, outcomes]) => {

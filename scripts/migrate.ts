@@ -1,6 +1,6 @@
 /**
- * `npm run migrate`: creates the marketplace on a cluster where the program is deployed, as `anchor migrate` would, for
- * those who do not have Anchor's command line. Running it again changes nothing. With `--deploy` it deploys the program.
+ * `npm run migrate`: creates the marketplace on a cluster where the program is deployed. It replaces `anchor migrate`
+ * for users without Anchor's command line. Repeating it changes nothing. With `--deploy` it deploys the program.
  */
 import anchor from '@coral-xyz/anchor';
 import { Command } from 'commander';
@@ -32,7 +32,7 @@ async function migrate(options: DeployOptions): Promise<void> {
   }
 }
 
-// Ends the process, which the provider's WebSocket would keep alive.
+// Exits the process, which the provider's WebSocket would keep alive.
 await runScript(
   new Command('npm run migrate')
     .description('Creates config and treasury; with --deploy, deploys or upgrades the program instead.')

@@ -1,9 +1,9 @@
 /**
- * `npm run mutate`: takes the program's checks away one at a time and sees whether a test notices.
+ * `npm run mutate`: removes the program's checks one at a time, and looks for a test that fails without it.
  *
- * A check inside the code is switched off in the binary of one special build (seconds each); a constraint of an account
- * is taken out of the source, in a copy, and the program built again. Results stay in target/mutants, so that the next
- * run goes on where this one ended; only mutants that lived are tried again when the tests have changed.
+ * A check in the code is switched off in the binary of one special build, in seconds. A constraint of an account is
+ * removed from a copy of the source, and the program is rebuilt. Results are kept in target/mutants, so the next run
+ * continues from there. A mutant that survived or timed out is repeated only after the tests have changed.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,23 +40,23 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** What all parts of a run need. */
+/** State shared by all parts of a run. */
 interface Run {
   tools: Toolchain;
   results: Results;
   tests: ReturnType<typeof findTests>;
-  /** Whether there is time for another mutant. */
+  /** True while there is time for another mutant. */
   hasTime(): boolean;
 }
 
-/** Builds the copy as it is now, and gives the program's bytes. */
+/** Builds the present copy. Returns the program's bytes. */
 async function build(tools: Toolchain): Promise<Buffer> {
   const place = { root: TREE, work: join(FOLDER, 'sbf'), output: join(FOLDER, 'built') };
   const { cluster } = await compileProgram({ ...MARKETPLACE, onBankrun: false }, tools, place);
   return cluster;
 }
 
-/** Builds the unit tests of the copy as it is now, and gives the executable. */
+/** Builds the unit tests of the present copy. Returns the executable. */
 async function buildUnitTests(): Promise<Buffer> {
   const cargo = ['test', '--no-run', '--locked', '-p', 'marketplace', '--lib', '--message-format', 'json'];
   const output = await run('cargo', [...cargo, '--target-dir', join(FOLDER, 'host')], { cwd: TREE });
@@ -65,7 +65,7 @@ async function buildUnitTests(): Promise<Buffer> {
   return readFileSync(executable);
 }
 
-/** Gives what `work` makes of the copy while one of its files is another; the copy is as it was afterwards. */
+/** Runs `work` while one file of the copy is changed, and returns its result. Restores the file afterwards. */
 async function whileRewritten<Made>(file: string, change: (text: string) => string, work: () => Promise<Made>) {
   const text = readFileSync(join(TREE, file), 'utf8');
   try {
@@ -76,7 +76,7 @@ async function whileRewritten<Made>(file: string, change: (text: string) => stri
   }
 }
 
-/** Throws unless all tests pass on the program before anything was taken from it. */
+/** Throws unless all tests pass on the unchanged program. */
 async function requirePassing(run: Run, name: string, program: Buffer): Promise<void> {
   const id = `all ${name}`;
   if (run.results.get(id)?.outcome === 'survived' && run.results.isKnown(id)) return;
@@ -96,7 +96,7 @@ function tell(mutant: Mutant, verdict: Verdict): void {
   );
 }
 
-/** Tries every check of the source. */
+/** Tests a mutant for every check of the source. */
 async function mutateGuards(run: Run, guards: Guard[], jobs: number): Promise<void> {
   const left = guards.filter((guard) => !run.results.isKnown(guard.id));
   if (left.length === 0) return;
@@ -132,7 +132,7 @@ async function mutateGuards(run: Run, guards: Guard[], jobs: number): Promise<vo
   await Promise.all(Array.from({ length: jobs }, (_, job) => work(job)));
 }
 
-/** Builds and tries the program without one constraint. */
+/** Builds and tests the program without one constraint. */
 async function tryConstraint(run: Run, constraint: Constraint): Promise<Verdict> {
   const so = join(FOLDER, 'mutant-0.so');
   try {
@@ -145,7 +145,7 @@ async function tryConstraint(run: Run, constraint: Constraint): Promise<Verdict>
   return judge(run.tests, so, constraint, null);
 }
 
-/** Tries the first `size` of the shuffled constraints that compile, and gives those that it took. */
+/** Tests the first `size` of the shuffled constraints that compile. Returns all that it tried. */
 async function mutateConstraints(run: Run, constraints: Constraint[], size: number): Promise<Constraint[]> {
   const taken: Constraint[] = [];
   let compiled = 0;
@@ -212,7 +212,7 @@ function parse() {
   return parseArgs({ options: OPTIONS }).values;
 }
 
-// Ends the tests that run with it.
+// Exiting also ends the running tests.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
   const values = parse();

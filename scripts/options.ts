@@ -1,8 +1,8 @@
-/** What the commands for long tests and figures share: numbers from a command line, and its end. */
+/** Shared parts of the commands for long tests and benchmarks: parsers of numeric options, and the exit. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { runCommandLine } from '../app/process/commandLine.ts';
 
-/** A parser of whole numbers from `least` on. */
+/** Returns a parser of integers from `least` up. */
 export function wholeFrom(least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -11,14 +11,14 @@ export function wholeFrom(least: number): (text: string) => number {
   };
 }
 
-/** Minutes above zero, whole or not. */
+/** Parses a positive number of minutes, which may be fractional. */
 export function toMinutes(text: string): number {
   const value = Number(text);
   if (value > 0) return value;
   throw new InvalidArgumentError('It must be above zero.');
 }
 
-/** Reads the command line and runs the command's action; exits with 2 for wrong options, else with `exitCode`. */
+/** Parses the command line and runs the action. Exits with 2 for wrong options, else with `exitCode`. */
 export async function runScript(command: Command): Promise<never> {
   await runCommandLine(command);
   process.exit();

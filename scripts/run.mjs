@@ -1,6 +1,6 @@
 // Entry of every npm script: `node scripts/run.mjs FILE.ts [arguments]`.
-// It makes sure that the dependencies are installed as package-lock.json says, then runs the TypeScript file in
-// this very process, so that signals and the exit code are the file's own. It must not import any dependency.
+// It makes sure that the dependencies match package-lock.json, then runs the TypeScript file in this same process, so
+// that signals and exit code are those of the file. It must not import any dependency.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,33 +10,33 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules', '.installed-lock');
 
-/** Stops with a message that tells the reader what to do. */
+/** Exits with a message that tells the user what to do. */
 function fail(message) {
   console.error(message);
   process.exit(1);
 }
 
-/** True when the packages that this file needs were found installed before, from this very package-lock.json. */
+/** True if an earlier run found the required packages installed, from the same package-lock.json. */
 function hasStamp() {
   const found = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
   return found === lockHash || found === wanted;
 }
 
-/** True when node_modules holds what package-lock.json names, whoever installed it. */
+/** True if node_modules matches package-lock.json, whoever installed it. */
 function isInstalled() {
   if (hasStamp()) return true;
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed)) return false;
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const present = JSON.parse(readFileSync(installed, 'utf8')).packages;
-  // Packages for other platforms are optional and rightly absent.
+  // Packages for other platforms are optional and may be missing.
   const mayMiss = ({ dev, optional }) => optional || (dev && isProduction);
   return Object.entries(packages).every(
     ([path, entry]) => path === '' || (present[path] ? present[path].version === entry.version : mayMiss(entry)),
   );
 }
 
-/** True when the native SQLite module was built for the Node that runs now. */
+/** True if the native SQLite module was built for this version of Node. */
 function nativeModuleLoads() {
   const probe = "new (require('better-sqlite3'))(':memory:').close()";
   return spawnSync(process.execPath, ['-e', probe], { cwd: root, stdio: 'ignore' }).status === 0;
@@ -62,7 +62,7 @@ if (!file) fail('usage: node scripts/run.mjs FILE.ts [arguments]');
 const target = resolve(root, file);
 if (!existsSync(target)) fail(`${file} does not exist.`);
 
-// What runs on a server needs no development packages: `npm ci --omit=dev` is enough for it.
+// Programs for servers need no development packages: `npm ci --omit=dev` is enough.
 const isProduction = /^(app\/relay|app\/cli|app\/mcp|indexer)\//.test(file);
 const lockHash = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
@@ -80,11 +80,11 @@ if (!hasStamp()) {
   try {
     writeFileSync(stamp, wanted);
   } catch {
-    // Installed by another user, whose files this one cannot change: looked at again next time.
+    // Another user installed the packages, and this user cannot write the stamp. The next run checks again.
   }
 }
 
-// The file sees the arguments as if Node had been started with it.
+// The file sees its arguments as if Node had started it directly.
 process.argv.splice(1, 2, target);
 const { importSource } = await import('../app/process/source.mjs');
 await importSource(target);

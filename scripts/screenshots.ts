@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: every view of the page on a phone and a desktop, light and dark, signed in as whom it is for, on
- * a marketplace of its own in which something has happened.
+ * `npm run screenshots`: takes every view of the page on a phone and a desktop, light and dark, signed in as the right
+ * person. It uses its own marketplace with some activity.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,12 +24,12 @@ const FORMS = [
   { form: 'phone-dark', phone: true, dark: true },
 ];
 
-/** What changes by itself, and is awaited no longer than this. */
+/** Time for animations to end before a screenshot. */
 const SETTLE_MS = 400;
 
 async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: string): Promise<void> {
   for (const { form, ...look } of FORMS) {
-    // One sign-in for each person, as one browser has it.
+    // One browser and one sign-in per person.
     for (const person of new Set(scenes.map(({ as }) => as))) {
       const opened = await openPage(browser, baseUrl, look);
       const { page, faults } = opened;

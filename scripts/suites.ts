@@ -1,27 +1,27 @@
-/** The suites of `npm test` and `npm run test:all`: which tests run together in one process, and on which database. */
+/** The suites of `npm test` and `npm run test:all`: tests that run together in one process, and their database. */
 
 export interface Suite {
-  /** The last part of its folder's name. */
+  /** Usually the last part of the folder's name, or begins with it. */
   name: string;
   about: string;
-  /** Below tests/; every test file in it and below it. None for the tests that cargo runs. */
+  /** A folder below tests/, with all test files in it and below it. None for tests that cargo runs. */
   folder?: string;
-  /** Only these files of it, without `.test.ts`. */
+  /** If set, only these files of the folder, without `.test.ts`. */
   files?: string[];
-  /** All but these. */
+  /** All files except these. */
   without?: string[];
   env?: Record<string, string>;
-  /** A file with hooks of the whole suite, path from the root. */
+  /** A file with hooks of the whole suite. Path from the root. */
   hooks?: string;
-  /** Only `npm run test:all` runs it unasked: it takes minutes, and everyday suites have each feature once. */
+  /** Runs by default only in `npm run test:all`: it takes minutes, and everyday suites cover each feature once. */
   long?: true;
 }
 
 const COVERAGE = 'tests/program/coverage.ts';
 
 /**
- * On PostgreSQL instead of SQLite. A file runs on both databases only if its outcome can depend on the database: locks,
- * leases, several relays, recovery, or SQL of its own. Those files are named in `files`.
+ * Runs on PostgreSQL instead of SQLite. A file runs on both databases only if its outcome can depend on the database:
+ * locks, leases, several relays, recovery, or its own SQL. `files` lists them.
  */
 const POSTGRES = { DATABASE: 'postgres' };
 
@@ -39,24 +39,24 @@ const FAULTS = [
   'threads',
 ];
 
-/** Files of indexer that lose a process, a node or its history again and again. */
+/** Files of indexer that repeatedly lose a process, a node or its history. */
 const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'schedules', 'story'];
 
-/** Files of relay/calls with many calls each, at a limit. */
+/** Files of relay/calls that make many calls each, at a limit. */
 const LIMITS = ['handOver', 'protection', 'reservations'];
 
-/** Files of cli that start a command again and again. */
+/** Files of cli that start many commands. */
 const COMMANDS = ['aftermath', 'busy', 'commandLines', 'outcome'];
 
 /**
- * Files of dashboard with a network of their own: an upheld dispute pauses an agent that the other files call. Enough of
- * them for two halves that take about as long.
+ * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. The list
+ * splits the dashboard into two suites of similar duration.
  */
 const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
 
 /**
- * Longest first, everyday and long ones apart, so that no lane stands idle while another one ends. The validator waits for
- * its slots longer than any other, and so begins before them all.
+ * Longest first, everyday and long ones apart, so that all lanes end at about the same time. The validator spends most
+ * of its time waiting for slots, so it starts first.
  */
 export const SUITES: Suite[] = [
   { name: 'validator', about: "everything on Agave's own validator", folder: 'validator', long: true },
@@ -84,7 +84,7 @@ export const SUITES: Suite[] = [
     name: 'program',
     about: 'the program on the current runtime',
     folder: 'program',
-    // `program-bankrun` has it.
+    // Covered by `program-bankrun`.
     without: ['rents'],
     env: { VM: 'litesvm' },
     hooks: COVERAGE,
@@ -234,7 +234,7 @@ export const SUITES: Suite[] = [
     about: 'the program under more random sequences and signatures than `program` tries',
     folder: 'program',
     files: ['fuzz/fuzz', 'signature'],
-    // The sequences of `program` have the seeds before these.
+    // The suite `program` runs the seeds before these.
     env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '1000' },
     long: true,
   },
@@ -319,7 +319,7 @@ export const SUITES: Suite[] = [
     name: 'program-bankrun',
     about: 'the program on an old runtime',
     folder: 'program',
-    // Which accounts the program refuses does not depend on the runtime.
+    // The program refuses the same accounts on every runtime.
     without: ['generated/generated'],
     env: { VM: 'bankrun' },
     long: true,
@@ -332,6 +332,6 @@ export const SUITES: Suite[] = [
     env: POSTGRES,
     long: true,
   },
-  // From an empty target/ it first compiles for minutes.
+  // With an empty target/, compiling takes minutes.
   { name: 'rust', about: "the program's own unit tests", long: true },
 ];

@@ -1,8 +1,8 @@
 /**
- * `npm test`: the everyday suites, each in a process of its own, then one line with the counts of all. `npm run test:all`
- * runs the long ones too. `npm test -- api kills` runs only these, `npm test -- relay` all that lie in tests/relay.
- * Several suites run at once, because most of them wait most of the time; their output is shown as each ends. With
- * `--lanes 1` they run one by one and are shown as they print.
+ * `npm test`: runs the everyday suites, each in its own process, and prints one line with the total counts.
+ * `npm run test:all` also runs the long ones. `npm test -- api kills` runs only these suites; `npm test -- relay` runs
+ * all in tests/relay. Several suites run in parallel, because most of them mostly wait. The output of each is shown
+ * when it ends. With `--lanes 1` they run one by one, and output is shown at once.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,55 +20,55 @@ interface Counts {
   passes: number;
   failures: number;
   pending: number;
-  /** Each failed test by its full title. */
+  /** Failed tests by full title. */
   failed?: { title: string; error: string }[];
 }
 
 interface Ran {
   status: number;
   output: string;
-  /** Of the command and of all processes that it started and waited for, user and system together. */
+  /** User and system time of the command and of all processes that it started and waited for. */
   processorSeconds: number;
 }
 
-/** A suite that prints nothing for so long hangs: the longest that one test may take, and some more. */
+/** A suite without output for this long is hanging. It exceeds the longest time that one test may take. */
 const SILENT_MS = Number(process.env.TEST_SILENT_MS ?? 25 * 60_000);
 const LOOK_MS = 1_000;
-/** What a process printed last may come after its end. */
+/** Time to wait for output after the end of a process. */
 const LAST_WORDS_MS = 2_000;
-/** The exit code of a shell that does not find the command. */
+/** The shell's exit code if a command is not found. */
 const NOT_FOUND = 127;
 /**
- * Runs a command in a process group of its own, and writes to descriptor 3 its number, then the processor time of it and its
- * children: Node cannot ask for a child's. Not in a session of its own, as Node would: where Linux shares by session, the
- * low priority of a validator's busy thread would count only among the threads of its suite.
+ * Runs a command in its own process group. Writes the group's number to descriptor 3, and at the end the processor time
+ * of the command and its children, which Node cannot read. It does not start a new session, as Node would: if Linux
+ * shares time by session, the low priority of a validator's busy thread would count only within its suite.
  */
 const TIMED = 'set -m; "$@" 3>&- & set +m; echo $! >&3; wait $!; status=$?; times >&3; exit $status';
 
-/** A suite's processes, the largest together. */
+/** Peak memory of a suite's processes. */
 const SUITE_BYTES = 1.25 * 1024 ** 3;
-/** Two more than there are processors, because suites wait for slots and timeouts much of their time; four at most. */
+/** Two more than processors, because suites often wait for slots and timeouts; at most four. */
 const LANES = Math.max(1, Math.min(4, availableParallelism() + 2, Math.floor(totalmem() / SUITE_BYTES)));
 
 const root = join(import.meta.dirname, '..');
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
-/** The numbers of process groups. */
+/** Ids of running process groups. */
 const running = new Set<number>();
 
-/** It and all that it started and left behind. */
+/** Kills a process group, including processes left behind. */
 function endGroup(group: number): void {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {}
 }
 
-/** What `times` has written: two lines of two times each, the shell's own and its children's, such as 1m2.34s. */
+/** Parses the output of `times`: two lines of two times each, the shell's and its children's, such as 1m2.34s. */
 function processorSecondsOf(times: string): number {
   const parts = [...times.matchAll(/(\d+)m([\d.]+)s/g)];
   return parts.reduce((total, [, minutes, seconds]) => total + Number(minutes) * 60 + Number(seconds), 0);
 }
 
-/** Runs a command to its end, or until it has said nothing for too long; `hear` gets what it prints as it comes. */
+/** Runs a command until it ends, or has been silent for too long. `hear` gets its output immediately. */
 async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: string) => void): Promise<Ran> {
   const child = spawn('bash', ['-c', TIMED, 'bash', ...argv], {
     cwd: root,
@@ -108,7 +108,7 @@ async function run(argv: string[], env: NodeJS.ProcessEnv, hear: (text: string) 
   return { status: status ?? 1, output, processorSeconds: processorSecondsOf(times) };
 }
 
-/** A suite's files, by their paths from tests/. */
+/** The files of a suite, by paths relative to tests/. */
 function filesOf({ folder, files, without = [] }: Suite): string[] {
   const nameOf = (file: string) => file.slice(`${folder}/`.length, -'.test.ts'.length);
   return testFiles().filter((file) => {
@@ -118,8 +118,8 @@ function filesOf({ folder, files, without = [] }: Suite): string[] {
 }
 
 /**
- * Writes a test file for mocha that imports all files of a suite as one bundle. To compile and load their modules one by
- * one takes three seconds more for each suite.
+ * Writes a test file for mocha that imports all files of a suite as one bundle. Loading the modules one by one would
+ * take each suite three seconds longer.
  */
 function writeSpec(suite: Suite, folder: string): string {
   const files = filesOf(suite).sort();
@@ -137,7 +137,7 @@ interface Result extends Counts {
   processorSeconds: number;
 }
 
-/** Run mocha over a suite's files. A suite that dies or hangs without counts is one failure. */
+/** Runs mocha over a suite's files. A suite that dies or hangs without counts is one failure. */
 async function runMocha(suite: Suite, hear: (text: string) => void): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'marketplace-tests-'));
   const file = join(folder, 'counts.json');
@@ -166,7 +166,7 @@ function readCounts(file: string, output: string): Counts {
   }
 }
 
-/** Run cargo's tests and add up its result lines; without cargo they are skipped, and that is said. */
+/** Runs cargo's tests and adds up the result lines. Without cargo, they are reported as skipped. */
 async function runCargo(hear: (text: string) => void): Promise<Result> {
   const argv = ['cargo', 'test', '--locked', '-p', 'marketplace', '--lib'];
   const { status, output, processorSeconds } = await run(argv, process.env, hear);
@@ -179,7 +179,7 @@ async function runCargo(hear: (text: string) => void): Promise<Result> {
   return { passes: sum(1), failures, pending: sum(3), output, processorSeconds };
 }
 
-/** Every test file, its path from tests/. */
+/** Every test file, by path relative to tests/. */
 function testFiles(): string[] {
   const files = readdirSync(join(root, 'tests'), { recursive: true, encoding: 'utf8' });
   return files.filter((file) => file.endsWith('.test.ts')).map((file) => file.split(sep).join('/'));
@@ -191,7 +191,7 @@ interface Finished {
   seconds: number;
 }
 
-/** `isLive`: what it prints is shown as it comes, because nothing else is. */
+/** `isLive`: output is shown immediately, because no other suite runs. */
 async function runSuite(suite: Suite, isLive: boolean): Promise<Finished> {
   const title = `${suite.name}: ${suite.about}`;
   console.log(isLive ? `\n== ${title}` : `-- ${suite.name} begins`);
@@ -204,7 +204,7 @@ async function runSuite(suite: Suite, isLive: boolean): Promise<Finished> {
   return { suite, result, seconds };
 }
 
-/** So many at once, begun in the order of the suites. */
+/** Runs `lanes` suites in parallel, started in the order of the list. */
 async function runAll(suites: Suite[], lanes: number): Promise<Finished[]> {
   const finished: Finished[] = [];
   const waiting = [...suites];
@@ -216,14 +216,14 @@ async function runAll(suites: Suite[], lanes: number): Promise<Finished[]> {
   return finished.sort((one, other) => suites.indexOf(one.suite) - suites.indexOf(other.suite));
 }
 
-/** Builds the page where its sources have changed, once: suites that run `npm start` side by side would each build it. */
+/** Builds the page once if its sources have changed. Otherwise each suite that runs `npm start` would build it. */
 async function buildPage(): Promise<void> {
   const argv = [process.execPath, 'scripts/run.mjs', 'app/dashboard/build.ts'];
   const { status, output } = await run(argv, process.env, () => undefined);
   if (status !== 0) throw new Error(`The page could not be built:\n${output}`);
 }
 
-/** What was asked for; throws an Error that says what is wrong with it. */
+/** Parses the arguments. The error says what is wrong with them. */
 function readArguments(argv: string[]): { suites: Suite[]; lanes: number } {
   const { values, positionals: names } = parseArgs({
     args: argv,
@@ -241,7 +241,7 @@ function readArguments(argv: string[]): { suites: Suite[]; lanes: number } {
   return { suites: values.all ? SUITES : SUITES.filter(({ long }) => !long), lanes };
 }
 
-/** Throws where a test is of no suite, or a suite names a file that is not there. */
+/** Throws if a test belongs to no suite, or a suite names a missing file. */
 function requireWhole(): void {
   const files = testFiles();
   const orphan = files.find((file) => !SUITES.some(({ folder }) => folder && file.startsWith(`${folder}/`)));
@@ -266,7 +266,7 @@ function printHelp(): void {
   }
 }
 
-/** One row of the table at the end. */
+/** A row of the final table. */
 function rowOf(name: string, { passes, failures, pending }: Counts, seconds: number, processorSeconds: number): string {
   const counts = `${String(passes).padStart(6)} passed ${String(failures).padStart(4)} failed ${String(pending).padStart(4)} skipped`;
   const times = `${seconds.toFixed(0).padStart(6)} s ${processorSeconds.toFixed(0).padStart(6)} processor s`;
@@ -302,7 +302,7 @@ async function main(argv: string[]): Promise<number> {
     processorSeconds += result.processorSeconds;
   }
   rows.push(rowOf('all', total, (performance.now() - started) / 1_000, processorSeconds));
-  // Said again at the end, where a log that was cut off still has it.
+  // Repeated at the end, because a truncated log keeps its end.
   if (failed.length > 0) console.log(`\nFailed:\n\n${failed.join('\n\n')}`);
   console.log(`\n${rows.join('\n')}\n`);
   console.log(`${total.passes} passed, ${total.failures} failed${total.pending ? `, ${total.pending} skipped` : ''}`);

@@ -1,6 +1,6 @@
 /**
- * Lighthouse over one address. It brings a browser driver of its own and a hundred packages, so it is no dependency: the
- * bench installs it, at one version, below `.local/`.
+ * Runs Lighthouse on one address. Lighthouse has its own browser driver and a hundred packages, so it is no dependency
+ * of the project. The bench installs a fixed version below `.local/`.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BROWSER_ARGUMENTS, CHROMIUM } from '../../tests/dashboard/browser.ts';
 
-/** The newest that runs on Node 20. */
+/** The newest version that runs on Node 20. */
 const VERSION = '12.8.2';
 const FOLDER = join(import.meta.dirname, '..', '..', '.local', 'tools', 'lighthouse');
 const PACKAGE = join(FOLDER, 'node_modules', 'lighthouse');
@@ -16,13 +16,13 @@ const PACKAGE = join(FOLDER, 'node_modules', 'lighthouse');
 export const CATEGORIES = ['performance', 'accessibility', 'best-practices'] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** How it loads the page: `mobile` means a slow processor and 1.6 Mbit/s, as Lighthouse simulates them. */
+/** The simulated device: `mobile` has a slow processor and 1.6 Mbit/s. */
 export type Device = 'desktop' | 'mobile';
 
 export interface Scores {
-  /** 0 to 100. */
+  /** Each from 0 to 100. */
   scores: Record<Category, number>;
-  /** Audits that cost points, each with what was found. */
+  /** Audits that lost points, each with its findings. */
   lost: string[];
 }
 
@@ -32,7 +32,7 @@ interface Report {
   audits: Record<string, { title: string; score: number | null; displayValue?: string }>;
 }
 
-/** Below this an audit is worth naming. */
+/** An audit with a lower score is reported. */
 const FULL = 0.9;
 
 export function installLighthouse(report: (line: string) => void): void {
@@ -44,13 +44,13 @@ export function installLighthouse(report: (line: string) => void): void {
   });
 }
 
-/** `folder`: where it may write. `cookie`: of who looks at it, null for nobody. */
+/** Writes its files to `folder`. `cookie` signs the visitor in; null for nobody. */
 export async function runLighthouse(
   url: string,
   { device, cookie, folder }: { device: Device; cookie: string | null; folder: string },
 ): Promise<Scores> {
   const [output, headers] = [join(folder, 'report.json'), join(folder, 'headers.json')];
-  // By a file, because other people of the machine can read what a process was started with.
+  // In a file, because other users of the machine can read the arguments of a process.
   writeFileSync(headers, JSON.stringify(cookie === null ? {} : { Cookie: cookie }), { mode: 0o600 });
   await promisify(execFile)(
     process.execPath,

@@ -1,4 +1,4 @@
-/** Fills an empty index with so many executions in a process of its own, and tells its parent how fast. */
+/** Fills an empty index with the given number of executions in its own process, and sends the figures to its parent. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ import { readHistory } from './history.ts';
 
 /** Transactions per answer of Helius. */
 const PAGE = 100;
-/** A slot after all of them. */
+/** A slot later than all of them. */
 const HEAD = 1_000_000_000;
-/** Executions before those that count, in an index of their own: a process that starts compiles. */
+/** Executions indexed before the measurement, into a separate index, while Node still compiles the code. */
 const WARM_UP = 10_000;
 
-/** What an indexer does with an empty index and a history, from its logs to committed rows with all their indexes. */
+/** Fills an empty index from a history, as the indexer does: from logs to committed rows with all their indexes. */
 async function fill(recorded: string, executions: number): Promise<FillFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-index-'));
   const path = join(folder, 'index.db');

@@ -1,6 +1,6 @@
 /**
- * A recorded history for the index, made once and kept in a file: transactions with the logs that the program prints, events
- * encoded as it encodes them. Executions overlap as in life: each is settled some dozens of transactions after it was opened.
+ * Records a history for the index once, and keeps it in a file: transactions with the logs and encoded events that the
+ * program prints. As in practice, executions overlap: each is settled some dozens of transactions after its open.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { HistoricTransaction } from '../../app/solana/helius.ts';
 
 const LISTINGS = 500;
 const CALLERS = 500;
-/** Executions that are open at once. */
+/** Executions that are open at the same time. */
 const OPEN = 60;
 const TRANSACTIONS_PER_SLOT = 40;
 const START = 1_750_000_000n;
@@ -26,7 +26,7 @@ const randomKey = () => new PublicKey(randomBytes(32));
 
 const CHUNK_BYTES = 1_048_576;
 
-/** Writes so many transactions, a line for each: listings and grants first, then opens and settles in turn. */
+/** Writes this many transactions, one per line: listings and grants first, then opens and settles alternately. */
 export function recordHistory(path: string, transactions: number): void {
   const file = openSync(path, 'w');
   let lines = '';
@@ -42,7 +42,7 @@ export function recordHistory(path: string, transactions: number): void {
   closeSync(file);
 }
 
-/** The first so many transactions of the file, in pages. */
+/** Reads this many transactions from the start of the file, in pages. */
 export async function* readHistory(
   path: string,
   transactions: number,
@@ -78,7 +78,7 @@ function* recordEvents(): Generator<Printed> {
   const open: EventData<'ExecutionOpened'>[] = [];
   for (let count = 0; ; count += 1) {
     const listing = listings[count % LISTINGS]!;
-    // Steps that share no factor, so that every caller comes to every listing.
+    // These steps have no common factor, so every caller calls every listing.
     const caller = callers[(count * 7 + Math.floor(count / LISTINGS)) % CALLERS]!;
     const event = opened(listing, caller, rentSponsor, START + BigInt(Math.floor(count / 20)));
     open.push(event);
@@ -185,7 +185,7 @@ function print<Name extends EventName>(instruction: string, name: Name, data: Ev
   };
 }
 
-/** What a node prints for such a transaction. */
+/** The logs that a node reports for such a transaction. */
 function logsOf(instruction: string, data: string): string[] {
   return [
     `Program ${BUDGET} invoke [1]`,
@@ -204,7 +204,7 @@ function logsOf(instruction: string, data: string): string[] {
 
 const LETTERS = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** As long as one and of the same letters, which is all that a database sees of it. */
+/** Same length and letters as a signature. A database sees no other difference. */
 function randomSignature(): string {
   let text = '';
   for (const byte of randomBytes(88)) text += LETTERS[byte % LETTERS.length];

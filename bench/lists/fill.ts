@@ -1,4 +1,4 @@
-/** A ledger and an index of a given size, written as the indexer and the relay leave them. */
+/** Fills a ledger and an index to a given size, with the rows that indexer and relay would write. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
@@ -34,15 +34,15 @@ export function addressOf(kind: 'wallet' | 'listing' | 'creator', number: number
   return address;
 }
 
-/** Has half of all executions, unless `fill` is told of another one. */
+/** The wallet with half of all executions, unless `fill` is given another. */
 export const WALLET = addressOf('wallet', 0);
 
-/** The execution_id of execution `number`. */
+/** The execution_id of an execution by its number. */
 export function idOf(number: number): string {
   return formatUuid(hashOf('id', number).subarray(0, 16));
 }
 
-/** Inserts rows, so many to a transaction; columns are those of the first row. */
+/** Inserts rows, a fixed number per transaction. The first row defines the columns. */
 function insert(
   sqlite: Sqlite.Database,
   table: string,
@@ -73,10 +73,10 @@ function documentOf(number: number): Uint8Array {
 
 const STATUSES = ['completed', 'completed', 'completed', 'completed', 'completed', 'completed', 'refunded', 'disputed'];
 
-/** The newest, which are under way. */
+/** Number of newest executions that are still in progress. */
 const UNDER_WAY = 20;
 
-/** Execution `number` as both tables have it: the oldest first. */
+/** The values of execution `number` for both tables; 0 is the oldest. */
 function executionOf(number: number, { executions, agents }: Size, underWay: number, heavyWallet: string) {
   const opened_at = EPOCH + Math.floor((number / executions) * SPAN_SECONDS);
   // Few agents have most of the calls.
@@ -92,8 +92,8 @@ function executionOf(number: number, { executions, agents }: Size, underWay: num
 }
 
 /**
- * Fills a folder's `index.db` and `ledger.db`, beside what they hold. `isAtRest`: nothing is under way and all records are
- * closed, so that a relay over these tables looks for none of them on the chain. `wallet` has half of all executions.
+ * Adds rows to `index.db` and `ledger.db` of a folder. `isAtRest`: no execution is in progress and all records are
+ * closed, so a relay over these tables looks up none of them on the chain. `wallet` gets half of all executions.
  */
 export async function fill(
   folder: string,
@@ -211,7 +211,7 @@ export async function fill(
     };
   });
   await refreshFigures(index.db);
-  // What a running indexer and relay leave to the planner.
+  // The services start with an empty WAL.
   for (const { sqlite } of [index, ledger]) sqlite.pragma('wal_checkpoint(TRUNCATE)');
   index.close();
   ledger.close();

@@ -1,6 +1,6 @@
 /**
- * A relay whose lists are measured, in a process of its own; its settings come from the environment. It answers each
- * message with what has happened since the last one.
+ * Runs a measured relay in its own process, with settings from the environment. It answers each message with the
+ * figures since the previous message.
  */
 import { channel } from 'node:diagnostics_channel';
 import { openSync, readSync } from 'node:fs';
@@ -11,15 +11,15 @@ import { startRelay } from '../../app/relay/start.ts';
 export interface RelayFigures {
   /** Milliseconds of each request, from its head to the end of its answer. */
   times: number[];
-  /** The longest turn of the event loop, milliseconds on the processor: what other processes took meanwhile is not counted. */
+  /** The longest turn of the event loop, in milliseconds of processor time; time of other processes does not count. */
   held_ms: number;
-  /** Of this process now. */
+  /** Memory of this process now. */
   rss_mb: number;
 }
 
 process.on('disconnect', () => process.exit(0));
 
-/** Of the main thread, whose first number is its time on the processor in nanoseconds. */
+/** Scheduling figures of the main thread. The first is its processor time in nanoseconds. */
 const schedule = openSync('/proc/self/schedstat', 'r');
 const buffer = Buffer.alloc(128);
 function processorMs(): number {

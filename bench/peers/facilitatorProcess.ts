@@ -1,6 +1,6 @@
 /**
- * x402's facilitator as its packages make it: `node facilitatorProcess.ts RPC_URL PORT SECRET_KEY_HEX`. The message
- * `dieAfterSend` ends the process at the moment when its next transaction has been sent.
+ * Runs the facilitator of x402's own packages: `node facilitatorProcess.ts RPC_URL PORT SECRET_KEY_HEX`. After the
+ * message `dieAfterSend`, the process ends as soon as it has sent its next transaction.
  */
 import type { AddressInfo } from 'node:net';
 import { createKeyPairSignerFromBytes } from '@solana/kit';

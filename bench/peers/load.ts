@@ -1,4 +1,4 @@
-/** The same load on either side: calls one by one, then as many callers at once for some seconds. */
+/** The same load for each side: sequential calls, then a number of parallel callers for some seconds. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median, quantile } from '../figures.ts';
 
@@ -14,11 +14,11 @@ export interface Load extends Speed {
 
 const speedOf = (times: number[]): Speed => ({ median_ms: median(times), p90_ms: quantile(times, 0.9) });
 
-/** A call throws where it was not served. */
+/** `call` throws if it was not served. */
 export async function oneByOne(call: () => Promise<void>, count: number, slotMs: number): Promise<Speed> {
   const times: number[] = [];
   for (let i = 0; i < count; i += 1) {
-    // Not in step with the node's slots.
+    // A random pause, so that calls are not in step with the node's slots.
     await sleep(Math.random() * slotMs);
     const begun = performance.now();
     await call();

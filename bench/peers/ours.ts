@@ -1,6 +1,6 @@
 /**
- * Our sides of the comparison: the marketplace of the tests, called with an API key or by an x402 client, with the relay
- * killed where the other side's middleman is.
+ * Our sides of the comparison: the marketplace of the tests, called with an API key or by an x402 client. The relay is
+ * killed at the same points as the facilitator of the other side.
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
@@ -24,17 +24,17 @@ const SLOW_MS = 1_500;
 
 interface Ours extends Side {
   market: TestMarketplace;
-  /** The status of a paid call through the relay at this address. */
+  /** Sends a paid call to the relay at this address. Returns the HTTP status. */
   ask(url: string, call: Call): Promise<number>;
 }
 
 interface Call {
   task: string;
-  /** Becomes the Idempotency-Key. */
+  /** Sent as the Idempotency-Key. */
   key?: string;
 }
 
-/** Called with an API key. */
+/** The side that is called with an API key. */
 export async function startOurs(slotTimeMs: number): Promise<Ours> {
   const market = await startMarketplace({ slotTimeMs, price: PRICE_USDC });
   const ask = async (url: string, { task, key }: Call) => {
@@ -48,7 +48,7 @@ export async function startOurs(slotTimeMs: number): Promise<Ours> {
   return toSide(market, ask, async () => 0);
 }
 
-/** Called by x402's own client, which pays into a deposit. */
+/** The side that is called by x402's own client, which pays into a deposit. */
 export async function startDoor(slotTimeMs: number): Promise<Ours> {
   const feePayer = Keypair.generate();
   const market = await startMarketplace({ slotTimeMs, price: PRICE_USDC, feePayer });
@@ -67,7 +67,7 @@ export async function startDoor(slotTimeMs: number): Promise<Ours> {
   return toSide(market, ask, async () => funds - (await balance()));
 }
 
-/** `feesOfPayments`: what the payments of x402 clients have cost the fee payer, lamports. */
+/** `feesOfPayments`: lamports that the fee payer has spent on the payments of x402 clients. */
 function toSide(market: TestMarketplace, ask: Ours['ask'], feesOfPayments: () => Promise<number>): Ours {
   const authorityLamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
   return {
@@ -86,7 +86,7 @@ function toSide(market: TestMarketplace, ask: Ours['ask'], feesOfPayments: () =>
 const keyHeader = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { 'idempotency-key': key };
 
-/** Network fees of all transactions that the relay has signed, lamports: what it will not get back, unlike rent. */
+/** Network fees of all transactions that the relay has signed, lamports. Unlike rent, they are not refunded. */
 function readFees(market: TestMarketplace): number {
   const { sqlite, close } = openDatabase(ledgerPath(market.dataDir), { readonly: true });
   const { fees } = sqlite.prepare('SELECT coalesce(sum(fees), 0) AS fees FROM executions').get() as { fees: bigint };
@@ -94,14 +94,14 @@ function readFees(market: TestMarketplace): number {
   return Number(fees);
 }
 
-/** What each fault costs whom; the same cases in the same order as the other side's. */
+/** Runs each fault and returns the losses. Same cases in the same order as `x402Losses`. */
 export async function ourLosses({ market, ask, fees }: Ours): Promise<Loss[]> {
   const losses: Loss[] = [];
   await market.relay.kill();
   let relay: RelayHandle = await market.startRelayProcess({ STANDSTILL: 'true' });
   const look = async () => {
     const { callers, creator } = await market.balances();
-    // Both, because one gives its money to the other in the last case.
+    // Sum of both, because in the last case one sends its money to the other.
     const ran = [...market.calls.values()].reduce((sum, count) => sum + count, 0);
     return { ran, payer: Number(callers[0]! + callers[1]!), creator: Number(creator), lamports: -(await fees()) };
   };
@@ -110,7 +110,7 @@ export async function ourLosses({ market, ask, fees }: Ours): Promise<Loss[]> {
     market.setBehaviour(null);
   }
   const told = async (call: Call) => String(await ask(relay.url, call));
-  /** Makes the call, kills the relay where the call stands, starts another and asks again until it is answered. */
+  /** Makes a call, kills the relay at this point, starts another, and repeats the request until it is answered. */
   async function killAt(point: string): Promise<string> {
     const asked = { task: stopAt(point), key: `killed-${point}` };
     const lost = told(asked).catch(() => 'connection lost');

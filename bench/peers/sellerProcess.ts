@@ -1,6 +1,6 @@
 /**
- * A seller behind x402's Express middleware: `node sellerProcess.ts FACILITATOR_URL PAY_TO MINT AMOUNT`. Its routes are
- * the cases of the comparison; each tells the parent when its work has run, and `/hold` then waits for the parent's word.
+ * A seller behind x402's Express middleware: `node sellerProcess.ts FACILITATOR_URL PAY_TO MINT AMOUNT`. Each route is
+ * a case of the comparison and reports to the parent that its work has run. `/hold` then waits for a message.
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

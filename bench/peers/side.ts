@@ -1,9 +1,9 @@
-/** The two sides of the comparison; each runs on a node of its own that starts the same way. */
+/** The common interface of the compared sides. Each runs on its own node, which starts in the same way. */
 
-/** The one network id of x402's that a local node can go by; the node's own address is given beside it. */
+/** The x402 network id that stands for the local node. The node's address is configured separately. */
 export const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
-/** Price of a call on both sides, USDC and its units. */
+/** Price of a call on all sides, in USDC and in base units. */
 export const PRICE_USDC = '0.01';
 export const PRICE = 10_000n;
 
@@ -16,21 +16,21 @@ export const CASES = {
   movesAway: 'the work takes 1.5 s; the payer moves its money away meanwhile',
 } as const;
 
-/** Gains and losses of everybody in one case. */
+/** Gains and losses of all parties in one case. */
 export interface Loss {
   name: string;
-  /** The status that the client got. */
+  /** HTTP status, or several, that the client got. */
   client: string;
-  /** How often the work was done. */
+  /** Number of times the work was done. */
   ran: number;
-  /** Units of USDC. */
+  /** Base units of USDC. */
   payer: number;
   creator: number;
-  /** Network fees, of whoever pays them. */
+  /** Network fees, whichever party pays them. */
   lamports: number;
 }
 
-/** Runs a case and compares what everybody has before and after it. */
+/** Runs a case and returns the differences of all balances. */
 export async function lossOf(
   name: string,
   look: () => Promise<Omit<Loss, 'name' | 'client'>>,
@@ -52,7 +52,7 @@ export async function lossOf(
 export interface Side {
   /** One paid call. Throws unless it was served. */
   call(): Promise<void>;
-  /** Balance of whoever pays the network fees. */
+  /** Balance of the account that pays the network fees. */
   feePayerLamports(): Promise<number>;
   /** Network fees so far, lamports. */
   fees(): Promise<number>;

@@ -1,4 +1,4 @@
-/** x402's `exact` scheme: payer, seller and facilitator as its own packages make them, on one of our test nodes. */
+/** The side of x402's `exact` scheme: payer, seller and facilitator from its own packages, on one of our test nodes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { createTransferInstruction } from '@solana/spl-token';
@@ -11,30 +11,30 @@ import { startMarketplace, type TestMarketplace } from '../../tests/harness/node
 import { type Child, startChild } from '../processes.ts';
 import { CASES, type Loss, lossOf, PRICE, PRICE_USDC, type Side } from './side.ts';
 
-/** Time for the payer to move its money while the work goes on. */
+/** Time for the payer to move its money away while the work runs. */
 const HEAD_START_MS = 300;
-/** After so long nothing that was sent is still on its way. */
+/** After this time, no sent transaction is still in flight. */
 const SETTLED_MS = 1_500;
 
 interface X402 extends Side {
   market: TestMarketplace;
-  /** Posts to a route of the seller, paying where it is asked to; a header that was caught is not sent. */
+  /** Posts to a route of the seller and pays if asked to. `pay` replaces the paying fetch. */
   post(path: string, pay?: typeof fetch): Promise<Response>;
   payer: Keypair;
   facilitatorAddress: PublicKey;
   killFacilitator(): Promise<void>;
   startFacilitator(): Promise<void>;
-  /** Ends it when its next transaction has been sent. */
+  /** The facilitator ends when it has sent its next transaction. */
   armFacilitator(): Promise<void>;
-  /** Called each time that the seller has done its work. */
+  /** The listener is called each time the seller has done its work. */
   onRun(listener: () => void): void;
   answerHeld(): void;
 }
 
-/** Everything on a fresh node, whose history begins as ours does. */
+/** Starts everything on a fresh node with the same history as ours. */
 export async function startX402(slotTimeMs: number): Promise<X402> {
   const market = await startMarketplace({ slotTimeMs, price: PRICE_USDC });
-  // It has made the same chain as for us; from here on only the node is needed.
+  // The marketplace has written the same history as on our side. Only its node is needed now.
   await market.relay.kill();
   const { node } = market;
   const payer = market.callers[0]!.wallet;
@@ -53,7 +53,7 @@ export async function startX402(slotTimeMs: number): Promise<X402> {
     market.usdcMint.toBase58(),
     String(PRICE),
   ]);
-  // Messages that nobody hears are kept for the first who does.
+  // Without a listener, messages are queued for the first listener.
   seller.onMessage(() => undefined);
   const pay = await createPayer(payer, node.rpcUrl);
   const post = (path: string, by: typeof fetch = pay) =>
@@ -73,7 +73,7 @@ export async function startX402(slotTimeMs: number): Promise<X402> {
       if (response.status !== 200) throw new Error(`the seller answered ${response.status}`);
     },
     feePayerLamports,
-    // It pays for nothing else.
+    // The account pays for nothing else.
     fees: async () => funds - (await feePayerLamports()),
     killFacilitator: () => facilitator.kill(),
     async startFacilitator() {
@@ -96,7 +96,7 @@ export async function startX402(slotTimeMs: number): Promise<X402> {
 async function createClient(payer: Keypair, rpcUrl: string): Promise<x402Client> {
   const signer = await createKeyPairSignerFromBytes(payer.secretKey);
   const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
-  // They know mainnet's and devnet's USDC; this mint is our own.
+  // The client knows only the USDC of mainnet and devnet; this mint is our own.
   client.setSpendControls(false);
   return client;
 }
@@ -105,7 +105,7 @@ async function createPayer(payer: Keypair, rpcUrl: string, send: typeof fetch = 
   return wrapFetchWithPayment(send, await createClient(payer, rpcUrl)) as typeof fetch;
 }
 
-/** What each fault costs whom. */
+/** Runs each fault and returns the losses. */
 export async function x402Losses(side: X402): Promise<Loss[]> {
   const { market, payer } = side;
   const losses: Loss[] = [];
@@ -124,7 +124,7 @@ export async function x402Losses(side: X402): Promise<Loss[]> {
   async function one(name: string, run: () => Promise<string>): Promise<void> {
     const settled = async () => {
       const client = await run();
-      // A transaction that was sent may land after whoever sent it is gone.
+      // A sent transaction may land after its sender has died.
       await sleep(SETTLED_MS);
       return client;
     };
@@ -160,7 +160,7 @@ export async function x402Losses(side: X402): Promise<Loss[]> {
     const by = await createPayer(poor, market.node.rpcUrl);
     const answer = told('/slow', by);
     await sleep(HEAD_START_MS);
-    // To somebody whose balance is not looked at.
+    // The destination's balance is not measured.
     const away = createTransferInstruction(source, market.callers[1]!.usdc, poor.publicKey, PRICE);
     await sendTransaction(market.node.connection, [away], keypairSigner(poor));
     return answer;
@@ -168,7 +168,7 @@ export async function x402Losses(side: X402): Promise<Loss[]> {
   return losses;
 }
 
-/** The header that a client pays with, without its having been sent. */
+/** Returns the payment header that a client would send, without sending it. */
 async function catchPayment(payer: Keypair, rpcUrl: string, side: X402): Promise<string> {
   let caught = '';
   const by = await createPayer(payer, rpcUrl, async (input, init) => {

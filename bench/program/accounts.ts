@@ -1,4 +1,4 @@
-/** What each kind of account weighs and what rent it locks, read from a world in which each of them exists. */
+/** Size and rent of each kind of account, read from a world in which all of them exist. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
 import { GAS, world } from '../../tests/harness/vm/world.ts';
@@ -8,11 +8,11 @@ export interface AccountCost {
   name: string;
   /** Bytes of data. */
   bytes: number;
-  /** Lamports of rent; a dispute's bond and a record's gas are left out. */
+  /** Lamports of rent, without a dispute's bond and a record's gas. */
   rent_lamports: number;
 }
 
-/** Every kind of account that the program makes, token accounts too. */
+/** All kinds of accounts that the program creates, including token accounts. */
 export async function accountCosts(): Promise<AccountCost[]> {
   const w = await world({ kind: 'litesvm' });
   const { admin, creator, caller, relay } = w;

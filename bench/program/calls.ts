@@ -1,6 +1,6 @@
 /**
- * The same paid call by several callers. The program searches the addresses of a call's record and escrow, 1,500 compute
- * units for each bump that misses, so one call alone says little.
+ * Measures the same paid call for several callers. The program searches for the addresses of a call's record and
+ * escrow. Each bump that misses costs 1,500 compute units, so a single call is not representative.
  */
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
@@ -13,7 +13,7 @@ type Stage = 'open' | 'settle' | 'refund';
 
 /** Compute units. */
 export interface CallCosts {
-  /** How many opens; half of them settle, half are refunded. */
+  /** Number of opens. Half of them settle, half are refunded. */
   calls: number;
   /** Medians. */
   units: Record<Stage, number>;

@@ -1,4 +1,4 @@
-/** The program's figures as Markdown, for the terminal and docs/measured.md. */
+/** Formats the program's figures as Markdown for the terminal and docs/measured.md. */
 import { toTable } from '../figures.ts';
 import type { AccountCost } from './accounts.ts';
 import type { CallCosts } from './calls.ts';
@@ -6,7 +6,7 @@ import type { Cost } from './measure.ts';
 
 export interface ProgramFigures {
   instructions: Cost[];
-  /** One paid call: open by grant, then settle, a transaction each. */
+  /** One paid call: an open by grant and a settle, each in its own transaction. */
   execution: Cost;
   accounts: AccountCost[];
   /** Size of the program. */
@@ -14,7 +14,7 @@ export interface ProgramFigures {
   calls: CallCosts;
 }
 
-/** All figures, a table for each kind. */
+/** All figures, one table per kind. */
 export function describe({ instructions, execution, accounts, calls }: ProgramFigures): string {
   return [
     instructionTable([...instructions, execution]),

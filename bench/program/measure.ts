@@ -1,11 +1,11 @@
-/** What one transaction costs: units, bytes, signatures, network fee, and the accounts that it makes or closes. */
+/** Measures one transaction: units, bytes, signatures, network fee, and the accounts it creates or closes. */
 import { Ed25519Program, type Keypair, type PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import type { Vm } from '../../tests/harness/vm/vm.ts';
 
 export interface Step {
   name: string;
   instructions: TransactionInstruction[];
-  /** The first pays the network fee, so that no signature is there for the measurement alone. */
+  /** The first pays the network fee, so the measurement adds no signature. */
   signers: Keypair[];
 }
 
@@ -15,17 +15,17 @@ export interface Cost {
   units: number;
   /** Bytes of the signed transaction. */
   bytes: number;
-  /** Signatures that are paid for: the transaction's, and one for each Ed25519 check. */
+  /** Signatures that cost a fee: the transaction's, and one per Ed25519 check. */
   signatures: number;
-  /** Network fee at the base price, as the VM took it. */
+  /** Network fee at the base price, as the VM charged it. */
   fee_lamports: number;
-  /** Bytes of data of the accounts that it made, minus of those that it closed. */
+  /** Bytes of data in created accounts, minus those in closed accounts. */
   account_bytes: number;
-  /** Lamports that it locked in accounts with data (rent, and a dispute's bond), or with a minus gave back. */
+  /** Lamports locked in accounts with data (rent, and a dispute's bond); negative if released. */
   rent_lamports: number;
 }
 
-/** Send what must succeed, and say what it cost. */
+/** Sends a transaction and returns its cost. Throws if it fails. */
 export async function measure(vm: Vm, { name, instructions, signers }: Step): Promise<Cost> {
   const payer = signers[0]!;
   const named = [payer.publicKey, ...instructions.flatMap(({ keys }) => keys.map((key) => key.pubkey))];
@@ -46,7 +46,7 @@ export async function measure(vm: Vm, { name, instructions, signers }: Step): Pr
   };
 }
 
-/** Lamports of all accounts, and bytes and lamports of those with data, which wallets do not have. */
+/** Lamports of all accounts, and bytes and lamports of accounts with data, which excludes wallets. */
 async function holdings(vm: Vm, accounts: PublicKey[]) {
   let [bytes, rent, total] = [0, 0n, 0n];
   for (const address of accounts) {

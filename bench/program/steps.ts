@@ -1,6 +1,6 @@
 /**
- * Every instruction of the program at least once, in an order in which all succeed. One party signs and pays for each, as
- * relay and wallets do.
+ * Runs every instruction of the program at least once, in an order in which all succeed. One party signs and pays for
+ * each, as relay and wallets do.
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import * as program from '../../app/sdk/program/program.ts';
@@ -22,22 +22,22 @@ import { TestArchive } from '../../tests/program/archiving.ts';
 import type { Step } from './measure.ts';
 
 export const OPEN = 'open_execution_with_grant';
-/** The same, the rent lent by the wallet's tank. */
+/** The same open, with rent lent by the wallet's tank. */
 export const OPEN_FROM_TANK = 'open_execution_with_grant (rent from the tank)';
 export const ARCHIVE_TWELVE = 'archive_executions (12)';
 export const SETTLE = 'settle_execution';
 export const REFUND = 'refund_execution (grant)';
 
-/** The terms are changed once before the first open. */
+/** The terms change once before the first open. */
 const LISTING_VERSION = 2;
 const SLASH = 3n * USDC;
-/** The execution that is neither settled nor refunded. */
+/** Number of the execution that is neither settled nor refunded here. */
 const UNSERVED = 9;
-/** Numbers of executions that end up in the archive: one alone, and then as many as fit. */
+/** Numbers of executions that are archived: one alone, then as many as fit in a transaction. */
 const DISPUTED = [4, 5, 6, 7];
 const UNDISPUTED = Array.from({ length: 9 }, (_, index) => 20 + index);
 
-/** The steps for a world in which there is no marketplace yet. Between them the clock moves. */
+/** The steps for a world without a marketplace. The clock moves between them. */
 export async function* steps(w: World): AsyncGenerator<Step> {
   yield* settings(w);
   yield* listing(w);
@@ -46,7 +46,7 @@ export async function* steps(w: World): AsyncGenerator<Step> {
   yield* endings(w);
 }
 
-/** Whoever sets the marketplace up hands it over to admin and relay. */
+/** The founder sets the marketplace up and hands it over to admin and relay. */
 async function* settings(w: World): AsyncGenerator<Step> {
   const { admin, relay, creator } = w;
   const founder = w.vm.upgradeAuthority;
@@ -75,7 +75,7 @@ async function* settings(w: World): AsyncGenerator<Step> {
   yield { name: 'set_creator_verified', instructions: [program.setCreatorVerified(verified)], signers: [admin] };
 }
 
-/** Two changes are proposed: one is applied, one cancelled. */
+/** Two proposed changes: one is applied, one cancelled. */
 async function* changes(w: World): AsyncGenerator<Step> {
   const { admin, relay } = w;
   const own = { admin: admin.publicKey, payer: admin.publicKey };
@@ -152,7 +152,7 @@ async function* executions(w: World): AsyncGenerator<Step> {
   yield { name: 'withdraw_treasury', instructions: [withdrawFees], signers: [admin] };
 }
 
-/** One deposit opens an execution, one is refunded. */
+/** Two deposits: one opens an execution, one is refunded. */
 async function* deposits(w: World): AsyncGenerator<Step> {
   const { relay, caller } = w;
   const [opened, refunded] = [10, 11].map((number) => {
@@ -207,7 +207,7 @@ async function* disputes(w: World): AsyncGenerator<Step> {
   yield { name: 'lapse_dispute', instructions: [lapse], signers: [relay] };
 }
 
-/** What closes accounts when all is over. The clock is a month on: the refunded record is old enough. */
+/** Closes the remaining accounts. The clock is a month later, so the refunded record is old enough. */
 async function* endings(w: World): AsyncGenerator<Step> {
   const { relay, creator } = w;
   const { executionId, rentSponsor } = ownExecution(w, 4);
@@ -225,7 +225,7 @@ async function* endings(w: World): AsyncGenerator<Step> {
   yield { name: 'return_collateral', instructions: [back], signers: [relay] };
 }
 
-/** A refund whose caller has no account for it. */
+/** A refund for a caller without a USDC account. */
 async function* handOver(w: World): AsyncGenerator<Step> {
   const { relay, caller } = w;
   const execution = ownExecution(w, UNSERVED);
@@ -240,7 +240,7 @@ async function* handOver(w: World): AsyncGenerator<Step> {
   yield { name: 'close_escrow', instructions: [program.closeEscrow(execution)], signers: [relay] };
 }
 
-/** A tree; one record first, and then as many of one sponsor as fit. */
+/** Creates a tree, archives one record, then as many of one sponsor as fit in a transaction. */
 async function* archives(w: World): AsyncGenerator<Step> {
   const { relay } = w;
   const archive = new TestArchive(w);
@@ -252,14 +252,14 @@ async function* archives(w: World): AsyncGenerator<Step> {
   yield { name: ARCHIVE_TWELVE, instructions: [archive.archive(ripe.slice(1))], signers: [relay] };
 }
 
-/** The first day of a VM: the same in every run, so that addresses, and with them compute units, are too. */
+/** The first day of every VM is the same, so addresses and compute units are the same in every run. */
 const FIRST_DAY = Number(START / 86_400n);
 
 function terms(number: number): { nonce: Uint8Array; listingVersion: number } {
   return { nonce: createNonce(FIRST_DAY, new Uint8Array(12).fill(number)), listingVersion: LISTING_VERSION };
 }
 
-/** An execution that the caller's wallet opened and sponsored. */
+/** An execution that the caller's wallet has opened and sponsored. */
 function ownExecution(w: World, number: number): Execution {
   return w.execution(terms(number).nonce, w.caller.publicKey, NO_KEY, w.caller.publicKey);
 }
@@ -276,7 +276,7 @@ async function disputed(w: World, number: number): Promise<Execution> {
   return execution;
 }
 
-/** A dispute of an execution, for its caller to sign and pay. */
+/** A dispute of an execution; its caller signs and pays. */
 export function dispute({ caller, listing }: World, { executionId }: Execution) {
   const evidence = {
     evidenceHash: new Uint8Array(32).fill(6),
@@ -286,7 +286,7 @@ export function dispute({ caller, listing }: World, { executionId }: Execution) 
   return program.openDispute({ caller: caller.publicKey, payer: caller.publicKey, executionId, listing, ...evidence });
 }
 
-/** The admin's answer: rejected where nothing is slashed. */
+/** The admin's resolution: rejected if nothing is slashed. */
 function answer(w: World, { executionId }: Execution, amount: bigint) {
   return program.resolveDispute({
     admin: w.admin.publicKey,

@@ -36,7 +36,7 @@ export const config = {
     changeRow(unit, 'configs', base58(data.config), { relay_authorities: base58List(data.relayAuthorities), slot });
   },
 
-  /** What waits is read from the chain's accounts. The events themselves are stored. */
+  /** Pending changes are read from the chain's accounts. The index only stores their events. */
   ChangeProposed() {},
   ChangeCancelled() {},
 

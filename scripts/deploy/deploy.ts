@@ -1,6 +1,6 @@
 /**
- * `npm run migrate -- --deploy`: writes the program to the cluster by the upgradeable loader, or upgrades the one that is
- * there. A run that ends halfway is gone on with by the next, which reads what the buffer holds.
+ * `npm run migrate -- --deploy`: deploys the program to a cluster with the upgradeable loader, or upgrades it. An
+ * interrupted run is continued by the next, which reads what the buffer already contains.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -43,10 +43,10 @@ export interface DeployOptions {
   json?: true;
 }
 
-/** What `--json` prints; amounts in lamports. */
+/** The output of `--json`. Amounts in lamports. */
 type Outcome = ReturnType<typeof describe> & { done: boolean; paid_lamports?: number };
 
-/** Shows the price and, with `--yes`, deploys. Throws with a message for a person. */
+/** Shows the price and, with `--yes`, deploys. Errors are messages to the user. */
 export async function deployProgram(options: DeployOptions): Promise<void> {
   const { connection, wallet, bufferFile } = readPlace(options);
   const file = options.program ?? ARTIFACT;
@@ -94,7 +94,7 @@ export async function deployProgram(options: DeployOptions): Promise<void> {
   finish({ ...described, done: true, paid_lamports: paid });
 }
 
-/** Gives the buffer's lamports back to the wallet, of a deployment that is not gone on with. */
+/** Closes the buffer of an abandoned deployment, and returns its lamports to the wallet. */
 export async function returnBuffer(options: DeployOptions): Promise<void> {
   const { connection, wallet, bufferFile } = readPlace(options);
   const buffer = readKeypair(bufferFile, "the buffer's keypair").publicKey;
@@ -110,7 +110,7 @@ export async function returnBuffer(options: DeployOptions): Promise<void> {
   if (options.json) printResult({ buffer: buffer.toBase58(), returned_lamports: account.lamports }, true);
 }
 
-/** By the two variables that Anchor has for it. */
+/** Reads Anchor's two environment variables for cluster and wallet. */
 function readPlace({ bufferKeypair }: DeployOptions) {
   const { ANCHOR_PROVIDER_URL: url, ANCHOR_WALLET: walletFile } = process.env;
   if (!url) throw new Error('Set ANCHOR_PROVIDER_URL to the JSON-RPC address of the cluster.');
@@ -171,7 +171,7 @@ async function carryOut(deployment: Deployment, plan: Plan, buffer: Keypair): Pr
   if (!stands) throw new Error(`The node does not show the bytes of ${deployment.file} at ${programId}.`);
 }
 
-/** The loader changes a program once a slot at most. */
+/** The loader allows one change of a program per slot. */
 async function untilAfter(connection: Connection, slot: number): Promise<void> {
   while ((await connection.getSlot()) <= slot) await delay(POLL_MS);
 }
@@ -212,7 +212,7 @@ function priceLines({ programId, file, bytes, wallet }: Deployment, plan: Plan):
 
 const amount = (lamports: number): string => `${lamports} lamports (${(lamports / LAMPORTS_PER_SOL).toFixed(4)} SOL)`;
 
-/** What the node says of a transaction that it refuses, with the program's own words. */
+/** The reason why the node refused a transaction, with the program's log. */
 function reasonOf(error: Error): string {
   if (!(error instanceof SendTransactionError)) return error.message;
   return [error.transactionError.message, ...(error.transactionError.logs ?? [])].join('\n  ');

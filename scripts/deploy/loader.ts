@@ -1,4 +1,4 @@
-/** The upgradeable loader, which owns every program that can be upgraded: its instructions and the states of its accounts. */
+/** The upgradeable loader, the owner of all upgradeable programs: its instructions and the state of its accounts. */
 import {
   PublicKey,
   SYSVAR_CLOCK_PUBKEY,
@@ -9,21 +9,21 @@ import {
 
 export const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 
-/** Bytes of each account before its program: a tag, and what the state functions below read. */
+/** Bytes before the program in each account: a tag and fields, which the decode functions below read. */
 export const BUFFER_HEADER = 37;
 export const PROGRAM_BYTES = 36;
 export const PROGRAM_DATA_HEADER = 45;
-/** The loader extends by no less (SIMD-0431). */
+/** The smallest extension that the loader allows (SIMD-0431). */
 export const LEAST_EXTENSION = 10_240;
 
-/** The loader's numbers of its instructions. */
+/** Numbers of the loader's instructions. */
 const INITIALIZE_BUFFER = 0;
 const WRITE = 1;
 const DEPLOY = 2;
 const UPGRADE = 3;
 const CLOSE = 5;
 const EXTEND = 6;
-/** The tags of its accounts. */
+/** Tags of the loader's accounts. */
 const BUFFER = 1;
 const PROGRAM = 2;
 const PROGRAM_DATA = 3;
@@ -45,7 +45,7 @@ const u64 = (value: number) => {
 const instruction = (keys: TransactionInstruction['keys'], ...data: Uint8Array[]) =>
   new TransactionInstruction({ programId: LOADER, keys, data: Buffer.concat(data) });
 
-/** Where the loader keeps the bytes of a program. */
+/** The address of the account in which the loader keeps a program's bytes. */
 export const findProgramDataOf = (programId: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync([programId.toBytes()], LOADER)[0];
 
@@ -58,11 +58,11 @@ export const writeBuffer = (buffer: PublicKey, authority: PublicKey, offset: num
 interface Parties {
   programId: PublicKey;
   buffer: PublicKey;
-  /** Pays, owns buffer and program, and gets the buffer's lamports. */
+  /** Pays, owns buffer and program, and receives the buffer's lamports. */
   authority: PublicKey;
 }
 
-/** Makes the program of the buffer, with room for no more than its bytes. */
+/** Deploys the program from the buffer, with `length` bytes and no spare space. */
 export const deployBuffer = ({ programId, buffer, authority }: Parties, length: number) =>
   instruction(
     [
@@ -93,7 +93,7 @@ export const upgradeToBuffer = ({ programId, buffer, authority }: Parties) =>
     u32(UPGRADE),
   );
 
-/** Gives the program room for more bytes. */
+/** Extends the program's account by `bytes`. */
 export const extendProgram = (programId: PublicKey, paidBy: PublicKey, bytes: number) =>
   instruction(
     [written(findProgramDataOf(programId)), written(programId), read(SystemProgram.programId), payer(paidBy)],
@@ -104,20 +104,20 @@ export const extendProgram = (programId: PublicKey, paidBy: PublicKey, bytes: nu
 export const closeBuffer = (buffer: PublicKey, authority: PublicKey) =>
   instruction([written(buffer), written(authority), signer(authority)], u32(CLOSE));
 
-/** The key behind an optional one, null where there is none. */
+/** Decodes an optional key; null if it is absent. */
 const optionalKey = (data: Buffer, at: number): PublicKey | null =>
   data[at] === 1 ? new PublicKey(data.subarray(at + 1, at + 33)) : null;
 
-/** A buffer's authority and bytes; null where the account is no buffer. */
+/** A buffer's authority and bytes; null if the account is not a buffer. */
 export function decodeBuffer(data: Buffer): { authority: PublicKey | null; bytes: Buffer } | null {
   if (data.length < BUFFER_HEADER || data.readUInt32LE(0) !== BUFFER) return null;
   return { authority: optionalKey(data, 4), bytes: data.subarray(BUFFER_HEADER) };
 }
 
-/** Whether the account is a program's. */
+/** True for the account of a program. */
 export const isProgram = (data: Buffer): boolean => data.length >= PROGRAM_BYTES && data.readUInt32LE(0) === PROGRAM;
 
-/** Who may upgrade the program, nobody where null, since which slot it is as it is, and its bytes with the room behind. */
+/** Slot of the last change, upgrade authority (null: not upgradeable), and the program's bytes with the spare space. */
 export function decodeProgramData(data: Buffer): { slot: bigint; authority: PublicKey | null; bytes: Buffer } | null {
   if (data.length < PROGRAM_DATA_HEADER || data.readUInt32LE(0) !== PROGRAM_DATA) return null;
   return {

@@ -1,4 +1,4 @@
-/** What a deployment has to do on this cluster, and its price: everything is read, and nothing is sent. */
+/** Computes the steps and the price of a deployment on this cluster. It only reads, and sends nothing. */
 import type { AccountInfo, Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { describeInactive, inactiveFeatures, NEEDED_FEATURES } from '../../app/solana/features.ts';
 import {
@@ -14,22 +14,22 @@ import {
 } from './loader.ts';
 import { chunksOf, writeTransaction } from './write.ts';
 
-/** With it active nothing older than SBPF v3 can be deployed (SIMD-0500). */
+/** If active, only SBPF v3 or newer can be deployed (SIMD-0500). */
 const ONLY_V3 = { key: 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g', name: 'SIMD-0500', reason: '' };
 const OLDEST_DEPLOYED = 3;
-/** Where an ELF file has its flags, which are SBPF's version. */
+/** Offset of the flags in an ELF file. They are the SBPF version. */
 const ELF_FLAGS = 48;
 const ELF_HEADER = 64;
 
 export interface Deployment {
   connection: Connection;
-  /** Pays; owns the buffer and the program. */
+  /** Pays, and owns the buffer and the program. */
   wallet: Keypair;
   programId: PublicKey;
-  /** Its key, which signs the first deployment; null where there is none at hand. */
+  /** The program's key, which signs the first deployment; null if not available. */
   program: Keypair | null;
   buffer: PublicKey;
-  /** The program's file, named in messages, and its content. */
+  /** The program's file, as named in messages, and its content. */
   file: string;
   bytes: Buffer;
   skipFeatureCheck: boolean;
@@ -38,24 +38,24 @@ export interface Deployment {
 /** All amounts in lamports. */
 export interface Plan {
   action: 'deploy' | 'upgrade' | 'none';
-  /** Whether the buffer is there already: an earlier run made it. */
+  /** True if an earlier run created the buffer. */
   bufferExists: boolean;
-  /** What program and program data need for good, beyond what they hold; below zero where they hold too much. */
+  /** Permanent rent that program and program data lack. Negative if they hold too much. */
   rent: number;
-  /** Lies in the buffer and comes back at the end. */
+  /** Locked in the buffer and returned at the end. */
   bufferRent: number;
-  /** Bytes by which the program's room grows, before an upgrade. */
+  /** Bytes by which the program's account is extended before an upgrade. */
   extension: number;
   transactions: number;
   fees: number;
-  /** What the wallet has less at the end than now. */
+  /** Total decrease of the wallet's balance at the end. */
   price: number;
-  /** The most that it has less on the way. */
+  /** The largest decrease at any time on the way. */
   needed: number;
   balance: number;
 }
 
-/** Throws, with what to do, where the deployment cannot succeed. */
+/** Throws if the deployment cannot succeed, with advice what to do. */
 export async function planDeployment(deployment: Deployment): Promise<Plan> {
   const { connection, wallet, programId, buffer, bytes } = deployment;
   requireElf(deployment);
@@ -75,7 +75,7 @@ export async function planDeployment(deployment: Deployment): Promise<Plan> {
   const bufferRent = held?.lamports ?? (await rentOf(BUFFER_HEADER + bytes.length));
   const dataRent = (await rentOf(room)) - (data?.lamports ?? 0);
   const programRent = present ? 0 : await rentOf(PROGRAM_BYTES);
-  // The last one deploys or upgrades; the buffer and a new program sign too.
+  // The last transaction deploys or upgrades. The keys of a new buffer and a new program sign too.
   const transactions = (held ? 0 : 1) + chunks.length + (extension > 0 ? 1 : 0) + 1;
   const signatures = transactions + (held ? 0 : 1) + (present ? 0 : 1);
   const fees = signatures * (await feePerSignature(deployment));
@@ -91,13 +91,13 @@ export async function planDeployment(deployment: Deployment): Promise<Plan> {
     transactions,
     fees,
     price: fees + rent - returned,
-    // The loader gives the buffer's lamports back before it takes those of the program data; an extension comes before.
+    // The loader returns the buffer's lamports before it takes those of the program data. An extension comes earlier.
     needed: fees + lent + (present ? Math.max(0, dataRent) : programRent + Math.max(0, dataRent - bufferRent)),
     balance,
   };
 }
 
-/** Throws where the file is no program, or one that was compiled for another id: it would refuse every instruction. */
+/** Throws if the file is no program, or was compiled for another id: it would refuse every instruction. */
 function requireElf({ bytes, file, programId }: Deployment): void {
   const isElf = bytes.length >= ELF_HEADER && bytes.subarray(0, 4).toString('latin1') === '\x7fELF';
   if (!isElf) throw new Error(`${file} is no program: it does not begin as an ELF file does.`);
@@ -118,7 +118,7 @@ async function requireDeployable({ connection, bytes, file }: Deployment): Promi
   );
 }
 
-/** The program as it is there; null where there is none yet. Throws where none can come to that address. */
+/** The deployed program; null if there is none. Throws if none can be deployed to this address. */
 function presentProgram(
   { programId, program: key }: Deployment,
   program: AccountInfo<Buffer> | null,
@@ -151,7 +151,7 @@ function requireAuthority({ programId, wallet }: Deployment, authority: PublicKe
   throw new Error(`The program ${programId} is there with other bytes, and you cannot upgrade it: ${who}.`);
 }
 
-/** The room behind a program is zeros. */
+/** Compares the bytes. The spare space behind a program is zeros. */
 function isSame(present: Buffer, bytes: Buffer): boolean {
   return present.subarray(0, bytes.length).equals(bytes) && present.subarray(bytes.length).every((byte) => byte === 0);
 }
@@ -160,7 +160,7 @@ function extensionTo(bytes: Buffer, present: Buffer): number {
   return Math.max(bytes.length - present.length, LEAST_EXTENSION);
 }
 
-/** What the buffer holds, zeros where it is still to be made. Throws where it cannot be used. */
+/** The content of the buffer; zeros if it does not exist yet. Throws if the buffer cannot be used. */
 function heldBytes({ buffer, wallet, bytes }: Deployment, account: AccountInfo<Buffer> | null): Buffer {
   if (account === null) return Buffer.alloc(bytes.length);
   const { authority, bytes: held } = requireBuffer(buffer, wallet.publicKey, account);
@@ -170,7 +170,7 @@ function heldBytes({ buffer, wallet, bytes }: Deployment, account: AccountInfo<B
   );
 }
 
-/** Throws where the account is no buffer, or not this wallet's. */
+/** Throws if the account is not a buffer of this wallet. */
 export function requireBuffer(
   buffer: PublicKey,
   wallet: PublicKey,

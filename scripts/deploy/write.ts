@@ -1,16 +1,16 @@
-/** Fills a buffer with a program: many transactions at once, each repeated until it has landed. */
+/** Writes a program into a buffer with many parallel transactions. Each is sent again until it has landed. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, type Keypair, PACKET_DATA_SIZE, type PublicKey, Transaction } from '@solana/web3.js';
 import { NotNow } from '../../app/solana/rpc.ts';
 import { BUFFER_HEADER, writeBuffer } from './loader.ts';
 
-/** Bytes that one transaction takes beside those it writes: a signature, three keys, a blockhash, one instruction. */
+/** Bytes of a transaction besides the data: a signature, three keys, a blockhash, one instruction. */
 const OVERHEAD = 220;
 const CHUNK = PACKET_DATA_SIZE - OVERHEAD;
-/** Transactions under way at once, and calls: a public node lets a few dozen through in ten seconds. */
+/** Transactions in flight, and parallel calls. A public node allows a few dozen calls in ten seconds. */
 const BATCH = 64;
 const CALLS = 8;
-/** How often it is asked what has landed, and how long after sending it is sent again. */
+/** Interval between polls of the statuses, and before a transaction is sent again. */
 const POLL_MS = 400;
 const REPEAT_MS = 4_000;
 
@@ -19,7 +19,7 @@ export interface Chunk {
   bytes: Buffer;
 }
 
-/** The pieces of `bytes` in which `held` differs. */
+/** The chunks of `bytes` that differ from `held`. */
 export function chunksOf(bytes: Buffer, held: Buffer): Chunk[] {
   const offsets = Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, at) => at * CHUNK);
   return offsets
@@ -27,7 +27,7 @@ export function chunksOf(bytes: Buffer, held: Buffer): Chunk[] {
     .filter((chunk) => !chunk.bytes.equals(held.subarray(chunk.offset, chunk.offset + CHUNK)));
 }
 
-/** Unsigned; the buffer's authority pays. */
+/** An unsigned transaction. The buffer's authority pays. */
 export function writeTransaction(
   authority: PublicKey,
   buffer: PublicKey,
@@ -43,11 +43,11 @@ export interface Filling {
   wallet: Keypair;
   buffer: PublicKey;
   bytes: Buffer;
-  /** Told how many of all chunks stand in the buffer. */
+  /** Called with the number of chunks already in the buffer, and of all chunks. */
   onProgress(done: number, all: number): void;
 }
 
-/** Writes what differs until nothing does. Throws where a whole round changes nothing. */
+/** Writes differing chunks until none differs. Throws if a whole round changes nothing. */
 export async function fillBuffer(filling: Filling): Promise<void> {
   const { connection, buffer, bytes, onProgress } = filling;
   const all = chunksOf(bytes, Buffer.alloc(0)).length;
@@ -71,7 +71,7 @@ export async function fillBuffer(filling: Filling): Promise<void> {
   }
 }
 
-/** Sends these until each has landed or its blockhash has expired; how many have landed. */
+/** Sends these chunks until each has landed or their blockhash has expired. Returns how many have landed. */
 async function writeBatch({ connection, wallet, buffer }: Filling, chunks: Chunk[]): Promise<number> {
   const { blockhash, lastValidBlockHeight } = await connection.getLatestBlockhash();
   const pending = chunks.map((chunk) => {
@@ -82,7 +82,7 @@ async function writeBatch({ connection, wallet, buffer }: Filling, chunks: Chunk
   while (pending.length > 0) {
     const due = pending.filter(({ sentAt }) => Date.now() - sentAt > REPEAT_MS);
     await inTurns(due, CALLS, async (one) => {
-      // A node that says "not now" for long is asked again in the next turn.
+      // If the node keeps refusing with "not now", try again in the next round.
       one.signature = await connection
         .sendRawTransaction(one.bytes, { skipPreflight: true })
         .catch((error) => (error instanceof NotNow ? one.signature : Promise.reject(error)));
@@ -102,7 +102,7 @@ async function writeBatch({ connection, wallet, buffer }: Filling, chunks: Chunk
   return chunks.length - pending.length;
 }
 
-/** Does `work` for each, so many at once. */
+/** Calls `work` for each item, `count` in parallel. */
 async function inTurns<T>(items: readonly T[], count: number, work: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];
   const worker = async () => {

@@ -1,11 +1,11 @@
 /**
- * The constraints of the accounts: every condition of an `#[account(...)]` and every type that checks something is one
- * mutant, made by rewriting the source. What makes or closes an account is an effect and no constraint.
+ * Finds the constraints of accounts. Every condition of an `#[account(...)]`, and every type that checks something,
+ * makes one mutant by rewriting the source. Creating or closing an account is an effect, not a constraint.
  */
 import type { Mutant } from './mutant.ts';
 import { blank, closing, oneLine, parts, position, type Range } from './rust.ts';
 
-/** A constraint and the edit that takes it away. */
+/** A constraint, and the edit that removes it. */
 export interface Constraint extends Mutant {
   edit: Range & { replacement: string };
 }
@@ -13,20 +13,20 @@ export interface Constraint extends Mutant {
 interface Field {
   name: string;
   type: Range;
-  /** Its `#[account(...)]` attributes, brackets included. */
+  /** The `#[account(...)]` attributes of the field, brackets included. */
   attributes: Range[];
 }
 
-/** Conditions that a field can have; a key before `=`, or the word itself. */
+/** Conditions of a field, as a bare word or the key before `=`. */
 const CONDITION = /^(?:mut|has_one|constraint|address|owner|executable|rent_exempt|signer|(?:token|mint)::\w+)\b/;
-/** These hold only together: seeds without a bump do not compile. */
+/** Removed together: seeds without a bump do not compile. */
 const DERIVATION = /^(?:seeds|bump)\b/;
 const CHECKED_TYPE = /^(?:Signer|Program|Sysvar)\b/;
 
-/** What only the IDL sees. */
+/** Marks fields that exist only for the IDL. */
 const IDL_ONLY = '#[cfg(feature = "idl-build")]';
 
-/** The fields of each struct that derives Accounts, in order, without those that are there for the IDL alone. */
+/** The fields of each struct that derives Accounts, in order, except those that exist only for the IDL. */
 function findFields(text: string, blanked: string): Field[] {
   const fields: Field[] = [];
   for (const match of blanked.matchAll(/#\[derive\([^)]*\bAccounts\b[^)]*\)\][^{]*?\bstruct \w+[^{]*\{/g)) {
@@ -60,7 +60,7 @@ function findFields(text: string, blanked: string): Field[] {
   return fields;
 }
 
-/** All constraints of one instruction file, whose path is from the workspace's root. */
+/** All constraints of one instruction file. Its path is relative to the workspace's root. */
 export function findConstraints(file: string, text: string): Constraint[] {
   const blanked = blank(text);
   const found: Constraint[] = [];
@@ -102,7 +102,7 @@ export function withoutConstraint(text: string, { edit }: Constraint): string {
   return text.slice(0, edit.start) + edit.replacement + text.slice(edit.end);
 }
 
-/** The same order for the same seed: a Fisher-Yates shuffle by a 32-bit generator (mulberry32). */
+/** Shuffles by Fisher-Yates with a 32-bit generator (mulberry32). The same seed gives the same order. */
 export function shuffled<Item>(items: Item[], seed: number): Item[] {
   const result = [...items];
   let state = seed >>> 0;

@@ -1,4 +1,4 @@
-/// Return with the error unless the condition holds, or unless this check's switch in the binary is zero.
+/// Returns the error unless the condition holds or this check is switched off in the binary.
 macro_rules! ensure {
     ($condition:expr, $error:expr $(,)?) => {
         if {
@@ -12,7 +12,7 @@ macro_rules! ensure {
     };
 }
 
-/// The switch of the check at `place`, "FILE:LINE:COLUMN": the bytes `MUT\0` and the text's 32-bit FNV-1a.
+/// The switch of the check at `place`, "FILE:LINE:COLUMN": the bytes `MUT\0`, then the 32-bit FNV-1a of the text.
 pub const fn mark(place: &str) -> u64 {
     let bytes = place.as_bytes();
     let mut hash: u32 = 0x811c_9dc5;
@@ -24,7 +24,7 @@ pub const fn mark(place: &str) -> u64 {
     0x4d55_5400_0000_0000 | hash as u64
 }
 
-/// Whether a switch is as it was compiled. The read is volatile, or the compiler would answer in the binary's place.
+/// True unless the switch was changed in the binary. The read is volatile, so the compiler cannot assume its value.
 #[inline(always)]
 pub fn is_on(switch: &'static u64) -> bool {
     // SAFETY: a reference to a static is aligned and valid for reads.

@@ -1,9 +1,9 @@
-/** Mutants that no test can kill, and why. Each is named by its file and its text, since lines move. */
+/** Mutants that no test can kill, with the reason. Identified by file and text, because line numbers change. */
 
 export interface Explained {
-  /** End of the file's path. */
+  /** The end of the file's path. */
   file: string;
-  /** The condition or constraint as the report shows it. */
+  /** The condition or constraint, as shown in the report. */
   text: string;
   why: string;
 }

@@ -1,6 +1,6 @@
 /**
- * The checks of the program: each `ensure!` of the source is one mutant. One build, whose `ensure!` is that of
- * `ensure.rs` beside this file, has a switch for each, which turns it off in the finished binary.
+ * Finds the checks of the program: each `ensure!` of the source is one mutant. A single build with the `ensure!` of
+ * `ensure.rs` has a switch for each check, which can be turned off in the finished binary.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { blank, closing, oneLine, parts, position, withoutTests } from './rust.t
 /** The file that defines `ensure!`. */
 export const GUARD_FILE = 'programs/marketplace/src/guard.rs';
 
-/** That file with switches: the program as it is shipped knows nothing of them. */
+/** Adds switches to that file. The released program has none. */
 export function withSwitches(text: string): string {
   const blanked = blank(text);
   const start = blanked.indexOf('macro_rules! ensure');
@@ -19,7 +19,7 @@ export function withSwitches(text: string): string {
   return text.slice(0, start) + readFileSync(join(import.meta.dirname, 'ensure.rs'), 'utf8') + text.slice(end);
 }
 
-/** The eight bytes that stand in the binary for the check at `place`, "FILE:LINE:COLUMN". */
+/** The eight bytes that mark the check at `place`, "FILE:LINE:COLUMN", in the binary. */
 export function mark(place: string): Buffer {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(place)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
@@ -28,12 +28,12 @@ export function mark(place: string): Buffer {
   return bytes;
 }
 
-/** A check and the place by which the compiler knows it. Anchor's `require!` is found too: it has no switch. */
+/** A check, and its place as the compiler names it. Anchor's `require!` is found too, but has no switch. */
 export interface Guard extends Mutant {
   place: string;
 }
 
-/** All checks of one file, whose path is from the workspace's root. */
+/** All checks of one file. Its path is relative to the workspace's root. */
 export function findGuards(file: string, text: string): Guard[] {
   const blanked = withoutTests(blank(text));
   return [...blanked.matchAll(/\b(?:ensure|require)!\s*\(/g)].map((match) => {
@@ -53,14 +53,14 @@ export function findGuards(file: string, text: string): Guard[] {
   });
 }
 
-/** Where the mark stands in a binary; every offset, since a host build may hold copies. */
+/** All offsets of the mark in a binary. A host build may contain several copies. */
 export function offsetsOf(binary: Buffer, bytes: Buffer): number[] {
   const offsets: number[] = [];
   for (let at = binary.indexOf(bytes); at >= 0; at = binary.indexOf(bytes, at + 1)) offsets.push(at);
   return offsets;
 }
 
-/** The binary with one check switched off; null when it does not hold the check. */
+/** The binary with one check switched off; null if it does not contain the check. */
 export function switchOff(binary: Buffer, place: string): Buffer | null {
   const offsets = offsetsOf(binary, mark(place));
   if (offsets.length === 0) return null;

@@ -1,6 +1,6 @@
 /**
- * What became of each mutant: one line of JSON each in target/mutants/results.jsonl, so that a run that was ended goes
- * on where it was, and the figures at the end of it.
+ * Stores the result of each mutant as a line of JSON in target/mutants/results.jsonl, so that an interrupted run can
+ * continue, and computes the final figures.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ interface Line extends Copy, Verdict {
 export class Results {
   private readonly verdicts = new Map<string, Line>();
 
-  /** The results for this very program. */
+  /** Loads the results for exactly this program. */
   constructor(private readonly copy: Copy) {
     if (!existsSync(FILE)) return;
     for (const text of readFileSync(FILE, 'utf8').split('\n').filter(Boolean)) {
@@ -30,7 +30,7 @@ export class Results {
     return this.verdicts.get(id);
   }
 
-  /** Whether nothing is left to find out: a mutant that lived is tried again when the tests have changed. */
+  /** True if the result is valid. A surviving mutant is repeated after the tests have changed. */
   isKnown(id: string): boolean {
     const line = this.verdicts.get(id);
     if (!line) return false;
@@ -52,7 +52,7 @@ export interface Score {
   uncompilable: number;
   absent: number;
   notRun: number;
-  /** Killed of those that ran, in percent; null when none did. */
+  /** Percentage killed of those that ran; null if none did. */
   score: number | null;
 }
 
@@ -60,14 +60,14 @@ export interface Living {
   place: string;
   text: string;
   outcome: Outcome;
-  /** Why no test can kill it; null where that is not known. */
+  /** Why no test can kill it; null if unknown. */
   why: string | null;
 }
 
 export interface Report {
   guards?: Score;
   constraints?: Score;
-  /** What lived, timed out, or is not in the binary. */
+  /** Mutants that survived, timed out, or are not in the binary. */
   living: Living[];
 }
 
@@ -93,7 +93,7 @@ export function livingOf(mutants: Mutant[], results: Results): Living[] {
   });
 }
 
-/** The report as a reader sees it. */
+/** Formats the report as text. */
 export function tableOf(report: Report): string {
   const lines = [
     'Mutants        all  killed  survived  timed out  no build  absent  not run    score',

@@ -1,9 +1,9 @@
 /**
- * Just enough reading of Rust to find a macro's call or an attribute and to tell its parts: brackets are counted in a
- * text whose comments and literals are blanked, so that nothing inside them counts.
+ * A minimal parser of Rust that finds a macro's call or an attribute, and splits it into parts. It counts brackets in a
+ * text whose comments and literals are blanked.
  */
 
-/** A stretch of a text: from `start`, up to and without `end`. */
+/** A range of a text, from `start` (inclusive) to `end` (exclusive). */
 export interface Range {
   start: number;
   end: number;
@@ -12,12 +12,12 @@ export interface Range {
 const IGNORED = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|b?"(?:\\[\s\S]|[^"\\])*"|b?'(?:\\(?:x\w\w|u\{\w+\}|.)|[^\\'\n])'/g;
 const CLOSING: Record<string, string> = { '(': ')', '[': ']', '{': '}', '<': '>' };
 
-/** The text with comments, strings and characters turned into spaces, every offset and line as before. */
+/** Replaces comments, strings and characters by spaces. All offsets and lines stay the same. */
 export function blank(text: string): string {
   return text.replace(IGNORED, (ignored) => ignored.replace(/[^\n]/g, ' '));
 }
 
-/** Where the bracket that opens at `open` closes, in a blanked text. */
+/** The offset of the bracket that closes the one at `open`, in a blanked text. */
 export function closing(blanked: string, open: number): number {
   const opened = blanked.charAt(open);
   const closed = CLOSING[opened];
@@ -30,7 +30,7 @@ export function closing(blanked: string, open: number): number {
   throw new RangeError(`the bracket at ${open} is never closed`);
 }
 
-/** The parts between the commas that stand in no bracket, trimmed; an empty last part is left out. */
+/** Splits at commas outside brackets and trims. An empty last part is left out. */
 export function parts(blanked: string, range: Range): Range[] {
   const found: Range[] = [];
   let start = range.start;
@@ -48,14 +48,14 @@ export function parts(blanked: string, range: Range): Range[] {
   return found;
 }
 
-/** Line and column from 1, the column in characters, as rustc counts them. */
+/** Line and column from 1. The column counts characters, as in rustc. */
 export function position(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   return { line, column: [...before.slice(before.lastIndexOf('\n') + 1)].length + 1 };
 }
 
-/** The blanked text without its unit tests, which are no part of the program. */
+/** The blanked text without unit tests, which are not part of the program. */
 export function withoutTests(blanked: string): string {
   return blanked.replace(/#\[cfg\(test\)\]\s*mod \w+ \{[\s\S]*$/, (tests) => tests.replace(/[^\n]/g, ' '));
 }

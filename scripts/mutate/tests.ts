@@ -1,6 +1,6 @@
 /**
- * Runs the tests against a mutant until the first one fails: those that know the mutant's error first, then the generated
- * attacks on its instruction, the program's unit tests where they were built with it, and all.
+ * Runs tests against a mutant until one fails. Order: tests that name the mutant's error, generated attacks on its
+ * instruction, the program's unit tests if they were built with the mutant, and all tests.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -9,13 +9,13 @@ import { basename, join } from 'node:path';
 import type { Mutant, Verdict } from './mutant.ts';
 import { filesBelow, TREE } from './workspace.ts';
 
-/** Long enough for all tests of the program on a busy machine. */
+/** Enough for all tests of the program on a busy machine. */
 const LIMIT_MS = 15 * 60_000;
 const MOCHA = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
 const FOLDER = 'tests/program';
-/** A hook that fails where a run of all tests has not produced every error. */
+/** A hook that fails if a run of all tests has not produced every error. */
 const COVERAGE = 'tests/program/coverage.ts';
-/** Titles its tests by instruction. */
+/** The titles of its tests contain the instruction. */
 const GENERATED = 'generated/generated.test.ts';
 
 interface TestFile {
@@ -23,18 +23,18 @@ interface TestFile {
   text: string;
 }
 
-/** The test files that can kill a mutant, in the order in which they run. */
+/** Test files that can kill a mutant, in the order of their runs. */
 export function findTests(): TestFile[] {
   const paths = filesBelow(FOLDER).filter((path) => path.endsWith('.test.ts'));
   return paths.map((path) => ({ path, text: readFileSync(join(TREE, path), 'utf8') }));
 }
 
-/** The name that tests use for the subject of a source file, an instruction for example. */
+/** The name of a source file's subject in tests, for example an instruction. */
 function subjectOf(mutant: Mutant): string {
   return basename(mutant.file, '.rs').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Those that name the mutant's error or are named after its file, most mentions first. */
+/** Tests that name the mutant's error or are named after its file, most mentions first. */
 function likely(tests: TestFile[], mutant: Mutant): TestFile[] {
   const subject = subjectOf(mutant);
   const score = ({ path, text }: TestFile) => {
@@ -51,7 +51,7 @@ interface Ended {
   timedOut: boolean;
 }
 
-/** Runs a command in the copy and ends it, with whatever it started, at the time limit. */
+/** Runs a command in the copy. At the time limit, kills it and all processes it started. */
 function runLimited(command: string, args: string[], cwd: string, env: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
@@ -85,7 +85,7 @@ function runLimited(command: string, args: string[], cwd: string, env: Record<st
 
 type Result = Omit<Verdict, 'seconds'>;
 
-/** Runs these files, with mocha's `options` for which of their tests, against this binary up to the first failure. */
+/** Runs these files against this binary until the first failure. Mocha's `options` select tests. */
 async function runMocha(files: TestFile[], so: string, options: string[] = []): Promise<Result> {
   if (files.length === 0) return { outcome: 'survived' };
   const report = `${so}.json`;
@@ -101,7 +101,7 @@ async function runMocha(files: TestFile[], so: string, options: string[] = []): 
     const { failures } = JSON.parse(readFileSync(report, 'utf8')) as { failures: { fullTitle: string }[] };
     by = failures[0]?.fullTitle ?? by;
   } catch {
-    // A process that died left no report, and that is said.
+    // A crashed process leaves no report; `by` already says so.
   }
   return { outcome: 'killed', by };
 }
@@ -115,8 +115,8 @@ async function runUnitTests(executable: string): Promise<Result> {
 }
 
 /**
- * The verdict of all tests on a mutant: its binary's path, and that of its unit tests where they were built. Without a
- * mutant, of all tests on the program as it is.
+ * Runs all tests on a mutant: its binary `so`, and its unit tests if they were built. Without a mutant, runs them on
+ * the unchanged program.
  */
 export async function judge(
   tests: TestFile[],

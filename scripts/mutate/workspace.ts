@@ -1,6 +1,6 @@
 /**
- * The copy of the repository that mutants are made and tested in, under target/mutants: the working tree may change
- * while a run of an hour goes on, and a mutant must never be mistaken for the program.
+ * The copy of the repository under target/mutants, in which mutants are built and tested. The working tree may change
+ * during a run of an hour, and a mutant must never be mistaken for the program.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { ROOT } from '../build/process.ts';
 
 export const FOLDER = join(ROOT, 'target/mutants');
-/** The copy. */
+/** Path of the copy. */
 export const TREE = join(FOLDER, 'tree');
 const PROGRAM = ['programs', 'scripts/idl', 'Cargo.toml', 'Cargo.lock'];
 const TESTS = [
@@ -33,7 +33,7 @@ const TESTS = [
 ];
 const SOURCES = 'programs/marketplace/src';
 
-/** Paths of all files at or below one, from `root`, sorted; none where there is nothing. */
+/** Sorted paths, relative to `root`, of all files at or below `path`. Empty if it does not exist. */
 export function filesBelow(path: string, root = TREE): string[] {
   const found = statSync(join(root, path), { throwIfNoEntry: false });
   if (!found?.isDirectory()) return found ? [path] : [];
@@ -41,20 +41,20 @@ export function filesBelow(path: string, root = TREE): string[] {
   return names.sort().flatMap((name) => filesBelow(`${path}/${name}`, root));
 }
 
-/** SHA-256 in hex over paths and bytes. */
+/** SHA-256 in hex over paths and contents. */
 function hashOf(files: string[]): string {
   const hash = createHash('sha256');
   for (const file of files) hash.update(`${file}\0`).update(readFileSync(join(TREE, file)));
   return hash.digest('hex');
 }
 
-/** The hashes by which results are kept: of what is mutated, and of what tests it. */
+/** Hashes that identify results: of the mutated files, and of the files that test them. */
 export interface Copy {
   program: string;
   tests: string;
 }
 
-/** Makes the copy the same as the working tree. A file that is the same stays untouched, so that cargo knows it. */
+/** Synchronizes the copy with the working tree. Unchanged files are not touched, so cargo does not rebuild them. */
 export function copyTree(): Copy {
   const wanted = [...PROGRAM, ...TESTS].flatMap((path) => filesBelow(path, ROOT));
   const stale = new Set([...PROGRAM, ...TESTS].flatMap((path) => filesBelow(path)));
@@ -76,13 +76,13 @@ export function copyTree(): Copy {
   };
 }
 
-/** The program's Rust files, paths from the root, with their texts. */
+/** Paths, relative to the root, and contents of the program's Rust files. */
 export function readSources(): { file: string; text: string }[] {
   const files = filesBelow(SOURCES).filter((file) => file.endsWith('.rs'));
   return files.map((file) => ({ file, text: readFileSync(join(TREE, file), 'utf8') }));
 }
 
-/** Writes a file of the copy, such as a source without one constraint. */
+/** Writes a file of the copy, for example a source without one constraint. */
 export function rewrite(file: string, text: string): void {
   writeFileSync(join(TREE, file), text);
 }

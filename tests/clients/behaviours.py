@@ -1,9 +1,9 @@
-"""Makes the calls of a table of behaviours with the Python client, and prints what came of each as JSON.
+"""Makes the calls of a table of behaviours with the Python client, and prints the outcome of each as JSON.
 
     python behaviours.py sync|async < TABLE
 
-Each entry of the table on stdin has `base_url`, `api_key`, `client`, `call` (with agent and task). One with a `wallet`
-(`keypair`, `asset`, `rpc_url`) pays by x402, and its outcome has the `quotes` that were checked.
+Each entry of the table on stdin has `base_url`, `api_key`, `client`, `call` (with agent and task). An entry with a
+`wallet` (`keypair`, `asset`, `rpc_url`) pays by x402. Its outcome includes the checked `quotes`.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ ARGUMENTS = ("task", "parameters", "max_cost_usdc", "timeout", "timeout_seconds"
 
 @dataclass
 class Told:
-    """What a call tells before its end."""
+    """Output, events and quotes that a call reports before its end."""
 
     deltas: list[str] = field(default_factory=list[str])
     events: list[ExecutionEvent] = field(default_factory=list[ExecutionEvent])

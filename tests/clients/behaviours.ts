@@ -1,6 +1,6 @@
 /**
- * Runs the table of behaviours.json for one client: a scripted server in front of a real relay, and a program in the
- * client's language that makes the calls. The table says what each field means.
+ * Runs the table of behaviours.json for one client. A scripted server stands in front of a real relay, and a program in
+ * the client's language makes the calls. The table documents its fields.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
@@ -55,25 +55,25 @@ interface Behaviour {
 
 const BEHAVIOURS = table.behaviours as Behaviour[];
 
-/** One call for the program: it prints an outcome for each, in the same order. */
+/** One call for the program, which prints the outcomes in the same order. */
 export interface Entry {
   base_url: string;
   api_key: string;
   client?: Record<string, unknown>;
-  /** Pays instead of the key: a keypair as JSON, the mint of USDC, a node. */
+  /** If set, the wallet pays instead of the API key: a keypair as JSON, the mint of USDC, a node. */
   wallet?: { keypair: string; asset: string; rpc_url: string };
   call: Record<string, unknown>;
 }
 
 export interface Outcome {
   result?: Record<string, unknown>;
-  /** The output that came while it was made, if it was asked for. */
+  /** The streamed output, if it was requested. */
   deltas?: string[];
-  /** The types of the events that were read. */
+  /** Types of the events received. */
   events?: string[];
   count?: number;
   error?: Record<string, unknown>;
-  /** Those that a wallet checked, if one was given. */
+  /** The quotes that a wallet checked, if one was given. */
   quotes?: Record<string, unknown>[];
   ms: number;
 }
@@ -81,14 +81,14 @@ export interface Outcome {
 /** Makes all calls at the same time. */
 export type Program = (entries: Entry[]) => Promise<Outcome[]>;
 
-/** What the server saw of a behaviour. */
+/** Requests of one behaviour that the server received. */
 interface Seen {
   requests: number;
   keys: Set<string | undefined>;
   executionId: string;
 }
 
-/** Starts a marketplace with two agents and a creator that does as `parameters.creator` says. */
+/** Starts a marketplace with two agents. The creator behaves as `parameters.creator` says. */
 export async function startScene(environment: NodeJS.ProcessEnv = {}, feePayer?: Keypair): Promise<TestMarketplace> {
   const market = await startMarketplace({ slotTimeMs: 50, environment, ...(feePayer && { feePayer }) });
   market.setBehaviour(({ execution_id, task, parameters }, response, reply) => {
@@ -112,7 +112,7 @@ export async function startScene(environment: NodeJS.ProcessEnv = {}, feePayer?:
   return market;
 }
 
-/** Streams an answer after five parts of the output, with a pause after each. */
+/** Streams five parts of the output, with a pause after each, then the answer. */
 async function write(response: ServerResponse, answer: object, pauseMs: number): Promise<void> {
   response.writeHead(200, { 'content-type': EVENT_STREAM });
   for (const text of ['Once ', 'upon ', 'a ', 'time', '\u2028']) {
@@ -122,7 +122,7 @@ async function write(response: ServerResponse, answer: object, pauseMs: number):
   response.end(renderEvent('result', JSON.stringify(answer)));
 }
 
-/** A server that does for `/N/...` what the Nth script says. */
+/** A server that treats requests to `/N/...` as the Nth script says. */
 async function startScripted(relayUrl: string) {
   const seen: Seen[] = BEHAVIOURS.map(() => ({ requests: 0, keys: new Set(), executionId: '' }));
   const server = createServer(async (request, response) => {
@@ -153,7 +153,7 @@ async function play(step: Step, mine: Seen, ask: () => Promise<Response>, respon
   if (then === 'silence' && !step.from) return;
   const asked = step.from === 'relay' ? ask() : null;
   if (then === 'close early') {
-    // The relay has the whole request by then, and works on it.
+    // By then the relay has received the whole request and works on it.
     setTimeout(() => response.destroy(), 300);
     await asked!.then((answer) => answer.text()).catch(() => {});
     return;
@@ -193,7 +193,7 @@ function forward(url: string, method: string, headers: IncomingHttpHeaders, body
   return fetch(url, { method, headers: sent, ...(body.length > 0 && { body }) });
 }
 
-/** Describes a test for each behaviour; `market` comes from `startScene`, `program` makes the calls once for all. */
+/** Declares a test for each behaviour. `market` comes from `startScene`. `program` makes all calls once before. */
 export function behavesAsTheTableSays(kind: string, market: () => TestMarketplace, program: Program): void {
   describe(`behaviours, ${kind}`, () => {
     const taskOf = (index: number) => `${BEHAVIOURS[index]!.name} (${kind})`;
@@ -219,7 +219,7 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
       spent = before - (await market().balances()).callers[0]!;
     });
 
-    /** Waits until nothing runs any more: creators that are silent are refunded after their timeout. */
+    /** Waits until no execution runs any more. Those of silent creators are refunded after their timeout. */
     async function allEnded(): Promise<void> {
       const ended = ['settled', 'refunded', 'void'];
       while ((await market().journal()).some(({ state }) => !ended.includes(state))) {

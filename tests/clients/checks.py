@@ -1,4 +1,4 @@
-"""Checks receipts with the Python package: reads a list of {receipt | execution_id, rpc_url}, prints their checks."""
+"""Checks receipts with the Python package. Reads a list of {receipt | execution_id, rpc_url}, prints their checks."""
 
 import asyncio
 import json

@@ -1,8 +1,8 @@
-"""Leads a webhook endpoint through its life with either client, and receives what the marketplace sends to it.
+"""Creates, changes and deletes a webhook endpoint with either client, and receives the marketplace's webhooks.
 
     python endpoints.py sync|async
 
-MARKETPLACE_API_KEY has the scope `webhooks`, ANOTHER_API_KEY of the same wallet has not.
+MARKETPLACE_API_KEY has the scope `webhooks`. ANOTHER_API_KEY, of the same wallet, does not.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 async def done(value: Any) -> Any:
-    """What a method of either client returns."""
+    """The result of a method of either client, awaited if necessary."""
     return await value if inspect.isawaitable(value) else value
 
 
@@ -52,7 +52,7 @@ async def raised(kind: type[Exception], work: Any) -> Any:
 
 
 async def delivered(client: Any, endpoint_id: str, count: int) -> list[WebhookDelivery]:
-    """The deliveries, newest first, once there are so many and all have arrived."""
+    """Waits until there are `count` deliveries and all have arrived. Returns them, newest first."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         found = await all_of(client.webhooks.deliveries(endpoint_id))

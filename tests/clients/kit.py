@@ -1,4 +1,4 @@
-"""A creator for tests of the kit, on uvicorn: it does as the task says. Prints its port.
+"""A creator on uvicorn for tests of the kit. It behaves as the task says. Prints its port.
 
 python kit.py SIGNING_KEY_FILE DIRECTORY_URL PROGRAM_ID
 """

@@ -1,4 +1,4 @@
-/** What a program can set in the TypeScript client, and what it sees of faults, on a real marketplace. */
+/** Options of the TypeScript client, and its errors, on a real marketplace. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
@@ -20,7 +20,7 @@ import { PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Describes them; `market` comes from `startScene`. */
+/** Declares the tests. `market` comes from `startScene`. */
 export function takesOptions(market: () => TestMarketplace): void {
   describe('options and faults', () => {
     const key = () => market().callers[0]!.apiKey;
@@ -37,7 +37,7 @@ export function takesOptions(market: () => TestMarketplace): void {
         (error: Error) => error,
       );
 
-    /** A server of the test's own, and what it was sent. */
+    /** Starts a server for one test. Records the requests it receives. */
     async function serve(listener: RequestListener) {
       const requests: IncomingMessage[] = [];
       const server = createServer((request, response) => {
@@ -66,7 +66,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       expect(forged.filter(({ state }) => state === 'failed').map(({ name }) => name)).to.deep.equal(['result_hash']);
     });
 
-    it('proves nothing without a node, and says which checks were not made', async () => {
+    it('proves nothing without a node, and names the checks that were not made', async () => {
       const paid = await client().agents.run(market().agentId, { task: 'offline' });
       const { ok, checks } = await client().executions.verify(paid.execution_id, { rpcUrl: null });
       expect(ok).to.equal(false);
@@ -74,7 +74,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       expect(checks.filter(({ state }) => state === 'failed')).to.deep.equal([]);
     });
 
-    it('returns the record of a failed execution from wait, which has no receipt and whose refund the chain shows', async () => {
+    it('returns the record of a failed execution from wait, without a receipt and with its refund', async () => {
       const { executions } = client();
       const input = { task: 'x', parameters: { creator: 'fails' } };
       let id = '';
@@ -118,7 +118,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       expect(items.map(({ name }) => name)).to.deep.equal(['second-agent']);
     });
 
-    it('reads statistics and statements, and deletes content when nobody needs it any more', async () => {
+    it('reads statistics and statements, and deletes content that is no longer needed', async () => {
       const { agents, executions, statements } = client();
       expect((await agents.statistics(market().agentId)).agent_id).to.equal(market().agentId);
       expect((await statements.daily({ role: 'caller' })).wallet).to.equal(
@@ -131,7 +131,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       expect(await refusal(executions.archive(execution_id))).to.include({ code: 'not_found' });
     });
 
-    it('starts nothing for a call that it refuses itself', async () => {
+    it('starts no call that it refuses itself', async () => {
       const { agents } = client({ fetch: () => expect.fail('it asked') });
       for (const maxCostUsdc of [-1, 0.1234567, Number.NaN, '1e3', '', '99999999999.000001']) {
         const call = Promise.resolve().then(() => agents.run(market().agentId, { task: 'x' }, { maxCostUsdc }));
@@ -142,7 +142,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       }
     });
 
-    it('ends with the reason of its signal, whatever it waits for', async () => {
+    it('ends with the reason of its signal during any wait', async () => {
       const silent = await serve(() => {});
       const busy = await serve((_, response) => response.writeHead(503, { 'retry-after': '30' }).end());
       const running = await serve((request, response) => {
@@ -165,7 +165,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       }
     });
 
-    /** Each method, asked with a signal. */
+    /** Calls of each method with an abort signal. */
     const METHODS: Record<string, (of: AgentMarketplace, signal: AbortSignal) => Promise<unknown>> = {
       'agents.list': ({ agents }, signal) => agents.list({}, { signal }).page(),
       'agents.retrieve': ({ agents }, signal) => agents.retrieve('a', { signal }),
@@ -194,7 +194,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       'webhooks.redeliver': ({ webhooks }, signal) => webhooks.redeliver('d', { signal }),
     };
 
-    it('every method takes a signal, and ends with its reason', async () => {
+    it('accepts a signal in every method, and ends with its reason', async () => {
       const silent = await serve(() => {});
       const of = client({ baseUrl: silent.url });
       const groups = Object.entries(of).filter(([, group]) => typeof group === 'object');
@@ -212,7 +212,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       silent.close();
     });
 
-    it('verify ends with the reason of its signal also while it waits for the Solana node', async () => {
+    it('ends verify with the reason of its signal, even while it waits for the Solana node', async () => {
       const { executions } = client();
       const { execution_id } = await client().agents.run(market().agentId, { task: 'verified in vain' });
       const node = await serve(() => {});
@@ -224,7 +224,7 @@ export function takesOptions(market: () => TestMarketplace): void {
       node.close();
     });
 
-    it('names itself, and logs each request without key, task and filters', async () => {
+    it('sends its User-Agent, and logs each request without key, task and filters', async () => {
       const lines: string[] = [];
       const relay = await serve((_, response) => {
         const isFirst = relay.requests.length === 1;

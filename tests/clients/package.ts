@@ -1,4 +1,4 @@
-/** The Python package as its users have it: built, and installed into an empty environment with its users' own tools. */
+/** The Python package as users get it: built, and installed with pip-compatible tools into an empty environment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,24 +10,24 @@ import { installInto, installPython, makeEnvironment, run } from '../harness/edg
 
 export const SOURCE = join(ROOT, 'clients', 'python');
 const HERE = import.meta.dirname;
-/** Where the README installs from the registry. */
+/** The lines of the README that install the package from the registry. */
 const INSTALL = /^pip install "?agent-marketplace(\[\w+\])?"?(.*)$/m;
 
 export type PythonPackage = Awaited<ReturnType<typeof buildPackage>>;
 
-/** Throws the reason if this machine cannot: the suite is then skipped. */
+/** Installs the tools. Returns an obstacle if this machine cannot; the suite is then skipped. */
 export async function installTools(): Promise<{ bin: string; obstacle: string | null }> {
   const { folder, obstacle } = await installPython('clients-python', join(HERE, 'requirements.txt'));
   const hint = "Debian's package python3-venv has it";
   return { bin: join(folder, 'bin'), obstacle: obstacle && `${obstacle} (${hint})` };
 }
 
-/** Builds sdist and wheel, installs the wheel into an empty environment, and writes down the README's programs. */
+/** Builds sdist and wheel, installs the wheel into an empty environment, and writes the README's programs to files. */
 export async function buildPackage(bin: string) {
   const folder = mkdtempSync(join(tmpdir(), 'clients-python-'));
   const children: ChildProcess[] = [];
   const environment = { ...process.env, NO_COLOR: '1', PYTHONWARNINGS: 'error::ResourceWarning' };
-  // By way of the sdist, so that the wheel proves that nothing is missing in it.
+  // Builds the wheel from the sdist, which proves that the sdist is complete.
   const built = await run(join(bin, 'python'), ['-m', 'build', '--no-isolation', '--outdir', folder, SOURCE]);
   expect(built.code, built.output).to.equal(0);
   const [wheel = '', sdist = ''] = readdirSync(folder).sort((one) => (one.endsWith('.whl') ? -1 : 1));
@@ -40,7 +40,7 @@ export async function buildPackage(bin: string) {
     const [found, extra = '', more = ''] = (language === 'sh' && INSTALL.exec(text)) || [];
     return found ? [`${join(folder, wheel)}${extra}`, ...more.trim().split(' ').filter(Boolean)] : [];
   });
-  // The versions that are known to work.
+  // Pins the versions that are known to work.
   const installed = await installInto(venv, ['--constraint', join(HERE, 'constraints.txt'), ...words]);
   expect(installed.code, installed.output).to.equal(0);
   const programs = blocks.filter(({ language }) => language === 'python').map(({ text }) => text);
@@ -51,10 +51,10 @@ export async function buildPackage(bin: string) {
     wheel: join(folder, wheel),
     sdist: join(folder, sdist),
     python: join(venv, 'bin', 'python'),
-    /** Runs a program to its end, with this standard input. */
+    /** Runs a program to its end. `input` is its standard input. */
     finish: (args: string[], env: NodeJS.ProcessEnv = {}, input = '') =>
       run(join(venv, 'bin', 'python'), args, { cwd: folder, env: { ...environment, ...env }, input }),
-    /** Starts a server; resolves with the first line that it prints and `wanted` matches. */
+    /** Starts a server. Resolves with the first printed line that matches `wanted`. */
     start(
       args: string[],
       wanted: RegExp,

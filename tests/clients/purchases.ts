@@ -1,6 +1,6 @@
 /**
- * What a client in another language pays from a wallet, through the x402 door of a real marketplace: a program in that
- * language makes the calls, and a server between them loses answers and lies. Each call has a wallet of its own.
+ * Payments of a client in another language from wallets, through the x402 endpoint of a real marketplace. A program in
+ * that language makes the calls. A proxy drops answers and falsifies quotes. Each call has its own wallet.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,16 +20,16 @@ const FUNDS = 1_000_000n;
 interface Purchase {
   name: string;
   call?: Record<string, unknown>;
-  /** Changes what is asked for a quote. */
+  /** Changes the request for a quote. */
   ask?: (body: Record<string, unknown>) => void;
-  /** Changes the quote. */
+  /** Falsifies the quote. */
   lie?: (accepted: Accepted) => void;
-  /** Answers to its first payments; later ones have the relay's. */
+  /** What replaces the answers to the first payments. Later payments get the relay's answer. */
   answers?: ('lost' | 'running' | 'running long')[];
-  /** A part of the error; without it the call has its result. */
+  /** Expected fields of the error. Without it, the call is expected to succeed. */
   error?: Record<string, unknown>;
   spent: bigint;
-  /** How often it sends its payment. */
+  /** Expected number of payments sent. */
   payments: number;
 }
 
@@ -92,7 +92,7 @@ const PURCHASES: Purchase[] = [
   },
 ];
 
-/** A server before the relay, which does for `/N/...` what the Nth purchase says. */
+/** A proxy in front of the relay that treats requests to `/N/...` as the Nth purchase says. */
 async function startBetween(relayUrl: string) {
   const paid: string[][] = PURCHASES.map(() => []);
 
@@ -138,7 +138,7 @@ async function startBetween(relayUrl: string) {
   return { url, paid, close };
 }
 
-/** Describes a test for each purchase; `market` has a door, and `program` makes the calls at once. */
+/** Declares a test for each purchase. `market` accepts x402 payments; `program` makes all calls in parallel. */
 export function paysFromAWallet(kind: string, market: () => TestMarketplace, program: Program): void {
   describe(`payments from a wallet, ${kind}`, () => {
     const wallets = PURCHASES.map(() => Keypair.generate());
@@ -186,7 +186,7 @@ export function paysFromAWallet(kind: string, market: () => TestMarketplace, pro
       });
     });
 
-    it('finds the call that it gave up by its key, and pays no more', async () => {
+    it('finds a call that timed out by its key, and pays nothing more', async () => {
       const index = PURCHASES.findIndex(({ call }) => call?.timeout);
       const { call, ...entry } = entryOf(index, market().relay.url);
       const { idempotency_key } = outcomes[index]!.error!;

@@ -1,4 +1,4 @@
-"""What the package computes without a network, against the project's vectors and the program's IDL."""
+"""Compares what the package computes without a network with the project's vectors and the program's IDL."""
 
 import asyncio
 import inspect
@@ -60,7 +60,7 @@ for vector in vectors["results"]["vectors"]:
     assert sign_message(secret, vector["result_hash"]) == vector["signature"]
     assert verify_result_signature(public, vector["result_hash"], vector["signature"])
     assert not verify_result_signature(public, hash_result("another"), vector["signature"])
-    # The same signature with S + L satisfies the equation for whoever does not check the bound.
+    # The same signature with S + L satisfies the equation. Verifiers must check that S < L.
     raw = base58.b58decode(vector["signature"].removeprefix("ed25519:"))
     larger = raw[:32] + (int.from_bytes(raw[32:], "little") + L).to_bytes(32, "little")
     assert not verify_message(public, vector["result_hash"], hashing.format_signature(larger))
@@ -77,11 +77,11 @@ message = execution_message(
 )
 assert message == bound["message"], message
 assert sign_message(secret, message) == bound["signature"]
-# A key of small order fits almost any message; the chain refuses it.
+# With a key of small order, a signature fits almost any message. The chain refuses such keys.
 assert not verify_message(b"\x01" + bytes(31), "x", hashing.format_signature(b"\x01" + bytes(63)))
 assert not satisfies_equation(b"\x02" + bytes(31), b"x", bytes(64))
 
-# A call that was signed long ago: valid at its time, and only then, and only for its own parts.
+# A call that was signed long ago. It is valid only at its time, and only unchanged.
 call = vectors["call"]
 url = call["url"].removeprefix("https://")
 authority, _, path = url.partition("/")
@@ -112,7 +112,7 @@ def is_valid(at: float, **changes: Any) -> bool:
 
 
 assert is_valid(call["created"])
-assert is_valid(call["created"] + 115)  # The clocks may differ by a minute.
+assert is_valid(call["created"] + 115)  # Clocks may differ by a minute.
 assert not is_valid(call["created"] + 125)
 assert not is_valid(call["created"] - 65)
 assert not is_valid(time.time())
@@ -152,7 +152,7 @@ types = {kind["name"]: kind["type"] for kind in idl["types"]}
 def size_of(kind: Any) -> int:
     if isinstance(kind, str):
         return SIZES[kind]
-    return kind["array"][1] if "array" in kind else 1  # The only other type here is an enum.
+    return kind["array"][1] if "array" in kind else 1  # The only other type is an enum.
 
 
 def offset_of(struct: str, wanted: str | None) -> int:
@@ -187,7 +187,7 @@ for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "Infinity", "1844674407
     assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
 assert json.dumps([json_usdc("0.1"), json_usdc(3), json_usdc("0.000001")]) == "[0.1, 3, 1e-06]"
 
-# Quotes of the x402 door
+# Quotes of the x402 endpoint
 deposit = vectors["deposit"]
 assert idl["constants"] and int(constants["MAX_SERVICE_FEE"]) == x402.MAX_SERVICE_FEE
 for domain in ("terms_domain", "deposit_domain"):
@@ -242,7 +242,7 @@ for address in ("", "ftp://a", "http://", "https://user:pass@host"):
     assert raises(lambda address=address: Client(address)), address
 
 
-# Whoever stops reading events closes their connection. Disputes of an execution are none of its own events.
+# Closing the iterator of events closes the connection. Disputes of an execution are not among its events.
 class Events(httpx.SyncByteStream, httpx.AsyncByteStream):
     is_closed = False
     data = json.dumps(
@@ -294,7 +294,7 @@ with Client("http://m.example", transport=streaming(opened)) as client:
     assert opened.is_closed
 asyncio.run(leave_async(Events()))
 
-# Changes of webhooks are sent once: after a fault nobody knows whether the first one was made
+# Changes of webhooks are not retried: after a fault it is unknown whether the change was made
 sent: list[tuple[str, str, Any]] = []
 
 
@@ -332,7 +332,7 @@ assert sent == [
     ("POST", "/deliveries/dlv_1/redeliver", None),
 ], sent
 
-# A transport of one's own, the User-Agent, and a log that says what happened without saying any secret
+# A custom transport, the User-Agent, and a log without secrets
 asked: list[httpx.Request] = []
 lines: list[str] = []
 

@@ -1,4 +1,4 @@
-/** The Python package on a real marketplace: the programs of clients/python/README.md, the table of behaviours, receipts, both kits. */
+/** The Python package on a real marketplace: its README's programs, the table of behaviours, receipts, both kits. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ describe('clients/python', function () {
       answersOf('behaviours.py', [kind], entries) as Promise<Outcome[]>;
   const asUser = () => ({ MARKETPLACE_URL: market.relay.url, MARKETPLACE_API_KEY: market.callers[0]!.apiKey });
 
-  /** A key that can do nothing but manage the webhooks of the caller's wallet. */
+  /** Creates a key whose only scope is to manage the webhooks of the caller's wallet. */
   const webhookKey = async ({ wallet }: TestCaller): Promise<string> => {
     const options = { name: 'webhooks', limits: market.limits, restrictions: { scopes: ['webhooks' as const] } };
     return (await createKey(market.marketplace, { wallet: keypairSigner(wallet), ...options })).api_key;
@@ -96,7 +96,7 @@ describe('clients/python', function () {
         'creator.py',
         'service.py',
       ];
-      // Of a user's code: the last line of mypy's output shows that it reads the package's types.
+      // Checks a user's program: the last line of mypy's output shows that it reads the package's types.
       writeFileSync(
         join(python.folder, 'wrong.py'),
         'from agent_marketplace import Client\nClient("x").agents.run("a", task=1)\n',
@@ -161,7 +161,7 @@ describe('clients/python', function () {
   }
 
   describe('its README', () => {
-    it('leads to a first paid call, whose money arrives', async () => {
+    it('leads to a first paid call, with the exact payment and fee', async () => {
       const before = await market.balances();
       const { code, output, stdout } = await python.finish(['caller.py'], asUser());
       expect(code, output).to.equal(0);
@@ -258,7 +258,7 @@ describe('clients/python', function () {
       expect([bad.code, bad.output]).to.deep.equal([1, 'not paid: payTo is wrong\n']);
     });
 
-    it('adds a webhook endpoint, receives what happens, and refuses webhooks that nobody signed', async () => {
+    it('adds a webhook endpoint, receives webhooks, and refuses unsigned ones', async () => {
       const port = await freePort();
       const address = `http://127.0.0.1:${port}/webhooks`;
       const env = { MARKETPLACE_URL: market.relay.url, MARKETPLACE_API_KEY: await webhookKey(market.callers[0]!) };
@@ -313,7 +313,7 @@ describe('clients/python', function () {
   }
 
   describe('its checks of receipts', () => {
-    it('say the same as those in TypeScript, of good receipts, of changed ones, and of a refund', async () => {
+    it('agree with those in TypeScript on valid receipts, changed ones and a refund', async () => {
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
       const { execution_id } = await client.execute(market.agentId, { task: 'a', parameters: { of: [1, 0.5, 1e21] } });
       const other = await client.execute(market.agentId, { task: 'b' });
@@ -369,7 +369,7 @@ describe('clients/python', function () {
       );
     });
 
-    it('name the field of a receipt that is malformed, and check nothing more', async () => {
+    it('name the malformed field of a receipt, and check nothing more', async () => {
       const [checks] = await answersOf('checks.py', [], [{ receipt: { version: 2 }, rpc_url: null }]);
       expect(checks[0]).to.include({ name: 'shape', state: 'failed' });
       expect(checks[0].compared.map(({ what }: { what: string }) => what)).to.include.members(['version', 'record']);
@@ -378,7 +378,7 @@ describe('clients/python', function () {
   });
 
   describe('its checks of archived executions', () => {
-    it('say the same as those in TypeScript, of a good proof and of changed ones', async () => {
+    it('agree with those in TypeScript on a valid proof and on changed ones', async () => {
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
       const { execution_id } = await client.execute(market.agentId, { task: 'archived' });
       const receipt = await client.getReceipt(execution_id);
@@ -496,11 +496,11 @@ describe('clients/python', function () {
       namedKey?: string;
     }
 
-    /** The names of events with their data, which is JSON. */
+    /** Parses an event stream into event names and their JSON data. */
     const readStream = (text: string) =>
       [...text.matchAll(/event: (\w+)\ndata: ([^\n]*)\n\n/g)].map(([, name, data]) => [name, JSON.parse(data!)]);
 
-    /** The answers of both kits to the same call; signed over `sign`, by default over the body. */
+    /** The answers of both kits to the same call, which is signed over `sign`, by default over the body. */
     async function bothSay({
       body = bodyOf(),
       sign,
@@ -568,7 +568,7 @@ describe('clients/python', function () {
       it(`refuses ${name} as the kit in TypeScript does`, () => expectSame(call(), status, { code }));
     }
 
-    it('answers as the kit in TypeScript does, to the byte of each signature', async () => {
+    it('answers as the kit in TypeScript does, to the last byte of each signature', async () => {
       await expectSame({}, 200, { status: 'completed', result: 'hello: execution, run 1, ü', tokens_used: 7 });
       await expectSame({ purpose: 'test' }, 200, { result: 'hello: test, run 1, ü' });
       await expectSame({ body: bodyOf({ task: 'surrogates' }) }, 200, { result: 'a\ufffdb' });
@@ -607,12 +607,12 @@ describe('clients/python', function () {
       const [name, answer] = events.pop()!;
       const deltas = ['Once ', 'up\nön', '\u2028'].map((text) => ['delta', { text }]);
       expect([...events, name]).to.deep.equal([...deltas, 'result']);
-      // A repeat gets the answer alone, and the same.
+      // A repeated call gets only the final answer, the same in both.
       const [, again] = await bothSay(call);
       expect(again!.body).to.deep.equal(answer);
     });
 
-    it('runs a repeated execution once, also while it runs, and refuses its id for another task', async () => {
+    it('runs a repeated execution once, even while it runs, and refuses its id for another task', async () => {
       const execution_id = newId();
       const call = { body: bodyOf({ execution_id, task: 'is slow' }) };
       const answers = await Promise.all([bothSay(call), bothSay(call)]);

@@ -1,4 +1,4 @@
-/** The checks of quotes before they are paid, over the table that both clients share. */
+/** The TypeScript client's checks of quotes before payment, over a table that it shares with the Python client. */
 import { expect } from 'chai';
 import { checkQuote, type Purchase, QuoteRefusedError } from '../../app/sdk/client/x402.ts';
 import table from './quotes.json' with { type: 'json' };
@@ -9,7 +9,7 @@ interface Case {
   field?: string;
 }
 
-/** The quote with changed fields. */
+/** The quote with some fields changed. */
 function changed(change: Case['change']): object {
   const quote: Record<string, unknown> = structuredClone(table.quote);
   for (const [path, value] of Object.entries(change)) {
@@ -21,7 +21,7 @@ function changed(change: Case['change']): object {
   return quote;
 }
 
-/** The call, which the table has in Python's names. */
+/** Converts the call from Python's names, which the table uses. */
 function purchaseOf(change: Case['purchase'] = {}): Purchase {
   const call = { ...table.purchase, ...change };
   const { agent_id: agentId, max_cost_usdc: maxCostUsdc, ...rest } = call;
@@ -32,7 +32,7 @@ function purchaseOf(change: Case['purchase'] = {}): Purchase {
 const nameOf = ({ change, purchase = {} }: Case): string => JSON.stringify({ ...change, ...purchase });
 
 describe('clients/quotes', () => {
-  it('passes a quote whose address follows from what is bought, and says what is paid', () => {
+  it('accepts a quote whose address follows from the purchase, and returns the amount to pay', () => {
     const { serviceFee, timeoutSeconds, listingVersion, ...checked } = checkQuote(table.quote, purchaseOf());
     const amounts = { amount: `${checked.amount}`, price: `${checked.price}`, service_fee: `${serviceFee}` };
     const named = { timeout_seconds: timeoutSeconds, listing_version: listingVersion };
@@ -58,7 +58,7 @@ describe('clients/quotes', () => {
     });
   }
 
-  it('refuses what is no quote at all', () => {
+  it('refuses a value that is not a quote', () => {
     for (const value of [null, [], 'exact', 7]) {
       expect(() => checkQuote(value, purchaseOf())).to.throw(QuoteRefusedError);
     }

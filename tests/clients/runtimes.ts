@@ -1,6 +1,6 @@
 /**
- * The packed client on Deno, Bun and workerd, the runtime of Cloudflare Workers: one program, which they serve. And in a
- * page in Chromium, which has no key.
+ * Runs the packed client on Deno, Bun and workerd (the runtime of Cloudflare Workers), which all serve one program.
+ * Also runs it in a page in Chromium, without a key.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,11 +25,11 @@ const SOURCE = join(import.meta.dirname, 'runtimes');
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
 interface Runtime {
-  /** Its file in the packages of each system. */
+  /** The executable's path in the npm packages of each system. */
   files: string[];
-  /** Its arguments that serve program.mjs at this port. */
+  /** Arguments that serve program.mjs on this port. */
   serve(port: number): string[];
-  /** Its arguments that run a program of README to its end; null if it only serves. */
+  /** Arguments that run a program of the README to its end; null if the runtime can only serve. */
   script: string[] | null;
 }
 
@@ -55,17 +55,17 @@ const RUNTIMES: Record<string, Runtime> = {
   },
 };
 
-/** The runtimes, and a bundler. */
+/** Installs the runtimes and a bundler. */
 export const installTools = () => installNode('client-runtimes', SOURCE);
 
-/** Describes them. `folder` has the package installed, and README's first program. */
+/** Declares the tests. `folder` has the package installed, and contains the README's first program. */
 export function runsElsewhere(folder: string, scene: () => { market: TestMarketplace; env: NodeJS.ProcessEnv }): void {
   describe('runtimes other than Node', () => {
     const servers: Server[] = [];
     let tools: Awaited<ReturnType<typeof installNode>>;
     let lossyUrl: string;
     let silentUrl: string;
-    /** What becomes of the next answers, by method. */
+    /** Faults to inject into the next answers, by HTTP method. */
     const faults: Record<string, string[]> = {};
 
     async function serve(listener: RequestListener): Promise<string> {
@@ -78,7 +78,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
     before(async () => {
       tools = await installTools();
       for (const name of ['program.mjs', 'workerd.capnp']) copyFileSync(join(SOURCE, name), join(folder, name));
-      // As wrangler does.
+      // Bundles as wrangler does.
       await build({
         ...{ absWorkingDir: folder, entryPoints: ['program.mjs'], outfile: join(folder, 'worker.mjs') },
         ...{ bundle: true, format: 'esm', conditions: ['workerd', 'worker', 'browser'], external: ['@x402/*'] },
@@ -91,7 +91,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
           if (fault === 'lost') return void answer.resume().once('end', () => outgoing.destroy());
           outgoing.writeHead(answer.statusCode!, answer.headers);
           if (!fault) return void answer.pipe(outgoing);
-          // The first part of a stream, which then breaks or is silent.
+          // Sends the first part of the stream, then breaks the connection or stays silent.
           answer.once('data', (part) => outgoing.write(part, () => fault === 'broken' && outgoing.destroy()));
         });
         outgoing.once('close', () => forwarded.destroy());
@@ -106,7 +106,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
     });
     afterEach(() => scene().market.setBehaviour(null));
 
-    /** The runtime's file. Skips the test, or fails it in continuous integration, where there is none. */
+    /** The runtime's executable. If it is missing, skips the test, or fails it in continuous integration. */
     function fileOf(name: string, context: Mocha.Context): string {
       const files = RUNTIMES[name]!.files.map((file) => join(tools.folder, 'node_modules', file));
       const file = files.find(existsSync);
@@ -193,7 +193,7 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
           deposit: quotes.checked.deposit,
         });
         expect(faults).to.deep.equal({ POST: [], GET: [] });
-        // Two calls at 0.05 USDC; the failed one came back.
+        // Two calls of 0.05 USDC each. The failed call was refunded.
         expect(before - (await market.balances()).callers[0]!).to.equal(100_000n);
       });
 

@@ -1,4 +1,4 @@
-/** The TypeScript client behaves as the table that all clients share says, on a real marketplace. */
+/** Checks the TypeScript client on a real marketplace against the table of behaviours that all clients share. */
 import {
   AgentMarketplace,
   type ExecutionEvent,
@@ -20,7 +20,7 @@ async function outcomeOf(entry: Entry): Promise<Outcome> {
   return { ...outcome, deltas, events: events.map(({ type }) => type), ms: performance.now() - start };
 }
 
-/** The table has Python's names, and seconds. */
+/** Makes a call of the table, which uses Python's names, and seconds. */
 async function call(
   { base_url, api_key, client: options = {}, call }: Entry,
   onDelta: OnDelta,
@@ -72,7 +72,7 @@ async function call(
   }
 }
 
-/** Amounts are text in the table, because Python has exact decimals. */
+/** Converts amounts to text, as in the table: Python has exact decimals. */
 function withTextAmounts(value: object): Record<string, unknown> {
   const entries = Object.entries(value).map(([name, field]) => [
     name,

@@ -1,4 +1,4 @@
-/** @agent-marketplace/client as its users get it: packed, installed into an empty folder, bundled, typed and used. */
+/** @agent-marketplace/client as users get it: packed, installed in an empty folder, bundled, type-checked and used. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const LARGEST_GZIP = 40_000;
 const LARGEST_INSTALL = 2_000_000;
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
-/** README.md's programs by the names in their first lines. */
+/** Programs of README.md by the name in their first line. */
 const PROGRAMS = new Map(
   blocksOf('app/client/README.md').flatMap(({ language, text }) =>
     language === 'ts' ? [[/^\/\/ (\w+)\.ts/.exec(text)![1]!, text] as const] : [],
@@ -52,7 +52,7 @@ describe('clients/typescript as a package', function () {
     await install(folder, join(folder, filename));
     writeFileSync(entry, `export * from '${NAME}';\n`);
     for (const [name, text] of PROGRAMS) {
-      // The marketplace of this test has no sandbox.
+      // The marketplace of this test has no sandbox agents.
       const own = text.replaceAll("'echo'", "'test-agent'");
       writeFileSync(join(folder, `${name}.ts`), own);
       writeFileSync(join(folder, `${name}.mjs`), transformSync(own, { loader: 'ts', format: 'esm' }).code);
@@ -72,7 +72,7 @@ describe('clients/typescript as a package', function () {
     MARKETPLACE_API_KEY: market.callers[0]!.apiKey,
     RPC_URL: market.node.rpcUrl,
   });
-  /** What a program prints. Plain Node: no loader, no flag. */
+  /** Runs a program in plain Node, without loader or flags. Returns its output. */
   const runNode = async (file: string): Promise<string> => {
     const { stdout, stderr } = await exec(process.execPath, [file], { cwd: folder, env: environment() });
     expect(stderr).to.equal('');
@@ -104,7 +104,7 @@ describe('clients/typescript as a package', function () {
     expect(bytes).to.be.below(LARGEST_INSTALL);
   });
 
-  it('imports nothing, of Node or anybody else', () => {
+  it('imports no module of Node or of another package', () => {
     const code = readFileSync(join(PACKAGE, 'dist', 'index.js'), 'utf8');
     expect(code).not.to.match(/\bimport\s*[{*"'(]|\brequire\(|["']node:/);
     for (const name of builtinModules) expect(code).not.to.include(`from"${name}"`);
@@ -143,13 +143,13 @@ describe('clients/typescript as a package', function () {
   }
 
   const RESOLUTIONS = {
-    // For a package of modules alone the same as node16.
+    // For a package with ES modules only, the same as node16.
     nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
     bundler: { module: 'esnext', moduleResolution: 'bundler' },
   };
   for (const [name, options] of Object.entries(RESOLUTIONS)) {
     it(`has types that --strict checks without skipLibCheck, with moduleResolution ${name}`, async () => {
-      // Fails if the types are not found, because then everything is allowed.
+      // This program fails if the types are not found, because everything would then have the type any.
       const typed = `import { AgentMarketplace, hasCode } from '${NAME}';
 const client = new AgentMarketplace({ baseUrl: 'http://127.0.0.1' });
 export const price: Promise<number> = client.agents.retrieve('a').then((agent) => agent.price_per_call_usdc);
@@ -183,7 +183,7 @@ hasCode(null, 'nothing');
     expect(await runNode('quote.mjs')).to.equal(`${quotes.checked.deposit}\n`);
   });
 
-  it('pays for a call from a wallet by x402, with the packages of x402 beside it', async () => {
+  it('pays for a call from a wallet by x402, if the packages of x402 are installed', async () => {
     const wallet = Keypair.generate();
     await market.mintTo(wallet.publicKey, 100_000n);
     const { agentId, usdcMint, node, relay } = market;
@@ -235,11 +235,11 @@ console.log(result);
     expect(before - (await market.balances()).callers[0]!).to.equal(50_000n);
   });
 
-  it("runs README's check of what was paid for, which the chain proves", async () => {
+  it("runs README's check of a receipt, which the chain confirms", async () => {
     expect(await runNode('verify.mjs')).to.match(/^settlement passed $[\s\S]*^paid out for exactly this result$/m);
   });
 
-  it("runs README's receiver of webhooks, which takes ours and refuses others", async () => {
+  it("runs README's receiver of webhooks, which accepts ours and refuses others", async () => {
     const env = { ...environment(), PORT: '0', WEBHOOK_SECRET: SECRET };
     const child = spawn(process.execPath, ['webhook.mjs'], { cwd: folder, env });
     try {

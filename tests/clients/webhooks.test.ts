@@ -1,4 +1,4 @@
-/** verifyWebhook of the TypeScript client against the library of the Standard Webhooks specification. */
+/** Compares verifyWebhook of the TypeScript client with the library of the Standard Webhooks specification. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
@@ -9,7 +9,7 @@ const OTHER = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const EVENT = { type: 'execution.completed', timestamp: '2026-01-31T12:00:00.000Z', data: { execution_id: 'ü 1' } };
 const BODY = JSON.stringify(EVENT);
 
-/** Headers as a sender with these secrets writes them. */
+/** The headers that a sender with these secrets writes. */
 function headersOf({ body = BODY, secrets = [SECRET], at = new Date(), id = 'evt_1' } = {}): Record<string, string> {
   return {
     'webhook-id': id,
@@ -28,7 +28,7 @@ const refusal = (headers: WebhookHeaders, body: string | Uint8Array = BODY, secr
 };
 
 describe('clients/webhooks', () => {
-  it('returns the event of a webhook that the library signed, from text and bytes and all kinds of headers', () => {
+  it('returns the event of a webhook signed by the library, from text or bytes and any kind of headers', () => {
     const headers = headersOf();
     const upper = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
     for (const sent of [headers, upper, new Headers(headers)]) {
@@ -58,7 +58,7 @@ describe('clients/webhooks', () => {
     }
   });
 
-  it('refuses missing headers, times that are none, and webhooks older or newer than five minutes', () => {
+  it('refuses missing headers, invalid times, and webhooks older or newer than five minutes', () => {
     for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
       expect(refusal({ ...headersOf(), [name]: undefined })).to.equal('A webhook-* header is missing.');
     }
@@ -72,7 +72,7 @@ describe('clients/webhooks', () => {
     }
   });
 
-  it('refuses a secret that is none with a TypeError, because the program is wrong and not the webhook', () => {
+  it('refuses an invalid secret with a TypeError, because the program is wrong and not the webhook', () => {
     for (const secret of ['', 'whsec_', 'whsec_?']) {
       expect(() => verifyWebhook(BODY, headersOf(), secret)).to.throw(TypeError, 'whsec_');
     }

@@ -1,4 +1,4 @@
-/** The TypeScript client pays calls from a wallet, through the x402 door of a real marketplace, with x402's own packages. */
+/** The TypeScript client pays from a wallet by x402 on a real marketplace, with x402's own packages. */
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -52,7 +52,7 @@ describe('clients/x402', function () {
     wallet: await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint)),
     creator: await market.amountOf(market.creatorUsdc),
   });
-  /** What a call moves. */
+  /** Runs a call and returns the changes of balances. */
   async function moved(call: () => Promise<unknown>) {
     const before = await balances();
     await call();
@@ -64,7 +64,7 @@ describe('clients/x402', function () {
       () => expect.fail('expected a refusal'),
       (error: Error) => error,
     );
-  /** Sends requests, and changes the answers: `isPaid` is true for those to a payment. */
+  /** A fetch that sends requests and changes the answers. `isPaid` is true if the request carried a payment. */
   function changing(change: (response: Response, isPaid: boolean) => Promise<Response> | Response) {
     const paid: string[] = [];
     const send = async (url: string | URL | Request, init: RequestInit = {}) => {
@@ -100,7 +100,7 @@ describe('clients/x402', function () {
     expect(new Set(paid).size).to.equal(1);
   });
 
-  it('asks again with its payment after 202, until the answer is there', async () => {
+  it('repeats its payment after 202 until it gets the answer', async () => {
     let looks = 0;
     const { fetch: slowly, paid } = changing((response, isPaid) => {
       if (!isPaid || looks > 0) return response;
@@ -115,7 +115,7 @@ describe('clients/x402', function () {
     expect(paid).to.have.length(2);
   });
 
-  it('gives up at its timeout with the key by which a repeat finds the call, and pays once for both', async () => {
+  it('reports the key of a call at its timeout; a repeat with it finds the call and pays nothing more', async () => {
     const { fetch: endless } = changing((response, isPaid) =>
       isPaid ? new Response('{}', { status: 202, headers: { 'retry-after': '60' } }) : response,
     );
@@ -128,7 +128,7 @@ describe('clients/x402', function () {
     expect(change).to.deep.equal(BOUGHT);
   });
 
-  it('has the price back if the agent fails, and raises its error', async () => {
+  it('gets the price back if the agent fails, and throws its error', async () => {
     market.setBehaviour(({ execution_id }, _, reply) => reply(failedAnswer(execution_id)));
     const change = await moved(async () => {
       expect(await refusal(run('fail me'))).to.be.instanceOf(ExecutionFailedError);

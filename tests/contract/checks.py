@@ -1,8 +1,8 @@
-"""What schemathesis is told beyond the document: our own rule for 5xx."""
+"""A check for schemathesis beyond the document: which answers with status 5xx are allowed."""
 
 import schemathesis
 
-# An agent's failure and a service that cannot serve now are documented answers. A fault of ours never is.
+# A failed agent and a temporarily unavailable service are documented answers. An internal error never is.
 ALLOWED = {("execution_failed", 500), ("service_unavailable", 503), ("metadata_missing", 503)}
 
 

@@ -1,6 +1,6 @@
 /**
- * Clients that others' generators make of the served document, without an option: they are made, compile as strictly as
- * their languages can, and pay for a call on the real local network. And what linters say of it: nothing.
+ * Generates clients from the served document with public generators and default options. They must compile in strict
+ * mode and pay for a call on the real local network. Linters must find nothing in the document.
  */
 import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 
 const HERE = join(import.meta.dirname, 'clients');
 
-/** Fails with everything that the program printed. */
+/** Fails with the complete output if the program failed. */
 function expectDone({ code, output }: Finished): string {
   expect(code, output).to.equal(0);
   return output;
@@ -93,7 +93,7 @@ describe('generated clients', function () {
     await expectPaidCall('python', 'call.py');
   });
 
-  it('come from a document without errors or warnings in Spectral and Redocly, which find mistakes in another', async () => {
+  it('come from a document that passes Spectral and Redocly, which find errors in a broken one', async () => {
     const broken = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths: { '/x': { get: {} } } };
     writeFileSync(join(folder, 'broken.json'), JSON.stringify(broken));
     const documents = ['openapi.json', 'broken.json'];
@@ -103,7 +103,7 @@ describe('generated clients', function () {
     expect([...new Set(results.map(({ source }) => basename(source)))], spectral.output).to.deep.equal(['broken.json']);
     const config = ['--config', 'redocly.yaml', '--max-problems', '100', '--format', 'json'];
     const redocly = await tool('redocly', 'lint', ...config, ...documents);
-    // A report for each document, one after the other.
+    // One report per document, in the same order.
     expect(redocly.stdout.match(/"totals":/g), redocly.output).to.have.length(documents.length);
     const sources = [...redocly.stdout.matchAll(/"ref": "(.+)"/g)].map(([, path]) => basename(path!));
     expect([...new Set(sources)], redocly.output).to.deep.equal(['broken.json']);

@@ -1,4 +1,4 @@
-/** A client that Codama makes of the program's IDL: it is made, type-checks, and opens, refunds and reads on a real node. */
+/** Codama generates a client from the program's IDL. It must type-check, and open, refund and read on a real node. */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const IDL = join(ROOT, 'app/sdk/program/idl/marketplace.json');
 const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const PRICE = 500_000n;
 
-describe('a client that Codama makes of the IDL', function () {
+describe('a client that Codama generates from the IDL', function () {
   this.timeout(600_000);
   let folder: string;
   let market: Market;
@@ -26,7 +26,7 @@ describe('a client that Codama makes of the IDL', function () {
       this.skip();
     }
     market = await startMarket();
-    // Within the project, where @solana/kit is found.
+    // Inside the project, so that @solana/kit is found.
     mkdirSync(join(ROOT, 'target'), { recursive: true });
     folder = mkdtempSync(join(ROOT, 'target', 'codama-'));
     const maker = join(folder, 'maker');
@@ -43,7 +43,7 @@ describe('a client that Codama makes of the IDL', function () {
 
   const node = (...args: string[]) => run(process.execPath, args, { cwd: folder });
 
-  it('is made, and type-checks together with a program that uses it', async () => {
+  it('type-checks together with a program that uses it', async () => {
     const made = await node('maker/codama.mjs', IDL, 'generated');
     expect(made.code, made.output).to.equal(0);
     const compilerOptions = {
@@ -58,7 +58,7 @@ describe('a client that Codama makes of the IDL', function () {
     expect(checked.code, checked.output).to.equal(0);
   });
 
-  it('opens, refunds and reads an execution, and knows the leaves of archives', async () => {
+  it('opens, refunds and reads an execution, and encodes the leaves of archives', async () => {
     const { keypairs, parties, usdcMint, node: chain } = market;
     const { caller, creator, relay } = keypairs;
     const listingId = Buffer.alloc(16, 7);

@@ -1,4 +1,4 @@
-/** /openapi.json: valid, complete, and true of the router it is published by. */
+/** /openapi.json is valid, complete, and matches the router that publishes it. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -27,7 +27,7 @@ import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
 import { readPage } from '../docs/markdown.ts';
 import { startWorld, type World } from '../harness/edge/api.ts';
 
-/** What the server answers beside the table: not REST, or not for callers. */
+/** Paths that the server answers outside the table of routes, because they are not REST or not for callers. */
 const BESIDE_THE_TABLE = ['/trpc', '/metrics', '/mcp'];
 
 describe('/openapi.json', () => {
@@ -208,7 +208,7 @@ describe('/openapi.json', () => {
     const { ExecuteBody, StartBody } = document.components.schemas;
     expect(ExecuteBody!.required).to.deep.equal(['task']);
     expect(StartBody!.required).to.deep.equal(['task']);
-    // What generators take for a field that is always there.
+    // Generators treat a field with a default as always present.
     const requests = [ExecuteBody, StartBody, document.components.schemas.AgentMetadata];
     expect(JSON.stringify(requests)).to.not.include('"default"');
   });
@@ -234,7 +234,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('gives the pattern of a search and the format of an endpoint', () => {
+  it('states the pattern of a search and the format of an endpoint', () => {
     const q = document.paths['/v1/agents']!.get!.parameters.find(({ name }) => name === 'q')!.schema;
     for (const flags of ['', 'u']) {
       const takes = (text: string) => new RegExp(q.pattern as string, flags).test(text);
@@ -244,13 +244,13 @@ describe('/openapi.json', () => {
     expect(document.components.schemas.AgentMetadata!.properties).to.have.nested.property('endpoint.format', 'uri');
   });
 
-  it('has details that may be null only where answers lack them', () => {
+  it('allows null details only for errors whose answers may lack them', () => {
     const nullable = ERROR_CODES.filter((code) => {
       const schema = document.components.schemas[`error_${code}`];
       const details = schema && JSON.parse(JSON.stringify(schema)).properties.error.properties.details;
       return details && details.type !== 'null' && JSON.stringify(details).includes('{"type":"null"}]');
     });
-    // A call that was interrupted is answered from the journal, which has the code alone.
+    // A repeat of an interrupted call is answered from the journal, which keeps only the code.
     const fromJournal = nullable.filter((code) => {
       const { details } = ERRORS[code];
       return details.safeParse(null).success;
@@ -316,7 +316,7 @@ function layersOf(app: express.Application): Layer[] {
   return (app as unknown as { router: { stack: Layer[] } }).router.stack;
 }
 
-/** What Express itself has: `get /v1/agents`; OPTIONS and 405 stand on every path. */
+/** Routes registered in Express, for example `get /v1/agents`. OPTIONS and 405 exist on every path and are left out. */
 function routesOf(app: express.Application): string[] {
   return layersOf(app).flatMap(({ route }) => {
     const methods = (route?.stack ?? []).flatMap(({ method }) => (method && method !== 'options' ? [method] : []));

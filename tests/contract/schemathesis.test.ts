@@ -1,6 +1,6 @@
 /**
- * The running relay against its own document: schemathesis makes thousands of requests from /openapi.json, right ones
- * and wrong ones, and holds every answer to it. No fault of ours, no answer that is not documented.
+ * Tests the running relay against its own document. Schemathesis generates thousands of valid and invalid requests from
+ * /openapi.json, and checks every answer: no internal errors, and no undocumented answers.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,10 +21,10 @@ import type { Finished } from '../harness/edge/tools.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;
-/** For each route, beside those that it derives from the document. */
+/** Random examples per route, besides those derived from the document. */
 const EXAMPLES = 25;
 
-/** What the engine can end a call with, one for each task. */
+/** Picks one of the possible outcomes of a call by a hash of its task. */
 function outcomeOf({ task }: PaidCall): ExecuteOutcome {
   const executionId = newExecutionId();
   const outcomes: (() => ExecuteOutcome)[] = [
@@ -64,7 +64,7 @@ function outcomeOf({ task }: PaidCall): ExecuteOutcome {
   return outcomes[first % outcomes.length]!();
 }
 
-/** What we read of its report. */
+/** The fields of schemathesis's report that are used. */
 interface Report {
   exit_code: number;
   operations: { selected: number; tested: number; errored: number };
@@ -74,7 +74,7 @@ interface Report {
   valid_rates: Record<string, Record<string, { accepted: number }>>;
 }
 
-/** Sells to x402 clients; nobody pays here. */
+/** Settings of the x402 endpoint. Nobody pays in this test. */
 function createDoor(): World['deps']['door'] {
   const [feePayer, usdcMint] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
   return {
@@ -97,7 +97,7 @@ describe('schemathesis', function () {
   async function hold(args: string[]): Promise<{ finished: Finished; report: Report }> {
     const path = join(folder, 'report.json');
     const reports = ['--report', 'json', '--report-json-path', path];
-    // From a file, because the address that a document comes from is not tested otherwise.
+    // Read the document from a file: schemathesis does not test the address that it loads a document from.
     const finished = await runSchemathesis(config, [
       join(folder, 'openapi.json'),
       '--url',
@@ -117,7 +117,7 @@ describe('schemathesis', function () {
     }
     const log = pino({ level: 'error' }, { write: (line: string) => void faults.push(line) });
     world = await startWorld({ log });
-    // It waits for the end of every stream.
+    // Schemathesis waits for the end of every stream.
     world.streamSettings.longestMs = 50;
     world.deps.door = createDoor();
     folder = mkdtempSync(join(tmpdir(), 'contract-'));
@@ -150,14 +150,14 @@ describe('schemathesis', function () {
     });
 
     it('calls every route with many requests', () => {
-      // The table, config.get and config.changes.
+      // Two operations besides the table: config.get and config.changes.
       const operations = ROUTE_IDS.length + 2;
       expect(report.operations).to.include({ selected: operations, tested: operations, errored: 0 });
       expect(report.test_cases.generated).to.be.greaterThan(ROUTE_IDS.length * 50);
     });
 
-    // A purchase needs a payment, a start a record that was opened for its very body, a receipt and a deletion one that is
-    // settled on-chain; proofs and leaves need an archive: there are none here.
+    // Random requests cannot succeed here: a purchase needs a payment; a start needs a record opened for its exact
+    // body; a receipt and a deletion need a settled one; proofs and leaves need an archive.
     const unguessed = [
       'buyExecution',
       'startExecution',
@@ -194,7 +194,7 @@ describe('schemathesis', function () {
   });
 });
 
-/** Two endpoints of the wallet, and one that is there to be deleted; the document's example of a delivery is of the first. */
+/** Adds two endpoints of the wallet, and one to delete. The document's example delivery belongs to the first. */
 async function addWebhooks(world: World, wallet: string): Promise<string[]> {
   const { params = {} } = routeOf('deleteWebhook');
   const ids = ['we_000000000000000000000001', 'we_000000000000000000000002', params.endpoint_id!.example];
@@ -206,7 +206,7 @@ async function addWebhooks(world: World, wallet: string): Promise<string[]> {
       .values({ ...endpoint, endpoint_id } as never)
       .execute();
   const delivery_id = routeOf('redeliverWebhook').params!.delivery_id!.example;
-  // Of nobody: schemathesis wants each event of a stream to be text, and cannot be told otherwise.
+  // Another wallet's event: schemathesis expects each event of a stream to be text, which cannot be configured.
   const event = { position: 1n, wallet: newAddress(), type: 'gas.low', data: '{}', created_ms };
   await world.ledger
     .insertInto('events')

@@ -1,15 +1,15 @@
-/** Runs schemathesis (PyPI) from an environment of its own. */
+/** Runs schemathesis (PyPI) in its own virtual environment. */
 import { dirname, join } from 'node:path';
 import { type Finished, installPython, run } from '../harness/edge/tools.ts';
 
 const install = () => installPython('schemathesis', join(import.meta.dirname, 'requirements.txt'));
 
-/** Null, or why it could not be installed. */
+/** Returns null, or why it could not be installed. */
 export async function installSchemathesis(): Promise<string | null> {
   return (await install()).obstacle;
 }
 
-/** `schemathesis run` in the folder of its configuration, where it leaves its notes; checks.py is found by its name. */
+/** Runs `schemathesis run` in the folder of its configuration and checks.py, where it also writes files. */
 export async function runSchemathesis(config: string, args: string[]): Promise<Finished> {
   const { folder } = await install();
   return run(join(folder, 'bin', 'schemathesis'), ['--config-file', config, 'run', ...args], {
@@ -17,7 +17,7 @@ export async function runSchemathesis(config: string, args: string[]): Promise<F
     env: {
       ...process.env,
       NO_COLOR: '1',
-      // What it compiles does not lie beside checks.py.
+      // Keeps compiled files out of the folder of checks.py.
       PYTHONPYCACHEPREFIX: join(folder, 'compiled'),
       PYTHONPATH: import.meta.dirname,
     },

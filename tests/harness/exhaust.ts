@@ -1,9 +1,9 @@
-/** A PostgreSQL that has no connection left for whoever works on it. */
+/** Exhausts the connections of a PostgreSQL, so that its other clients get none. */
 import pg from 'pg';
 
 /**
- * Takes all connections, also those of clients by these names (as LIKE has them), which then find none. Resolves to what
- * gives them back.
+ * Takes all connections, and ends those of clients with these names (patterns of LIKE), which then get no new one. The
+ * returned function releases them.
  */
 export async function takeAllConnections(url: string, names: readonly string[]): Promise<() => Promise<void>> {
   const taken: pg.Client[] = [];
@@ -20,7 +20,7 @@ export async function takeAllConnections(url: string, names: readonly string[]):
       taken.push(client);
     }
   }
-  /** Ends theirs, and counts all that are not theirs; one that has no name yet, because it just begins, may become theirs. */
+  /** Ends these clients' connections and counts the others, except new ones that have no name yet. */
   async function countTaken(): Promise<number> {
     const client = taken[0]!;
     await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE ANY ($1)', [

@@ -1,7 +1,7 @@
 /**
- * The project as somebody has it who took a program id of their own, whose key they hold: a copy with the id in
- * `declare_id!`, IDL and program. Compiling takes minutes, so the program is not compiled again: the id, and the addresses
- * that the compiler derives from it, are replaced in the binary.
+ * Copies the project and gives it another program id, as a user does who holds the id's key: in `declare_id!`, the IDL
+ * and the program. Compiling takes minutes, so the id and the addresses that the compiler derives from it are replaced
+ * in the binary instead.
  */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -22,14 +22,14 @@ const NOT_COPIED = ['node_modules', 'target'];
 const ARTIFACT = 'programs/marketplace/artifact/marketplace.so';
 const IDL = 'app/sdk/program/idl';
 
-/** What the program's compiler derives from its id, by seed. */
+/** Addresses that the compiler derives from the program id, by seed. */
 const DERIVED: [string, PublicKey][] = [
   ['config', findConfig()],
   ['treasury', findTreasury()],
   ['__event_authority', findEventAuthority()],
 ];
 
-/** A copy of the project in an empty folder, with the committed id still. */
+/** Copies the project to an empty folder. The copy still has the committed id. */
 export function copyProject(folder: string): void {
   for (const name of [...FOLDERS, ...FILES]) {
     cpSync(join(ROOT, name), join(folder, name), {
@@ -40,7 +40,7 @@ export function copyProject(folder: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
 }
 
-/** A key whose derived addresses have the bumps of the committed ones, which the program has as numbers. */
+/** A key whose derived addresses have the same bumps as the committed ones, which the binary contains. */
 export function generateProgramKey(): Keypair {
   const bumps = DERIVED.map(([seed]) => derive(seed, PROGRAM_ID)[1]);
   for (;;) {
@@ -49,7 +49,7 @@ export function generateProgramKey(): Keypair {
   }
 }
 
-/** What `npm run build:program` leaves behind with this id in `declare_id!`. */
+/** Has the effect of `npm run build:program` with this id in `declare_id!`. */
 export function buildWithId(folder: string, id: PublicKey): void {
   const moved: [PublicKey, PublicKey][] = DERIVED.map(([seed, address]) => [address, derive(seed, id)[0]]);
   moved.push([PROGRAM_ID, id]);
@@ -69,7 +69,7 @@ export function buildWithId(folder: string, id: PublicKey): void {
 
 const derive = (seed: string, programId: PublicKey) => PublicKey.findProgramAddressSync([Buffer.from(seed)], programId);
 
-/** Addresses stand in the binary whole, and in instructions by words of four bytes. */
+/** The binary contains addresses as a whole, and in instructions as words of four bytes. */
 export function replaceAddress(bytes: Buffer, from: PublicKey, to: PublicKey): void {
   const [old, fresh] = [Buffer.from(from.toBytes()), Buffer.from(to.toBytes())];
   for (let word = 0; word < old.length; word += 4) {

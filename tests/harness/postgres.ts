@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL for the tests of this process, and databases on it that are as good as new. Its order of text is not that
- * of bytes, so that a table which forgets to ask for that is found out.
+ * A PostgreSQL server for the tests of this process, with fresh databases. Its text collation differs from byte order,
+ * so that tests detect columns that forget to request byte order.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +12,11 @@ import { freePort } from './freePort.ts';
 
 export const { administer } = own;
 
-/** Which database the suites run on: `DATABASE=postgres`, or SQLite. */
+/** The database of the suites: PostgreSQL if `DATABASE=postgres`, else SQLite. */
 export const onPostgres = process.env.DATABASE === 'postgres';
 
 const TEMPLATE = 'migrated';
-/** Nothing has to outlive a power cut, and the order of text is not that of bytes. */
+/** Data need not survive a power cut. The collation differs from byte order. */
 const INITDB = ['--no-sync', '--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'];
 
 export interface PostgresServer extends own.PostgresServer {
@@ -24,13 +24,13 @@ export interface PostgresServer extends own.PostgresServer {
   remove(): Promise<void>;
 }
 
-/** Starts one on a free port of the loopback, with an empty folder. `settings` are lines of postgresql.conf. */
+/** Starts a server with an empty folder on a free loopback port. `settings` are lines of postgresql.conf. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const parent = mkdtempSync(join(tmpdir(), 'marketplace-postgres-'));
   const folder = join(parent, 'data');
   const port = await freePort();
   const server = await own.startPostgres({ folder, port, initdb: INITDB, settings: ['fsync=off', ...settings] });
-  // Whoever does not remove it ends with it: the server stops by itself where its files are gone.
+  // Also kills servers that were not removed.
   process.once('exit', () => {
     try {
       process.kill(Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGKILL');
@@ -49,7 +49,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
 let shared: Promise<PostgresServer> | null = null;
 let made = 0;
 
-/** The server of all tests of this process. */
+/** The server shared by all tests of this process. */
 export function sharedPostgres(): Promise<PostgresServer> {
   shared ??= startShared();
   return shared;
@@ -64,7 +64,7 @@ async function startShared(): Promise<PostgresServer> {
   return server;
 }
 
-/** The URL of a database of the test's own with both schemas, all migrations applied, and no rows. */
+/** Creates a database with both schemas and all migrations, without rows. Returns its URL. */
 export async function freshPostgres(): Promise<string> {
   const server = await sharedPostgres();
   made += 1;
@@ -73,7 +73,7 @@ export async function freshPostgres(): Promise<string> {
   return server.url(name);
 }
 
-/** Another database with the rows of the one at `url`, which nobody uses any more. */
+/** Copies the database at `url`, which must not be in use any more. Returns the copy's URL. */
 export async function copyPostgres(url: string): Promise<string> {
   const server = await sharedPostgres();
   made += 1;
@@ -81,14 +81,14 @@ export async function copyPostgres(url: string): Promise<string> {
   const template = new URL(url).pathname.slice(1);
   await administer(
     server,
-    // A process that was killed a moment ago may still have connections.
+    // A recently killed process may still have connections.
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${template}'`,
     `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`,
   );
   return server.url(name);
 }
 
-/** A database in which nobody has made a schema. */
+/** Creates a database without schemas. */
 export async function emptyPostgres(): Promise<string> {
   const server = await sharedPostgres();
   made += 1;

@@ -1,6 +1,6 @@
-/** Random choices for tests that hold two ways of doing the same against each other. */
+/** Random choices for tests that compare two implementations. */
 
-/** The same numbers from the same seed. */
+/** A generator. The same seed gives the same numbers. */
 export function createRandom(seed: number) {
   let state = seed;
   const below = (limit: number): number => {

@@ -1,4 +1,4 @@
-// Mocha's spec reporter, which also leaves its counts and what failed where `npm test` can add them up.
+// Mocha's spec reporter, which also writes counts and failed tests to a file for `npm test`.
 const { writeFileSync } = require('node:fs');
 const Mocha = require('mocha');
 

@@ -1,4 +1,4 @@
-/** A real storage of results, and before it what makes it as bad as a test wants. */
+/** A real object storage for results, behind a proxy that injects faults. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ import { request as ask } from 'undici';
 const BUCKET = 'results-of-tests';
 const KEYS = { bucket: BUCKET, region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
-/** How the storage is: `locked` takes objects and does not delete them. */
+/** The injected fault. `locked` stores objects but does not delete them. */
 type Weather = 'fair' | 'down' | 'forbidden' | 'other bytes' | 'slow' | 'hangs' | 'trickles' | 'refuses' | 'locked';
 
 export async function startStorage() {
@@ -53,7 +53,7 @@ export async function startStorage() {
   await once(front, 'listening');
   return {
     state,
-    /** As a relay is given it. */
+    /** The relay's settings for this storage. */
     settings: { endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`, ...KEYS },
     async stop() {
       front.closeAllConnections();

@@ -1,6 +1,6 @@
 /**
- * The tables of a relay and its indexer, empty and open for writing and reading, on the database that DATABASE names: SQLite
- * files in a folder, or a PostgreSQL database of their own.
+ * Empty tables of a relay and its indexer, open for writing and reading, on the database that DATABASE names: SQLite
+ * files in a folder, or a new PostgreSQL database.
  */
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
@@ -19,14 +19,14 @@ export interface Tables {
   ledger: OpenDatabase<LedgerTables>;
   views: OpenDatabase<LedgerDatabase>;
   writes: GroupCommit;
-  /** The ledger as another process has it open. */
+  /** Opens the ledger again, as another process would. */
   openAgain(): { db: Kysely<LedgerTables>; writes: GroupCommit; close(): Promise<void> };
-  /** The ledger's file; what uses it is of SQLite alone. */
+  /** The ledger's SQLite file. For SQLite only. */
   sqlite(): Sqlite.Database;
   close(): Promise<void>;
 }
 
-/** `url` of a PostgreSQL that has rows already, instead of a new one. */
+/** `url` of a PostgreSQL that already has rows; a new one by default. */
 export async function openTables(folder: string, url?: string): Promise<Tables> {
   return onPostgres ? openSchemas(url ?? (await freshPostgres())) : openFiles(folder);
 }

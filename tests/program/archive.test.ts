@@ -1,4 +1,4 @@
-/** archive_executions: ended executions become leaves that anyone can prove, and every lamport of rent goes home. */
+/** archive_executions: ended executions become leaves that anyone can prove, and all rent is returned. */
 import {
   type AccountMeta,
   ComputeBudgetProgram,
@@ -30,7 +30,7 @@ import {
 } from './archiving.ts';
 
 const WINDOW = 259_200n;
-/** What a transaction's one signature costs. */
+/** Network fee of a transaction with one signature. */
 const SIGNATURE_LAMPORTS = 5_000;
 const BUDGET = [
   ComputeBudgetProgram.setComputeUnitLimit({ units: 200_000 }),
@@ -40,7 +40,7 @@ const BUDGET = [
 describe('archive_executions', () => {
   let w: World;
   let archive: TestArchive;
-  /** What the tree holds. */
+  /** The expected leaves of the tree. */
   let leaves: Leaf[];
 
   const begin = async (kind?: VmKind) => {
@@ -51,7 +51,7 @@ describe('archive_executions', () => {
   beforeEach(() => begin());
 
   const held = (execution: Execution) => w.vm.lamports(execution.record);
-  /** Every leaf is proved by the SPL package alone and by the SDK, which agree on the root. */
+  /** Proves every leaf with the SPL package alone and with the SDK, and compares their roots. */
   const proveAll = async () => {
     const spl = await archive.splTree();
     const tree = readArchiveTree(await archive.treeData());
@@ -62,7 +62,7 @@ describe('archive_executions', () => {
       expect(verifyArchiveProof({ ...leaves[index]!, index, proof: proof.proof }, tree)).to.equal(true);
     }
   };
-  /** Archive exactly these of what the instructions name, to the lamport, and prove what the tree then holds. */
+  /** Archives, expects exactly these executions and lamports to move, and proves all leaves. */
   const archives = async (executions: Execution[], instructions = [archive.archive(executions)]): Promise<Outcome> => {
     const moved: Record<string, { lamports: bigint }> = {};
     for (const execution of executions) {
@@ -80,7 +80,7 @@ describe('archive_executions', () => {
     await proveAll();
     return outcome;
   };
-  /** What an event says of the leaves from one on. */
+  /** The executions that an event reports for the leaves from `first` on. */
   const told = (first: number) => leaves.slice(first).map(({ record, execution }) => ({ record, execution }));
   const sponsorAt = (index: number) => namedKeypair(`sponsor ${index}`).publicKey;
 
@@ -118,7 +118,7 @@ describe('archive_executions', () => {
     await w.rejects([call(w.stranger.publicKey, true)], [w.stranger], 'ConstraintSeeds');
   });
 
-  it('emits the same after somebody filled the log', async () => {
+  it('emits the same event after other instructions filled the log', async () => {
     await begin('litesvm');
     const executions = await ripe(w, 2);
     const junk = relayed(printed(new Uint8Array(), 'x'.repeat(700)), 20);
@@ -182,7 +182,7 @@ describe('archive_executions', () => {
     const account = await w.vm.getAccount(record);
     return account && plain([account.lamports, account.owner, account.data]);
   };
-  /** A record that cannot be archived, beside one that can: the one stays as it is, the other becomes a leaf. */
+  /** Tries to archive an unfit record beside a fit one: the unfit one stays unchanged, the other becomes a leaf. */
   const skips = async (execution: Execution, change: (first: AccountMeta, sponsor: AccountMeta) => void = () => {}) => {
     const [good] = await ripe(w, 1);
     const changed = (executions: Execution[]) => {
@@ -318,7 +318,7 @@ describe('archive_executions', () => {
     archive = await new TestArchive(w, 1).create();
     const poor = await ended(w, { rentSponsor: sponsorAt(1) });
     w.vm.setRent(6_960n);
-    // A new account below rent exemption would fail the whole transaction.
+    // A new account below rent exemption would make the whole transaction fail.
     await skips(poor);
     await w.vm.airdrop(sponsorAt(1), 890_880n);
     await archives([poor]);

@@ -1,4 +1,4 @@
-/** What tests of the archive share: a registered tree, executions that are ripe for it, and a second opinion on proofs. */
+/** Shared parts of the archive's tests: a registered tree, executions to archive, and proofs by the SPL package. */
 import { createRequire } from 'node:module';
 import type { MerkleTreeProof } from '@solana/spl-account-compression';
 import type { Keypair, PublicKey } from '@solana/web3.js';
@@ -6,7 +6,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import type { Execution, World } from '../harness/vm/world.ts';
 
-// Its ES module entry is a CommonJS file whose names Node cannot see.
+// The ES module entry of the package is a CommonJS file whose exports Node cannot detect.
 const compression = createRequire(import.meta.url)(
   '@solana/spl-account-compression',
 ) as typeof import('@solana/spl-account-compression');
@@ -14,7 +14,7 @@ const compression = createRequire(import.meta.url)(
 export const DEPTH = 20;
 export const CAPACITY = 2 ** DEPTH;
 
-/** One archive of a world, by its place in the line. */
+/** One archive of a world, by its index. */
 export class TestArchive {
   readonly address: PublicKey;
   readonly tree: Keypair;
@@ -28,7 +28,7 @@ export class TestArchive {
     this.tree = namedKeypair(name);
   }
 
-  /** Both instructions that make it, paid by the stranger. */
+  /** The two instructions that create the archive. The stranger pays. */
   instructions() {
     const { w, index } = this;
     const input = { payer: w.stranger.publicKey, tree: this.tree.publicKey };
@@ -41,7 +41,7 @@ export class TestArchive {
     return this;
   }
 
-  /** archive_executions over these and their sponsors. */
+  /** archive_executions with these executions and their sponsors. */
   archive(executions: Pick<Execution, 'record' | 'rentSponsor'>[]) {
     return program.archiveExecutions({ index: this.index, tree: this.tree.publicKey, executions });
   }
@@ -50,18 +50,18 @@ export class TestArchive {
     return this.w.read('Archive', this.address);
   }
 
-  /** The tree's account as it is. */
+  /** The data of the tree's account. */
   async treeData(): Promise<Buffer> {
     const account = await this.w.vm.getAccount(this.tree.publicKey);
     return Buffer.from(account!.data);
   }
 
-  /** The tree as the SPL package reads it. */
+  /** The tree, decoded by the SPL package. */
   async splTree() {
     return compression.ConcurrentMerkleTreeAccount.fromBuffer(await this.treeData());
   }
 
-  /** Write over how many leaves there are, in the archive and in its tree. */
+  /** Overwrites the number of leaves, in the archive and in its tree. */
   async setCount(count: number): Promise<void> {
     const account = await this.w.vm.getAccount(this.tree.publicKey);
     const data = Buffer.from(account!.data);
@@ -71,7 +71,7 @@ export class TestArchive {
   }
 }
 
-/** A settled execution with some fields of its record written over. By default it settled so long ago that it is ripe. */
+/** A settled execution with overwritten fields. By default it settled long enough ago to be archived. */
 export async function ended(w: World, fields: Partial<program.ExecutionRecord> = {}): Promise<Execution> {
   const execution = await w.open();
   await w.must([w.settleInstruction(execution)], [w.relay]);
@@ -79,7 +79,7 @@ export async function ended(w: World, fields: Partial<program.ExecutionRecord> =
   return { ...execution, rentSponsor: fields.rentSponsor ?? execution.rentSponsor };
 }
 
-/** So many ripe ones, each with a sponsor of its own where that is said. */
+/** Executions ready to be archived. With `sponsorOf`, each has its own sponsor. */
 export async function ripe(w: World, count: number, sponsorOf?: (index: number) => PublicKey): Promise<Execution[]> {
   const executions: Execution[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -88,15 +88,15 @@ export async function ripe(w: World, count: number, sponsorOf?: (index: number) 
   return executions;
 }
 
-/** What a leaf is made of. */
+/** The content of a leaf. */
 export interface Leaf {
   record: PublicKey;
   execution: program.ExecutionRecord;
-  /** Both as bytes, hashed by the SPL package. */
+  /** Hash of record and execution, computed by the SPL package. */
   hash: Buffer;
 }
 
-/** The fields of records that are about to be archived. */
+/** Reads the leaves that these records will become. */
 export async function leavesOf(w: World, executions: Execution[]): Promise<Leaf[]> {
   const leaves: Leaf[] = [];
   for (const { record } of executions) {
@@ -108,7 +108,7 @@ export async function leavesOf(w: World, executions: Execution[]): Promise<Leaf[
   return leaves;
 }
 
-/** The 20 nodes beside each leaf, in a tree that holds these leaves and nothing more; hashed by the SPL package. */
+/** The 20 sibling nodes of each leaf in a tree with exactly these leaves, hashed by the SPL package. */
 export function proofsOf(leaves: Leaf[]): MerkleTreeProof[] {
   const levels = [leaves.map(({ hash }) => hash)];
   for (let level = 0; level < DEPTH; level += 1) {

@@ -1,4 +1,4 @@
-/** What goes when it has ended: records and disputes, their rent to who lent it; and ids, which never come back. */
+/** Closing of ended records and disputes: the rent returns to its lender, and ids never recur. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
@@ -40,7 +40,7 @@ describe('close_execution', () => {
 
   const close = (run: Execution, rentSponsor = run.rentSponsor) =>
     program.closeExecution({ executionId: run.executionId, rentSponsor });
-  /** Refused a second before, taken then, all lamports to the sponsor. */
+  /** Expects a refusal one second before `moment`, then a close that sends all lamports to the sponsor. */
   const closesAt = async (run: Execution, moment: bigint) => {
     w.watch('record', run.record);
     await w.vm.setClock(moment - 1n);
@@ -113,7 +113,7 @@ describe('close_dispute', () => {
 
   const close = (run: Execution, rentSponsor = w.caller.publicKey) =>
     program.closeDispute({ executionId: run.executionId, rentSponsor });
-  /** Refused a second before, taken then; and the record can have no other. */
+  /** Expects a refusal one second before `moment`, then a close. The record can have no other dispute. */
   const closesAt = async (run: Execution, moment: bigint, lamports = w.vm.rent(DISPUTE_BYTES)) => {
     const address = program.findDispute(run.record);
     const { status } = await w.read('ExecutionRecord', run.record);

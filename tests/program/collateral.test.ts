@@ -1,4 +1,4 @@
-/** The life of a listing after its list: other keys, more collateral, delisting, and what goes back when. */
+/** A listing after its creation: key rotation, more collateral, delisting, and the return of the collateral. */
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

@@ -1,7 +1,7 @@
 /**
- * A hook for a run of all tests of the program: after the last of them it fails for every error and event of the IDL
- * that none of them has seen a VM produce, and for every error that an instruction returned without documenting it, or
- * documents and never returned.
+ * A hook that runs after all tests of the program. It fails for every error and event of the IDL that no test has
+ * produced on a VM. It also fails for errors that an instruction returned without documenting them, or documents but
+ * never returned.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -13,7 +13,7 @@ interface Documented {
   docs: string[];
 }
 
-/** With their documentation, which the IDL as loaded leaves out. */
+/** Instructions with their documentation, which the IDL in the SDK leaves out. */
 const { instructions }: { instructions: Documented[] } = JSON.parse(
   readFileSync('app/sdk/program/idl/marketplace.json', 'utf8'),
 );
@@ -34,14 +34,14 @@ after(() => {
   expect(unseen, 'errors that an instruction documents and no test has seen it return').to.deep.equal([]);
 });
 
-/** What the program documents for all instructions. */
+/** Errors that the program documents for all instructions. */
 const OF_ALL = /(Unsound|Insolvent|Overspent|ArithmeticOverflow)$/;
-/** All settings are checked in one place, so that it is enough to see each bound once. */
+/** One place checks all settings, so each bound needs to be seen only once. */
 const OF_SETTINGS = /OutOfBounds$/;
 
 const errorOf = (refusal: string) => refusal.split(': ')[1]!;
 
-/** `instruction: error` for each name behind `Errors:`. */
+/** `instruction: error` for each name after `Errors:`. */
 function documentedErrors({ name, docs }: Documented, errors: string[]): string[] {
   const listed = /Errors: ([^.]*)\./.exec(docs.join(' '))?.[1] ?? '';
   const names = listed.split(', ').filter((word) => word !== '');

@@ -1,4 +1,4 @@
-/** create_archive: a tree made outside is registered once, empty, in the layout that SPL Account Compression reads. */
+/** create_archive registers an empty tree, created by anyone, once, in the layout of SPL Account Compression. */
 import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { readArchiveTree } from '../../app/sdk/program/archive.ts';

@@ -1,4 +1,4 @@
-/** create_grant: an API key's caps, signed by the wallet that they are about. */
+/** create_grant sets the caps of an API key. The wallet that they limit must sign. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

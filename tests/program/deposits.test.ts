@@ -13,7 +13,7 @@ const DEPOSIT_BYTES = 8 + 3 + 3 * 32 + 4 * 8;
 const RECORD_BYTES = 294;
 const PAID = PRICE + SERVICE_FEE;
 
-describe('deposits', () => {
+describe('deposits:', () => {
   let w: World;
   let open: program.OpenTerms;
   let quote: program.DepositQuote;
@@ -38,13 +38,13 @@ describe('deposits', () => {
   const refund = (change: Partial<program.RefundDepositInput> = {}) =>
     w.refundDepositInstruction(place.address, change);
   const executionOf = () => w.execution(open.nonce, w.caller.publicKey, NO_KEY, w.relay.publicKey);
-  /** What deposit and vault lose as they close. */
+  /** The changes of deposit and vault when they close. */
   const gone = (usdc: bigint) => ({
     deposit: { lamports: -w.vm.rent(DEPOSIT_BYTES) },
     'deposit vault': { ...(usdc > 0n && { usdc: -usdc }), lamports: -w.vm.rent(165) },
   });
 
-  it('is prepared with its vault by the relay, which lends the rent', async () => {
+  it('prepares deposit and vault by the relay, which lends the rent', async () => {
     const outcome = await w.moves([prepare()], [w.relay], {
       relay: { lamports: -rents() },
       deposit: { lamports: w.vm.rent(DEPOSIT_BYTES) },
@@ -80,7 +80,7 @@ describe('deposits', () => {
     ]);
   });
 
-  it('becomes an execution: service fee to the treasury, price into the escrow, its rent back; then settles', async () => {
+  it('opens an execution, pays the service fee to the treasury, and returns the rent', async () => {
     await prepared();
     await w.moves([w.pay(place.vault, PAID)], [w.caller], {
       caller: { usdc: -PAID },
@@ -114,7 +114,7 @@ describe('deposits', () => {
     });
   });
 
-  it('goes back to its payer by a stranger once it has expired, to the last unit', async () => {
+  it('lets a stranger refund an expired deposit to its payer, to the last unit', async () => {
     await prepared();
     await pay();
     const byStranger = () => refund({ authority: w.stranger.publicKey });
@@ -142,7 +142,7 @@ describe('deposits', () => {
     ]);
   });
 
-  it('goes back by the relay at once, less the service fee; by its payer, who is no relay, only after it expired', async () => {
+  it('lets the relay refund at once, less the service fee, and the payer only after the expiry', async () => {
     await prepared();
     await pay();
     await w.rejects([refund({ authority: w.caller.publicKey })], [w.caller], 'DepositNotExpired');
@@ -155,7 +155,7 @@ describe('deposits', () => {
     expect(events[0]?.data).to.include({ amount: PRICE, serviceFee: SERVICE_FEE, closed: true });
   });
 
-  it('is closed by the relay at once and by anyone after a day where nobody paid it, with whatever dust it got', async () => {
+  it('lets the relay close an unpaid deposit at once, and anyone after a day, with any dust in it', async () => {
     for (const [dust, later] of [
       [0n, 0n],
       [1n, 0n],
@@ -176,7 +176,7 @@ describe('deposits', () => {
     }
   });
 
-  it('takes what strangers sent to its addresses before, and gives it back with the rest', async () => {
+  it('uses lamports that strangers sent to its addresses before, and returns them with the rest', async () => {
     await w.vm.airdrop(place.address, 900_000n);
     await w.vm.airdrop(place.vault, 900_001n);
     await w.moves([prepare()], [w.relay], {
@@ -215,7 +215,7 @@ describe('deposits', () => {
     await w.moves([refund()], [w.relay], { caller: { usdc: PAID }, relay: { lamports: rents() } });
   });
 
-  it('waits while the account of its caller cannot receive, who may name another; empty it waits for nobody', async () => {
+  it('waits until the caller can receive, unless it names another account or the deposit is empty', async () => {
     const wallet = w.wallet(w.caller);
     await prepared();
     await pay();
@@ -236,7 +236,7 @@ describe('deposits', () => {
     await w.moves([refund()], [w.relay], { ...gone(0n), relay: { lamports: rents() } });
   });
 
-  it('is prepared by anybody where the vault is paid already and its payer is named', async () => {
+  it('lets anybody prepare a deposit that names its payer and is already paid', async () => {
     const rescue = (change: Partial<program.PrepareDepositInput> = {}) =>
       program.prepareDeposit(w.prepareInput(quote, { authority: w.stranger.publicKey, ...change }));
     await w.rejects([rescue()], [w.stranger], 'NotRelayAuthority');
@@ -257,7 +257,7 @@ describe('deposits', () => {
     });
   });
 
-  it('is prepared by the relay alone where its payer is not named, for the caller that the relay names', async () => {
+  it('lets only the relay prepare a deposit that names no payer, for a caller of its choice', async () => {
     quote = w.quote(open, { payer: null });
     place = program.depositAddress(quote);
     w.vm.setTokenAccount(place.vault, { mint: w.usdcMint, owner: place.address, amount: PAID });
@@ -306,7 +306,7 @@ describe('deposits', () => {
     await w.rejects([unsigned], [w.stranger], 'AccountNotSigner');
   });
 
-  it('rejects opening: by no relay, at other terms, too late, unpaid, or at a price that is not the listing’s', async () => {
+  it('rejects opening: not by a relay, at other terms, too late, unpaid, or at another price', async () => {
     await prepared();
     await pay(PAID - 1n);
     const rejects = (error: string, change: Partial<program.OpenExecutionFromDepositInput>) =>
@@ -342,8 +342,8 @@ describe('deposits', () => {
     await rejects('AccountNotInitialized', {});
   });
 
-  it('rejects whatever every open rejects, although it was paid', async () => {
-    /** Prepare and pay a quote for these terms, and refuse the open of it. */
+  it('rejects a paid deposit for every reason for which other opens are rejected', async () => {
+    /** Prepares and pays a quote for these terms, then expects its open to be refused. */
     const rejects = async (error: string, terms: Partial<program.OpenTerms>, spoil?: () => Promise<unknown>) => {
       open = w.openTerms(w.caller.publicKey, terms);
       quote = w.quote(open);
@@ -391,7 +391,7 @@ describe('deposits', () => {
     await w.must([openInstruction()], [w.relay]);
   });
 
-  it('rejects an open whose nonce its caller has used, and the money goes back', async () => {
+  it('rejects an open with a used nonce, and refunds the money', async () => {
     await prepared();
     await pay();
     await w.must([program.openExecution(w.openInput(open))], [w.caller]);
@@ -417,7 +417,7 @@ describe('deposits', () => {
     }
   });
 
-  it('gives the money back though its rent sponsor cannot be given the rent, which then waits', async () => {
+  it('refunds the money even if its rent sponsor cannot receive the rent, which then waits', async () => {
     const sponsor = namedKeypair('rent return').publicKey;
     await w.must([prepare({ rentSponsor: sponsor })], [w.relay]);
     await pay();
@@ -436,7 +436,7 @@ describe('deposits', () => {
     await w.moves([refund({ rentSponsor: sponsor })], [w.relay], { ...gone(0n), sponsor: { lamports: rents() } });
   });
 
-  it('can be prepared again at the same address after its refund', async () => {
+  it('allows another deposit at the same address after a refund', async () => {
     await prepared();
     await w.must([refund()], [w.relay]);
     await w.vm.setClock(START + 1n);

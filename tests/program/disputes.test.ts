@@ -1,4 +1,4 @@
-/** Disputes from open to outcome, award and lapse: every bond, slash and award to the unit, and who is refused when. */
+/** Disputes from open to outcome, award and lapse: exact bonds, slashes and awards, and who may act when. */
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

@@ -1,7 +1,7 @@
 /**
- * Every instruction's event against the accounts after it: a table that is built from events alone must hold what the
- * accounts hold. Each field of an event that bears the name of a field of its account has its value, and the fields that
- * no event tells are named here, so that none is forgotten.
+ * Compares every instruction's event with the accounts after it: a table built from events alone must equal the
+ * accounts. Event fields with the name of an account field must have its value. Fields that no event reports are listed
+ * here, so that none is forgotten.
  */
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -32,13 +32,13 @@ import {
 
 type Fields = Record<string, unknown>;
 type AccountName = keyof program.Accounts;
-/** What a deposit's address commits to, in its event. */
+/** Fields of the event that a deposit's address commits to. */
 type Prepared = { termsHash: Uint8Array; quotedPayer: PublicKey; price: bigint; serviceFee: bigint };
 
-/** Fields that an address or a program version makes, which no table needs. */
+/** Fields that follow from an address or the program's version. Tables do not need them. */
 const DERIVED = ['version', 'bump', 'vaultBump', 'escrowBump', 'treasuryBump', 'spenderBump', 'sourceBump', 'reserved'];
 
-/** What an account holds that the first event of its life does not say: constant then, in these words. */
+/** Initial values of fields that an account's first event does not report. They are constant. */
 const FIRST: Partial<Record<AccountName, Fields>> = {
   Config: { pendingAdmin: PublicKey.default },
   AgentListing: { status: 'active' },
@@ -70,13 +70,13 @@ const FIRST: Partial<Record<AccountName, Fields>> = {
     resolvedAt: 0n,
   },
 };
-/** Names under which an event tells a field of the account that it makes. */
+/** Fields of a new account that the event reports under another name. */
 const RENAMED: Record<string, string> = {
   periodStart: 'createdAt',
   key: 'signingKey',
 };
 
-describe('events tell what the accounts hold', () => {
+describe('events report the state of accounts:', () => {
   let w: World;
 
   beforeEach(async () => {
@@ -90,7 +90,7 @@ describe('events tell what the accounts hold', () => {
   };
   const fields = async (name: AccountName, address: PublicKey) =>
     (await w.read(name as never, address)) as unknown as Fields;
-  /** Every field of a new account is in the event or known beforehand. */
+  /** Checks that every field of a new account is in the event or has a known initial value. */
   const tellsAll = async (event: Fields, name: AccountName, address: PublicKey) => {
     const known = { ...event, ...(event.settings as Fields | undefined), ...FIRST[name] };
     for (const [field, value] of Object.entries(await fields(name, address))) {
@@ -100,7 +100,7 @@ describe('events tell what the accounts hold', () => {
       expect(plain(told), `${name}.${field}`).to.deep.equal(plain(value));
     }
   };
-  /** Every field that the transition changed is in the event under its name; `words` says the others. */
+  /** Checks that the event reports every changed field. `words` gives the values of fields that it may omit. */
   const tellsChange = async (
     name: AccountName,
     address: PublicKey,
@@ -113,7 +113,7 @@ describe('events tell what the accounts hold', () => {
     const after = await fields(name, address);
     for (const [field, value] of Object.entries(after)) {
       const same = JSON.stringify(plain(value), big) === JSON.stringify(plain(before[field]), big);
-      // A sponsor that an event names may be that of another account.
+      // The event may name the sponsor of another account.
       if (field === 'rentSponsor' && same) continue;
       if (field in known) expect(plain(known[field]), `${name}.${field}`).to.deep.equal(plain(value));
       else

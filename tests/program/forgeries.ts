@@ -1,12 +1,12 @@
 /**
- * Signatures for signature.test.ts, good ones and all the ways to make one that somebody's verifier takes and another's does
- * not. Drawn from a seed, so that every run asks the same. Each says by its making whether strict verification takes it.
+ * Signatures for signature.test.ts: valid ones, and all known kinds that some verifiers accept and others reject. A
+ * seed makes every run the same. Their construction determines whether strict verification accepts them.
  */
 import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import type { Signed } from '../harness/vm/verifier.ts';
 
-/** A signature with the verdict that it must get. */
+/** A signature with its expected verdict. */
 export interface Case extends Signed {
   kind: string;
   isGood: boolean;
@@ -15,10 +15,10 @@ export interface Case extends Signed {
 const { Point } = ed25519;
 type Point = InstanceType<typeof Point>;
 
-/** Order of the group, and the field's prime. */
+/** Order of the group, and prime of the field. */
 const L = 2n ** 252n + 27742317777372353535851937790883648493n;
 const P = 2n ** 255n - 19n;
-/** The eight points of small order, as the multiples of one that generates them. */
+/** The eight points of small order, as multiples of a generator. */
 const GENERATOR = Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
 const TORSION = Array.from({ length: 8 }, (_, index) => GENERATOR.multiplyUnsafe(BigInt(index)));
 
@@ -27,7 +27,7 @@ const encoded = (value: bigint): Uint8Array => Buffer.from(value.toString(16).pa
 const joined = (...parts: Uint8Array[]): Uint8Array => Uint8Array.from(Buffer.concat(parts));
 const SIGN = 2n ** 255n;
 
-/** Every encoding of a point of small order that a lenient reader takes: eight are canonical, six are not. */
+/** Every encoding of a small-order point that a lenient decoder accepts: eight canonical and six non-canonical. */
 const SMALL: { encoding: Uint8Array; point: Point }[] = [
   ...TORSION.map((point) => ({ encoding: point.toBytes(), point })),
   ...[1n + SIGN, P + 1n, P + 1n + SIGN].map((value) => ({ encoding: encoded(value), point: TORSION[0]! })),
@@ -36,7 +36,7 @@ const SMALL: { encoding: Uint8Array; point: Point }[] = [
   { encoding: encoded(P + SIGN), point: Point.fromBytes(encoded(SIGN)) },
 ];
 
-/** Bytes from a seed: SHA-512 of it and a counter, block by block. */
+/** Random bytes from a seed: SHA-512 of seed and block counter. */
 class Random {
   private rest = Buffer.alloc(0);
   private blocks = 0;
@@ -67,7 +67,7 @@ class Random {
     return (number(this.bytes(40)) % (L - 1n)) + 1n;
   }
 
-  /** A result's text, a proof of possession, or bytes of a length on either side of what fills one to three SHA-512 blocks. */
+  /** A result's text, a proof of possession, or up to 319 bytes, which cover one to three SHA-512 blocks. */
   message(): Uint8Array {
     const form = this.below(10);
     if (form < 6) return Buffer.from(`sha256:${Buffer.from(this.bytes(32)).toString('hex')}`);
@@ -76,7 +76,7 @@ class Random {
   }
 }
 
-/** What precedes an Ed25519 seed in PKCS #8. */
+/** Prefix of an Ed25519 seed in PKCS #8. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 const SIGNERS = Array.from({ length: 40 }, (_, index) => {
   const der = Buffer.concat([PKCS8, createHash('sha256').update(`signer ${index}`).digest()]);
@@ -106,7 +106,7 @@ const head = ({ signature }: Signed) => signature.subarray(0, 32);
 const tail = ({ signature }: Signed) => signature.subarray(32);
 const withS = (one: Signed, s: bigint): Signed => ({ ...one, signature: joined(head(one), encoded(s)) });
 
-/** A good one with something changed, which no verifier of whatever kind should take. */
+/** Changes of a valid signature that every verifier must reject. */
 const CHANGES: Record<string, (random: Random, one: Signed) => Signed> = {
   'a bit of the key': (random, one) => ({ ...one, key: flipped(random, one.key) }),
   'a bit of R': (random, one) => ({ ...one, signature: flipped(random, one.signature, 0, 32) }),
@@ -140,7 +140,7 @@ const CHANGES: Record<string, (random: Random, one: Signed) => Signed> = {
   },
 };
 
-/** A key of small order, under which S B - h A = R holds for a message that nobody signed. */
+/** A key of small order for which S B - h A = R holds, although nobody signed the message. */
 function keyOfSmallOrder(random: Random): Signed {
   const { encoding: key, point } = random.of(SMALL);
   for (;;) {
@@ -153,7 +153,7 @@ function keyOfSmallOrder(random: Random): Signed {
   }
 }
 
-/** An R of small order with the S that satisfies the equation: a signer's own, who has no nonce. */
+/** An R of small order with the S that satisfies the equation. The signer makes it by using no nonce. */
 function nonceOfSmallOrder(random: Random): Signed {
   const secret = random.scalar();
   for (;;) {
@@ -167,7 +167,7 @@ function nonceOfSmallOrder(random: Random): Signed {
   }
 }
 
-/** Key and R with parts of small order: good only where these cancel out, always good for who multiplies by the cofactor. */
+/** Key and R with small-order components. Valid only if these cancel out; cofactored verifiers always accept it. */
 function mixedOrder(random: Random): Case {
   const [secret, nonce] = [random.scalar(), random.scalar()];
   const [inKey, inR] = [random.of(TORSION), random.of(TORSION)];
@@ -191,7 +191,7 @@ const MAKERS: ((random: Random) => Case)[] = [
   }),
 ];
 
-/** `count` cases in turn of every kind; the same for the same seed. */
+/** `count` cases that cycle through all kinds. The same seed gives the same cases. */
 export function* forgeries(seed: string, count: number): Generator<Case> {
   const random = new Random(seed);
   for (let index = 0; index < count; index += 1) yield MAKERS[index % MAKERS.length]!(random);

@@ -1,4 +1,4 @@
-/** Who gets the gas that an open parked, whoever ends the execution and whatever the receivers can take. */
+/** Who receives the gas of an open, depending on who ends the execution and on what the receivers can take. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -11,7 +11,7 @@ import { ENDED, RECORD_BYTES, REFUND_AFTER, readOnly, TOKEN_BYTES } from './expl
 
 type Moved = Parameters<World['moves']>[2];
 
-/** Nothing is made and nothing is lost: what some gain others lose, in lamports and in USDC. */
+/** Checks that all gains and losses add up to zero, in lamports and in USDC. */
 function conserved(moved: Moved): Moved {
   for (const unit of ['lamports', 'usdc'] as const) {
     const sum = Object.values(moved).reduce((total, movement) => total + (movement[unit] ?? 0n), 0n);
@@ -43,7 +43,7 @@ describe('the gas in a record', () => {
   const rent = () => w.vm.rent(TOKEN_BYTES);
   const settle = (by: Keypair) => w.settleInstruction(run, { relayAuthority: by.publicKey });
   const refund = (by: Keypair) => w.refundInstruction(run, { authority: by.publicKey });
-  /** What every ending moves besides the gas and the price's way out. */
+  /** Movements of every ending besides the gas and the price's receiver. */
   const ended = () => ({ record: { lamports: -GAS_LAMPORTS }, escrow: { usdc: -PRICE, lamports: -rent() } });
   const paid = { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } };
   const back = { caller: { usdc: PRICE } };

@@ -1,4 +1,4 @@
-/** hand_over_refund and close_escrow: a refund that its caller's account cannot take ends anyway, and all rent returns. */
+/** hand_over_refund and close_escrow end a refund that the caller's account cannot receive, and return all rent. */
 
 import {
   AuthorityType,
@@ -44,7 +44,7 @@ describe('hand_over_refund', () => {
     await w.vm.setClock(DUE);
   };
 
-  it('makes the escrow account its caller’s, ends the record, and every rent returns to who lent it', async () => {
+  it('gives the escrow account to its caller, ends the record, and returns all rent to its lenders', async () => {
     await due();
     const before = await w.read('ExecutionRecord', execution.record);
     const { events } = await w.moves([handOver()], [w.stranger], {
@@ -85,14 +85,14 @@ describe('hand_over_refund', () => {
     await w.rejects([handOver()], [w.stranger], 'ExecutionNotOpen');
     await w.rejects([w.refundInstruction(execution)], [w.relay], 'RefundDestinationUnusable');
 
-    // The record's rent does not wait for the caller.
+    // The record's rent is returned without waiting for the caller.
     await w.vm.setClock(DUE + ENDED);
     await w.moves([program.closeExecution({ executionId: execution.executionId, rentSponsor: lender })], [], {
       lender: { lamports: w.vm.rent(RECORD_BYTES) },
       record: { lamports: -w.vm.rent(RECORD_BYTES) },
     });
 
-    // The account is the caller's to spend from, and nobody's to close but the program's, for its lender.
+    // The caller can spend from the account. Only the program can close it, and returns the rent to its lender.
     await w.rejects([closeEscrow()], [], 'EscrowNotEmpty');
     const { caller, stranger } = w;
     const close = createCloseAccountInstruction(execution.escrow, caller.publicKey, caller.publicKey);
@@ -120,7 +120,7 @@ describe('hand_over_refund', () => {
     await w.rejects([closeEscrow()], [], 'EscrowNotHandedOver');
   });
 
-  it('pays the gas to a relay authority that hands over, and of a wallet’s own open to the rent sponsor', async () => {
+  it('pays the gas to a relay authority that hands over, and to the rent sponsor if the wallet opened', async () => {
     const own = await w.open({ rentSponsor: lender });
     await w.vm.setClock(DUE);
     await freeze(w, w.wallet(w.caller));
@@ -131,7 +131,7 @@ describe('hand_over_refund', () => {
     });
   });
 
-  it('rejects: before its time, and where the caller’s account can receive', async () => {
+  it('rejects: a hand-over before its time, or while the caller’s account can receive', async () => {
     await emptyAndClose(w, w.caller);
     await w.vm.setClock(DUE - 1n);
     for (const who of [w.stranger, w.relay, w.caller]) {

@@ -1,4 +1,4 @@
-/** initialize_config: who may create the marketplace, with which settings, and what exists afterwards. */
+/** initialize_config: who may create the marketplace, with which settings, and which accounts it creates. */
 import { AccountLayout, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** list_agent: terms within the marketplace's limits, collateral in the vault, a key that its creator holds. */
+/** list_agent: terms within the marketplace's limits, collateral in the vault, and a key that its creator possesses. */
 import { AccountLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -113,7 +113,7 @@ describe('list_agent', () => {
       [program.findCollateralVault(w.listing), 2_000_000n],
     ] as const;
     for (const [address, lamports] of gifts) await w.vm.airdrop(address, lamports);
-    // What was sent is taken into account, except where it is above the rent: it stays there.
+    // Lamports already at the addresses reduce the rent to pay. An excess above the rent stays there.
     const spent = rents() - 1_000_000n - 1n - w.vm.rent(COLLATERAL_BYTES) - 2_000_000n;
     await w.moves([w.listInstruction()], [w.creator], {
       creator: { usdc: -10n * USDC, lamports: -spent },

@@ -1,4 +1,4 @@
-/** open_execution: a wallet funds an escrow from its own account, at terms that it saw, or not at all. */
+/** open_execution: a wallet funds an escrow from its own account, exactly at the terms that it has seen. */
 import { AccountLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -228,7 +228,7 @@ describe('exposure limit', () => {
   const collateral = () => w.read('CreatorCollateral', program.findCollateral(w.listing));
 
   beforeEach(async () => {
-    // A deposit of 10 USDC and a multiple of 1: eight executions of 1.234567 USDC fit, a ninth does not.
+    // A deposit of 10 USDC and a multiple of 1: eight executions at 1.234567 USDC fit, a ninth does not.
     w = await world({ config: { exposureMultiple: 1 } });
     for (let count = 0; count < 7; count += 1) await w.open();
     await w.openWithGrant();

@@ -1,4 +1,4 @@
-/** open_execution_with_grant: the relay spends for an API key, and the chain holds it to the wallet's caps. */
+/** open_execution_with_grant: the relay spends for an API key, within the wallet's caps. */
 import { AccountLayout, createRevokeInstruction } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -24,7 +24,7 @@ describe('open_execution_with_grant', () => {
     w.rejects([open(change)], [w.relay], error);
   const address = () => program.findGrant(w.caller.publicKey, w.keyId);
   const grant = () => w.read('KeyGrant', address());
-  /** A key of the caller with these limits, live beside the world's own. */
+  /** An additional live key of the caller with these limits. */
   const key = async (limits: Partial<program.GrantLimits>): Promise<{ keyId: Uint8Array }> => {
     const keyId = new Uint8Array(16).fill(0x31);
     await w.must([program.createGrant(w.grantInput(limits, keyId))], [w.caller]);
@@ -117,14 +117,14 @@ describe('open_execution_with_grant', () => {
     await w.vm.setClock(START + 100n);
     await w.openWithGrant(limits);
     expect(await w.read('KeyGrant', limited)).to.include({ periodStart: START + 100n, periodSpent: PRICE });
-    // Periods follow one another from created_at, whenever the next execution comes.
+    // Periods count from created_at without gaps, whenever the next execution comes.
     await w.vm.setClock(START + 1_050n);
     await w.openWithGrant(limits);
     const after = await w.read('KeyGrant', limited);
     expect(after).to.include({ periodStart: START + 1_000n, periodSpent: PRICE, totalSpent: 4n * PRICE });
   });
 
-  it('spends exactly the total cap, in any periods', async () => {
+  it('spends exactly the total cap over several periods', async () => {
     const limits = await key({ totalMax: 2n * PRICE, periodSeconds: 1 });
     await w.openWithGrant(limits);
     await w.vm.setClock(START + 50n);

@@ -1,4 +1,4 @@
-/** Programs as callers and creators: their addresses sign by CPI, and are paid and refunded like any wallet. */
+/** Programs as callers and creators: their PDAs sign by CPI, and are paid and refunded like wallets. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { findCallerPda, printed, relayed } from '../harness/vm/caller.ts';
@@ -17,7 +17,7 @@ describe('a caller that is an address of another program', () => {
     w.watch('pda', w.wallet(pda));
   });
 
-  /** Open by CPI with the stranger as payer of the rent. */
+  /** Opens by CPI. The stranger pays the rent. */
   const open = async () => {
     const payer = w.stranger.publicKey;
     const input = w.openInput({ caller: pda, payer });
@@ -121,7 +121,7 @@ describe('a caller that is an address of another program', () => {
     expect(await w.vm.tokens(w.wallet(pda))).to.equal(0n);
   });
 
-  it('prints no event of the marketplace, whatever it prints', async () => {
+  it('prints no event of the marketplace, even with lines that look like one', async () => {
     const { events } = await w.must(
       [
         program.revokeGrant({

@@ -1,4 +1,4 @@
-/** Changes that widen power: they wait, everybody sees them, and guardian and admin can stop them. */
+/** Changes that widen power must wait. Everybody can see them, and guardian and admin can cancel them. */
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -10,7 +10,7 @@ import { emptyWorld, NO_LIMIT, TIERS, type World } from '../harness/vm/world.ts'
 const DELAY = 86_400;
 const CHANGE_BYTES = 509;
 
-describe('changes that wait', () => {
+describe('pending changes:', () => {
   let w: World;
   const guardian = namedKeypair('guardian');
   const next = namedKeypair('next admin');
@@ -34,7 +34,7 @@ describe('changes that wait', () => {
     program.setRelayAuthorities({ admin: admin(), relayAuthorities });
   const nextAdmin = (pendingAdmin: PublicKey) => program.proposeAdmin({ admin: admin(), pendingAdmin });
 
-  it('applies a change for anyone from due_at on and not a second before; the rent goes back', async () => {
+  it('lets anyone apply a change from due_at on and not a second before, and returns the rent', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
     await w.moves([propose({ settings: { feeBps: 50 } })], [w.admin], { admin: { lamports: -rent } });
     expect(await w.read('PendingChange', program.findChange(1n))).to.include({
@@ -51,7 +51,7 @@ describe('changes that wait', () => {
     await w.rejects([apply()], [], 'AccountNotInitialized');
   });
 
-  it('applies what narrows at once', async () => {
+  it('applies changes that narrow power at once', async () => {
     await w.must([update({ opensPaused: true })], [w.admin]);
     await w.must([update({ opensPaused: false, exposureMultiple: 9, disputeWindowSeconds: 260_000 })], [w.admin]);
     const narrowing = { opensPaused: false, feeBps: 100, exposureMultiple: 8, disputeWindowSeconds: 260_001 };
@@ -64,7 +64,7 @@ describe('changes that wait', () => {
     expect(await config()).to.include({ exposureMultiple: 8, disputeWindowSeconds: 260_001 });
   });
 
-  it('rejects: everything that widens, when it does not wait', async () => {
+  it('rejects: every change that widens power without waiting', async () => {
     const tiers = TIERS.slice(0, 3);
     const widening: program.SettingsChange[] = [
       ...[{ feeBps: 99 }, { minPrice: 10_001n }, { disputeBondLamports: 1n }, { tiers }],
@@ -76,14 +76,14 @@ describe('changes that wait', () => {
     }
     await w.must([update({ disputeWindowSeconds: 259_201 })], [w.admin]);
     await w.rejects([update({ disputeWindowSeconds: 259_200 })], [w.admin], 'ChangeMustWait');
-    // What narrows does not carry along what widens.
+    // A narrowing change cannot carry a widening one with it.
     await w.rejects([update({ opensPaused: true, feeBps: 1 })], [w.admin], 'ChangeMustWait');
     await w.rejects([setRelays(w.relay.publicKey, next.publicKey)], [w.admin], 'ChangeMustWait');
     await w.rejects([setRelays(next.publicKey)], [w.admin], 'ChangeMustWait');
     await w.rejects([nextAdmin(next.publicKey)], [w.admin], 'ChangeMustWait');
   });
 
-  it('only raises the delay, to 30 days at most, also by a change that waited', async () => {
+  it('only raises the delay, to at most 30 days, even by a change that has waited', async () => {
     await w.rejects([update({ adminDelaySeconds: DELAY - 1 })], [w.admin], 'AdminDelayOutOfBounds');
     await w.rejects([update({ adminDelaySeconds: 0 })], [w.admin], 'AdminDelayOutOfBounds');
     await w.rejects([propose({ settings: { adminDelaySeconds: 0 } })], [w.admin], 'AdminDelayOutOfBounds');
@@ -93,7 +93,7 @@ describe('changes that wait', () => {
     expect((await w.read('PendingChange', program.findChange(1n))).dueAt).to.equal(START + 2_592_000n);
   });
 
-  it('adds relay authorities beside those that there are by then', async () => {
+  it('adds relay authorities to those that exist when it is applied', async () => {
     const keys = [next.publicKey, w.relay.publicKey];
     await w.must([propose({ addedRelayAuthorities: keys })], [w.admin]);
     await w.must([propose({ addedRelayAuthorities: [guardian.publicKey] }, 2n)], [w.admin]);
@@ -114,7 +114,7 @@ describe('changes that wait', () => {
     await w.must([setRelays(next.publicKey)], [w.admin]);
   });
 
-  it('hands the admin role over after the delay and the acceptance', async () => {
+  it('transfers the admin role after the delay and the acceptance', async () => {
     const accept = program.acceptAdmin({ pendingAdmin: next.publicKey });
     await w.must([propose({ pendingAdmin: next.publicKey })], [w.admin]);
     await w.rejects([accept], [next], 'NotPendingAdmin');
@@ -129,7 +129,7 @@ describe('changes that wait', () => {
     await w.rejects([update({ opensPaused: true })], [w.admin], 'NotAdmin');
   });
 
-  it('lets guardian and admin cancel, also what is due, and nobody else', async () => {
+  it('lets only guardian and admin cancel a change, even one that is due', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
     await w.must([propose({ guardian: next.publicKey }), propose({ guardian: PublicKey.default }, 2n)], [w.admin]);
     for (const who of [w.stranger, w.relay, next]) await w.rejects([cancel(who)], [who], 'NotGuardianOrAdmin');
@@ -154,7 +154,7 @@ describe('changes that wait', () => {
     await w.rejects([program.pauseOpens({ authority: w.relay.publicKey })], [w.relay], 'NotGuardianOrAdmin');
   });
 
-  it('rejects: proposals of others, of unsound settings, and of an id that is taken', async () => {
+  it('rejects: proposals by others, of invalid settings, and with a used id', async () => {
     const stranger = signedBy(propose({ guardian: next.publicKey }), w.stranger);
     await w.rejects([stranger], [w.stranger, w.admin], 'NotAdmin');
     await w.rejects([propose({ settings: { feeBps: 101 } })], [w.admin], 'FeeOutOfBounds');
@@ -176,7 +176,7 @@ describe('changes that wait', () => {
     await w.rejects([apply(4n)], [], 'InvalidTiers');
   });
 
-  it('keeps a stolen admin key from the money of live grants until the delay is over', async () => {
+  it('keeps a stolen admin key from the money of live grants until the delay has passed', async () => {
     await w.must([w.listInstruction({ maxDeposit: NO_LIMIT })], [w.creator]);
     await w.must([program.createGrant(w.grantInput()), w.approveInstruction(), w.depositInstruction()], [w.caller]);
     const thief = w.admin;

@@ -1,4 +1,4 @@
-/** refund_execution: the caller's money back, by the relay while it can, by anyone from refund_at on, whatever the grant. */
+/** refund_execution returns the caller's money: by the relay at any time, by anyone from refund_at on. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
@@ -210,7 +210,7 @@ describe("refund_execution and the listing's exposure", () => {
   const multiple = (exposureMultiple: number) =>
     w.must([program.updateConfig({ admin: w.admin.publicKey, exposureMultiple })], [w.admin]);
 
-  it('lets one float serve any number of refunded opens: nobody closes an agent with them', async () => {
+  it('restores the exposure at each refund, so that refunded opens cannot block an agent', async () => {
     w = await world({ config: { exposureMultiple: 1 } });
     for (let round = 0; round < 3; round += 1) {
       const runs: Execution[] = [];
@@ -221,7 +221,7 @@ describe("refund_execution and the listing's exposure", () => {
     }
   });
 
-  it('gives nothing back of an earlier window, and counts without a limit, so that a refund never takes too much', async () => {
+  it('subtracts no exposure for an open of an earlier window, which was counted even without a limit', async () => {
     w = await world();
     const early = await w.open();
     expect(await exposure()).to.equal(PRICE);
@@ -244,7 +244,7 @@ describe("refund_execution and the key's grant", () => {
 
   const address = () => program.findGrant(w.caller.publicKey, w.keyId);
   const grant = () => w.read('KeyGrant', address());
-  /** Refund, and say what the event says of the grant. */
+  /** Refunds, and returns the grant fields of the event. */
   const restored = async () => {
     const { events } = await w.must([w.refundInstruction(execution)], [w.relay]);
     expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC);

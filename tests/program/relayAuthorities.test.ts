@@ -1,4 +1,4 @@
-/** set_relay_authorities: one to eight keys with the relay's part, each of them for what any of them began. */
+/** set_relay_authorities: one to eight keys, each of which can act on executions that another one opened. */
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

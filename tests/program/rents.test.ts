@@ -1,7 +1,7 @@
 /**
- * Every stage of an execution's life at every rent there was, is and is said to come, and with a drop or a rise of it
- * between any two stages: nothing is held up, and every lamport is where it belongs. Only on LiteSVM: bankrun's own check
- * of accounts keeps to the first rent, whatever its sysvar says.
+ * Every stage of an execution at past, present and planned rents, and with a drop or a rise between any two stages.
+ * Nothing may be blocked, and every lamport must be in the right place. Only on LiteSVM: bankrun checks accounts with
+ * the initial rent, whatever its sysvar says.
  */
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -28,14 +28,14 @@ import {
   WINDOW,
 } from './exploits/acts.ts';
 
-/** Lamports a byte: from the beginning, what mainnet is said to have, and the end of SIMD-0437. */
+/** Lamports per byte: the original rent, the one reported for mainnet, and the last of SIMD-0437. */
 const RENTS = [6_960n, 5_080n, 696n];
 const RECORD = BigInt(RECORD_BYTES + 128);
-/** A rise so small that a record holds its rent still, but not all of its gas above it; then one just beyond. */
+/** A small rise: the record keeps its rent, but not all of its gas above it. Then a rise just beyond. */
 const WITHIN_GAS = 6_960n + GAS_LAMPORTS / RECORD;
 const BEYOND_GAS = WITHIN_GAS + 1n;
 
-/** What an account gives of what is asked: what it has above its rent, which after a rise may be nothing. */
+/** The part of `asked` that an account can give without falling below its rent. It may be zero after a rise. */
 const given = (held: bigint, rent: bigint, asked: bigint) => {
   const above = held > rent ? held - rent : 0n;
   return above < asked ? above : asked;
@@ -62,7 +62,7 @@ describe('rents', () => {
     moving: (expected: Parameters<World['moves']>[2]) => w.moves([instruction], signers, prune(expected)),
   });
 
-  /** The relay lends the rent for a third one; the tank gives the gas. */
+  /** Opens. The relay lends the rent, which a third party gets back; the tank pays the gas. */
   const open = async () => {
     const input = w.openGrantInput({ rentSponsor: sponsor.publicKey, openBefore: w.vm.now });
     run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
@@ -78,7 +78,7 @@ describe('rents', () => {
       escrow: { usdc: PRICE, lamports: escrow },
     });
   };
-  /** What ends an execution moves besides the price. */
+  /** Movements at an execution's end, without the price. */
   const ending = async () => {
     const escrow = await held(run.escrow);
     const gas = given(await held(run.record), w.vm.rent(RECORD_BYTES), GAS_LAMPORTS);
@@ -97,7 +97,7 @@ describe('rents', () => {
     });
   const refund = async () =>
     send(w.refundInstruction(run), [w.relay]).moving({ ...(await ending()), caller: { usdc: PRICE } });
-  /** By a stranger, when the gas goes back to the tank. */
+  /** A refund by a stranger, after which the gas returns to the tank. */
   const expire = async () => {
     await w.vm.setClock(w.vm.now + REFUND_AFTER);
     const { relay: tank, ...others } = await ending();
@@ -129,7 +129,7 @@ describe('rents', () => {
     const lamports = await bond();
     await send(lapse(w, run), []).moving({ caller: { lamports }, dispute: { lamports: -lamports } });
   };
-  /** Everything that is left goes back, whatever was kept for the rent on the way. */
+  /** Returns everything that is left, including what was kept for the rent. */
   const closeDispute = async () => {
     await w.vm.setClock(w.vm.now + LAPSE);
     const lamports = await held(claimant());
@@ -171,7 +171,7 @@ describe('rents', () => {
             if (at === change) w.vm.setRent(to);
             await stage();
           }
-          // The next life begins with a listing that is active, a live grant and a full vault.
+          // The next lifecycle needs an active listing, a live grant and a full vault.
           w = await world();
           await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
           w.watch('sponsor', sponsor.publicKey);
@@ -195,7 +195,7 @@ describe('rents', () => {
     await settle();
     await raise();
     const before = await held(claimant());
-    // The dispute's account needs all but a thousand lamports of its bond for itself.
+    // The dispute's account needs all but a thousand lamports of its bond as rent.
     const perByte = (before - 1_000n) / BigInt(DISPUTE_BYTES + 128);
     w.vm.setRent(perByte);
     const kept = w.vm.rent(DISPUTE_BYTES);
@@ -229,7 +229,7 @@ describe('rents', () => {
     const vault = program.findCollateralVault(w.listing);
     w.watch('collateral', collateral);
     const lamports = await held(vault);
-    // Its sponsor, the creator, is a program now, and the collateral falls short of its own rent.
+    // The sponsor, which is the creator, is now a program, and the collateral account is below its own rent.
     w.vm.setAccount(w.creator.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
     w.vm.setRent(69_600n);
     const usdc = (await w.vm.tokens(vault))!;
@@ -251,7 +251,7 @@ function pairs(values: bigint[]): [bigint, bigint][] {
   );
 }
 
-/** Without what does not move. */
+/** Removes zero movements. */
 function prune(expected: Record<string, { usdc?: bigint; lamports?: bigint }>) {
   const entries = Object.entries(expected).map(([name, { usdc, lamports }]) => {
     return [name, { ...(usdc && { usdc }), ...(lamports && { lamports }) }] as const;

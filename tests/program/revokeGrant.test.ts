@@ -1,4 +1,4 @@
-/** revoke_grant: the end of a key's right, by the wallet alone or by the relay. */
+/** revoke_grant: the wallet or the relay ends a key's grant. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';

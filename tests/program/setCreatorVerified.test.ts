@@ -1,4 +1,4 @@
-/** set_creator_verified: the admin's badge. */
+/** set_creator_verified grants and removes the admin's badge. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

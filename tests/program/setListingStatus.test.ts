@@ -1,4 +1,4 @@
-/** set_listing_status: Active and Paused, and what running executions do not notice of it. */
+/** set_listing_status switches between Active and Paused, which does not affect running executions. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';

@@ -1,4 +1,4 @@
-/** What the admin, a key's wallet and anybody may change or clear away, and who is refused. */
+/** Changes by the admin and a key's wallet, closing of accounts by anybody, and refusals of all others. */
 import type { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

@@ -1,4 +1,4 @@
-/** settle_execution: 99% to the creator, 1% to the treasury, once, before refund_at. Forged signatures have a file of their own. */
+/** settle_execution pays 99 % to the creator and 1 % to the treasury, once, before refund_at. */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';

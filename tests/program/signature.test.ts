@@ -1,8 +1,8 @@
 /**
- * One question, put to everybody who answers it: is this the key's signature over this message? The program (its own
- * signature.rs, in tests/program/verifier), the runtime's Ed25519 program, and the SDK, with which the relay pays in Node and
- * callers read receipts in a browser, must give the same verdict. Only 64 bytes of signature can be asked of the first two: the
- * program's argument has no other length, and the runtime reads as many whatever is there.
+ * Compares all verifiers of a signature: the program (its own signature.rs, in tests/program/verifier), the runtime's
+ * Ed25519 program, and the SDK, which the relay uses in Node and callers use in a browser. All must give the same
+ * verdict. The first two can check only signatures of 64 bytes: the program's argument has this length, and the runtime
+ * always reads 64 bytes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,16 +17,16 @@ import { deployVerifier, type Signed, TEST_VERIFIER_ID, verified } from '../harn
 import { VM_KIND, Vm } from '../harness/vm/vm.ts';
 import { type Case, forgeries } from './forgeries.ts';
 
-/** Enough to meet every kind of forgery twenty times; ROUNDS=n tries more, as the suite `fuzz` does. */
+/** Enough for about twenty of each kind of forgery. ROUNDS=n runs more, as in the suite `fuzz`. */
 const ROUNDS = Number(process.env.ROUNDS ?? 500);
-/** The SDK's check in a browser takes milliseconds; receiptCrypto.test.ts compares it with the one in Node too. */
+/** The SDK's browser check takes milliseconds. receiptCrypto.test.ts also compares it with the Node check. */
 const ROUNDS_PER_PORTABLE_CHECK = 16;
-/** Compute units of a whole instruction that verifies a result's message of 71 bytes. */
+/** Compute units of an instruction that verifies the 71-byte message of a result. */
 const MOST_UNITS = 20_500;
-/** Kinds of forgeries that are refused before anything is hashed, and what that costs with the log of the error. */
+/** Forgeries that are refused before anything is hashed, and their cost including the error's log. */
 const EARLY = ['S plus multiples of L', 'a key of small order', 'a key above the prime'];
 const MOST_UNITS_EARLY = 3_500;
-/** Bytes of instruction data with which a transaction surely fits a packet of 1,232. */
+/** With this much instruction data, a transaction certainly fits into a packet of 1,232 bytes. */
 const LONGEST_IN_A_PACKET = 900;
 const REFUSALS = [`${TEST_VERIFIER_ID.toBase58()}:6000`, 'ed25519:InvalidSignature', 'ed25519:InvalidPublicKey'];
 const SETS = { wycheproof: 151, rfc8032: 5, taming: 12 };
@@ -50,8 +50,8 @@ const precompiled = ({ key, message, signature }: Signed): TransactionInstructio
   Ed25519Program.createInstructionWithPublicKey({ publicKey: key, message, signature });
 
 /**
- * A transaction of this one instruction. Version 0 because web3.js turns the data of a legacy message into base58 and back,
- * which takes longer than the VM; a legacy one where it is too long for a packet, which no VM minds.
+ * A transaction with this instruction. Version 0, because web3.js converts the data of a legacy message to base58 and
+ * back, which is slower than the VM. A legacy one if it exceeds a packet, which VMs accept.
  */
 async function signed(vm: Vm, instruction: TransactionInstruction): Promise<VersionedTransaction> {
   const [payerKey, recentBlockhash] = [vm.feePayer.publicKey, await vm.blockhash()];
@@ -62,7 +62,7 @@ async function signed(vm: Vm, instruction: TransactionInstruction): Promise<Vers
   return transaction;
 }
 
-/** Whether the instruction passes, and at what price. Throws where it fails for anything but the signature. */
+/** Verdict and cost of the instruction. Throws if it fails for another reason than the signature. */
 async function passes(vm: Vm, instruction: TransactionInstruction): Promise<{ verdict: boolean; units: number }> {
   const transaction = await signed(vm, instruction);
   const { failure, logs, computeUnits } = await vm.simulate(transaction.serialize());
@@ -72,7 +72,7 @@ async function passes(vm: Vm, instruction: TransactionInstruction): Promise<{ ve
   return { verdict: false, units: computeUnits };
 }
 
-/** As `verifyMessage`, where Node's cryptography is not at hand. */
+/** `verifyMessage` without Node's cryptography. */
 function verifyInBrowser(publicKey: Uint8Array, message: Uint8Array, signature: string): boolean {
   const bytes = admissibleSignature(publicKey, signature);
   return bytes !== null && satisfiesAnywhere(publicKey, message, bytes);
@@ -85,7 +85,7 @@ describe('signatures', () => {
   before(async () => {
     vm = await Vm.create();
     deployVerifier(vm);
-    // The old runtime does not look at an Ed25519 instruction at all.
+    // The old runtime does not check Ed25519 instructions.
     runtime = VM_KIND === 'litesvm' ? vm : await Vm.create('litesvm');
   });
 
@@ -132,7 +132,7 @@ describe('signatures', () => {
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
       round += 1;
     }
-    // 17 changes of a good one, two ways of small order, honest ones, and both outcomes of mixed order.
+    // 17 changes of a valid one, two ways of small order, honest ones, and both outcomes of mixed order.
     expect(kinds.size).to.equal(22);
     expect(Math.min(...kinds.values())).to.be.at.least(ROUNDS / 100);
   });

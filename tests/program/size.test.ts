@@ -1,4 +1,4 @@
-/** Every instruction at its longest fits a transaction: with two signers and two compute-budget instructions. */
+/** Every instruction at its maximum size fits a transaction with two signers and two compute-budget instructions. */
 import { ComputeBudgetProgram, type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -6,7 +6,7 @@ import { namedKeypair } from '../harness/vm/keys.ts';
 import { possessionOf, TERMS, TIERS, type World, world } from '../harness/vm/world.ts';
 
 const LIMIT = 1_232;
-/** What a settle takes alone, with a rent sponsor that is none of its other accounts. */
+/** Size of a transaction with one settle whose rent sponsor is not among its other accounts. */
 const SETTLE_LIMIT = 545;
 const HUGE = 2n ** 64n - 1n;
 const executionId = new Uint8Array(16).fill(8);
@@ -28,7 +28,7 @@ const settings = {
   tiers: TIERS,
 };
 
-/** The fee payer lends the rent, for somebody else to get back. */
+/** The fee payer lends the rent, and another account gets it back. */
 const borrowed = (w: World) => ({ payer: w.vm.feePayer.publicKey, rentSponsor: w.stranger.publicKey });
 
 describe('transaction size', () => {
@@ -44,7 +44,7 @@ describe('transaction size', () => {
     ComputeBudgetProgram.setComputeUnitPrice({ microLamports: HUGE }),
   ];
 
-  /** Only the size counts here; whether the transaction succeeds is the other tests' business. */
+  /** The longest form of each instruction. Only its size matters, not its success. */
   const longest: [string, (w: World) => [TransactionInstruction[], Keypair]][] = [
     [
       'initialize_config',

@@ -1,6 +1,6 @@
 /**
- * Arguments that do not fit registers: a function's sixth and later ones go through the stack, in a way that depends on the
- * version of SBPF and on whether the runtime leaves gaps between stack frames. The linker and the runtime have to agree.
+ * A function's sixth and later arguments are passed on the stack. How depends on the version of SBPF, and on whether
+ * the runtime leaves gaps between stack frames. Linker and runtime must agree.
  */
 import { expect } from 'chai';
 import { createRandom } from '../harness/random.ts';

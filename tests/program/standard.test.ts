@@ -1,6 +1,6 @@
 /**
- * The pieces that the program has of its own where Anchor or anchor-spl has one: each does what the standard one does, to
- * the byte, and saves the compute units that ARCHITECTURE.md says.
+ * Compares the program's hand-written pieces with those of Anchor and anchor-spl: each must have exactly the same
+ * effect, and save the compute units stated in ARCHITECTURE.md.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { deployStandard, standardInstruction, TEST_STANDARD_ID } from '../harnes
 import { Vm } from '../harness/vm/vm.ts';
 
 const SOL = 1_000_000_000n;
-/** Bytes of an `ExecutionRecord` behind its discriminator. */
+/** An `ExecutionRecord` without its discriminator. */
 const RECORD = Buffer.from(Array.from({ length: 286 }, (_, index) => (index === 1 ? 2 : index % 251)));
 const ID = RECORD.subarray(4, 20);
 
@@ -50,17 +50,17 @@ const ofEvents = [reads(eventAuthority), reads(TEST_STANDARD_ID)];
 type World = (vm: Vm) => void;
 interface Case {
   name: string;
-  /** The row of ARCHITECTURE.md that has what this saves. */
+  /** The row of ARCHITECTURE.md that states the saving. */
   piece?: string;
-  /** By hand and the standard way: one instruction with a flag, or two. */
+  /** Hand-written and standard: one instruction with a flag, or two instructions. */
   instructions: string | [byHand: string, standard: string];
   keys: AccountMeta[];
   args?: Uint8Array[];
-  /** What is there before. */
+  /** Writes the accounts that exist before. */
   world?: World;
-  /** Both fail with this, or with these where each has its own name for it. */
+  /** The error of both, or of each if they differ. */
   error?: string | [byHand: string, standard: string];
-  /** By hand it calls nothing, because there is nothing to do. */
+  /** The hand-written piece makes no call, because there is nothing to do. */
   callsNothing?: boolean;
 }
 
@@ -232,7 +232,7 @@ const CASES: Case[] = [
   ),
 ];
 
-/** All that can be seen of a transaction but what it cost. */
+/** All visible effects of a transaction except its cost. */
 async function seen(vm: Vm, { keys }: Case, { ok, logs, calls }: Outcome) {
   const accounts: [string, RawAccount | null][] = [];
   for (const { pubkey } of keys) accounts.push([pubkey.toBase58(), await vm.getAccount(pubkey)]);
@@ -257,7 +257,7 @@ describe('pieces of our own', () => {
     vm.setMint(mint, payer.publicKey);
   });
 
-  /** Everything as it is before a case, then its instruction. */
+  /** Restores the initial state, then runs a case. */
   async function run(attempt: Case, byHand: boolean): Promise<Outcome> {
     for (const address of [record, tokens, stranger!]) vm.closeAccount(address);
     vm.setAccount(payer.publicKey, { ...NO_ACCOUNT, lamports: 10n * SOL });

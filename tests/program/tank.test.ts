@@ -1,4 +1,4 @@
-/** The tank: what an open takes from a wallet's Spender address and what it leaves there, and withdraw_gas. */
+/** The tank: what an open takes from a wallet's Spender address and what must remain there, and withdraw_gas. */
 import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -25,7 +25,7 @@ describe('the tank in an open', () => {
   const lent = () => recordRent() + escrowRent();
   const holds = (lamports: bigint) =>
     w.vm.setAccount(tank(), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
-  /** An open by the grant, and the places it fills, watched. */
+  /** The instruction of an open by the grant, with its new accounts tracked. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const input = w.openGrantInput(change);
     const run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
@@ -128,7 +128,7 @@ describe('the tank in an open', () => {
     }
   });
 
-  it('caps what a key takes in a period: gas and rent count when they are taken, and nothing that returns gives them back', async () => {
+  it('caps what a key takes in a period: returned gas and rent are not subtracted', async () => {
     const wallet = w.caller.publicKey;
     const cap = (maxLamports: bigint) =>
       program.updateGrant({ wallet, keyId: w.keyId, limits: { ...w.grantInput().limits, maxLamports } });
@@ -148,7 +148,7 @@ describe('the tank in an open', () => {
     await w.vm.setClock(START + 86_400n);
     await w.must([byTank().open], [w.relay]);
     expect(await taken()).to.equal(GAS_LAMPORTS + lent());
-    // A lower cap keeps what was taken, and no cap counts it too.
+    // A lower cap keeps what was already taken. Without a cap, it is counted too.
     await w.must([cap(1n)], [w.caller]);
     await w.rejects([prepare({ gasLamports: 1 }).open], [w.relay], 'GrantLamportsExceeded');
     await w.must([cap(0n)], [w.caller]);

@@ -1,4 +1,4 @@
-/** update_listing: new terms raise the version, a new price needs its collateral, open executions keep what they paid for. */
+/** update_listing: new terms raise the version, a higher price needs collateral, open executions keep their terms. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
@@ -105,7 +105,7 @@ describe('update_listing', () => {
     await w.must([update({ price: 2n * USDC + 1n })], [w.creator]);
   });
 
-  it('rejects: a higher price that needs more collateral than the creator agreed to; a lower one needs no word', async () => {
+  it('rejects: a higher price that needs more collateral than agreed; a lower price needs no agreement', async () => {
     const maxDeposit = 10n * USDC - 1n;
     await w.rejects([update({ price: PRICE + 1n }, { maxDeposit })], [w.creator], 'DepositAboveMax');
     await w.must([update({ price: PRICE + 1n }, { maxDeposit: 10n * USDC })], [w.creator]);

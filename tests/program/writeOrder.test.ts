@@ -1,6 +1,6 @@
 /**
- * An instruction writes its accounts before it calls another program, and changes none of them after that. Anchor writes
- * an account that is declared `mut` only when the instruction ends, and no transaction shows when: so this reads the source.
+ * An instruction must save its accounts before it calls another program, and change none of them afterwards. Anchor
+ * writes a `mut` account only at the end. No transaction shows the order, so this test reads the source.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,24 +9,24 @@ import { blank, closing, withoutTests } from '../../scripts/mutate/rust.ts';
 
 const SOURCE = join(import.meta.dirname, '../../programs/marketplace/src');
 
-/** Functions of `creation.rs` that write the account or the value that is their last argument. */
+/** Functions of `creation.rs` that write the account or value in their last argument. */
 const WRITERS = ['save', 'write_state', 'create_state'];
 
 interface RustFunction {
-  /** Its file, from the source folder. */
+  /** Path relative to the source folder. */
   file: string;
   name: string;
   parameters: string;
   body: string;
 }
 
-/** Something that a function does with an account, by the account's name; or a call, whatever its name. */
+/** A change or a save of an account, by its name, or a call, by any name. */
 interface Step {
   kind: 'change' | 'save' | 'call';
   name: string;
 }
 
-/** Every account that a handler changes after a call, or has not saved when it calls; and which handlers do both. */
+/** Finds accounts changed after a call, or not saved before it. `both` names the handlers that change and call. */
 function inspect(functions: RustFunction[]): { faults: string[]; both: string[] } {
   const isTransition = ({ file, parameters }: RustFunction) =>
     file.startsWith('state/') && /^\s*&mut self\b/.test(parameters);
@@ -55,10 +55,10 @@ function inspect(functions: RustFunction[]): { faults: string[]; both: string[] 
   return { faults: [...new Set(faults)], both };
 }
 
-/** What a function does, in the order of its text, and in its place what each function does that it uses. */
+/** The steps of a function in the order of its text. Functions that it uses are expanded in place. */
 function stepsOf(body: string, transitions: Set<string>, others: RustFunction[], within: string[]): Step[] {
   const steps: Step[] = [];
-  // A field that is set, or a function or method that is used.
+  // Matches an assignment to a field, or a call of a function or method.
   for (const match of body.matchAll(/\b(\w+)\.\w+ [-+]?= |(?:\b(\w+)\s*\.\s*)?\b(\w+)\(/g)) {
     const [whole, owner, receiver, name] = match;
     if (owner && owner !== 'self') steps.push({ kind: 'change', name: owner });
@@ -90,11 +90,11 @@ function functionsOf(file: string, text: string): RustFunction[] {
   });
 }
 
-describe('state is written before any call of another program', () => {
+describe('writes before calls:', () => {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.rs'));
   const program = files.flatMap((file) => functionsOf(file, readFileSync(join(SOURCE, file), 'utf8')));
 
-  it('by every instruction that changes an account and calls', () => {
+  it('every instruction that changes an account saves it before it calls another program', () => {
     const { faults, both } = inspect(program);
     expect(faults).to.deep.equal([]);
     const late = ['claim_dispute_award', 'resolve_dispute', 'return_collateral', 'top_up_collateral'];

@@ -1,6 +1,6 @@
 /**
- * The answers of Agave's validator that the embedded node is compared with are those of the validator at hand.
- * `RENEW_ANSWERS=1` writes them down anew.
+ * Checks that the recorded answers of Agave's validator, which the embedded node is compared with, equal those of the
+ * installed validator. `RENEW_ANSWERS=1` records them again.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { playScene } from '../harness/answers/scene.ts';
 import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 
-/** 300 ms: all questions are asked with one blockhash, which is 32 slots old by then and lives for 150. */
+/** 300 ms per slot. All questions use one blockhash: it is already 32 slots old, and lives for 150. */
 const TICKS_PER_SLOT = 48;
 
 describe('the recorded answers of a validator', function () {
@@ -41,7 +41,7 @@ describe('the recorded answers of a validator', function () {
     if (folder) rmSync(folder, { recursive: true });
   });
 
-  /** Until everything so far is final. */
+  /** Waits until everything so far is final. */
   const settle = (connection: Connection, slot: number) =>
     until(
       `slot ${slot} is final`,

@@ -1,4 +1,4 @@
-/** The steps of docs/devnet.md, pasted on Agave's validator with every feature active, and what may go wrong on the way. */
+/** Runs the steps of docs/devnet.md on Agave's validator with every feature active, with failures on the way. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -36,15 +36,15 @@ const PAGE = 'docs/devnet.md';
 const ARTIFACT = 'programs/marketplace/artifact/marketplace.so';
 const SOL = 1_000_000_000;
 const PRICE = 50_000n;
-/** Of which the marketplace keeps a hundredth. */
+/** The creator's part of the price, without the marketplace's 1 %. */
 const EARNED = 49_500n;
-/** Calls during the upgrade: so many may be open against the listing's collateral. */
+/** Calls during the upgrade: the most that may be open against the listing's collateral. */
 const MOST_CALLS = 150;
 const CALLERS = 3;
 const CALL_EVERY_MS = 500;
-/** Three quarters of its pieces are in the buffer: while they are written, no call meets anything new. */
+/** Three quarters of the pieces are in the buffer. Writing a buffer does not affect calls, so they start only then. */
 const MOSTLY_WRITTEN = /^[45]\d\d of/m;
-/** Longer than any call's deadline and the grace after it. */
+/** Longer than any call's deadline plus its grace period. */
 const RETURNED_WITHIN_MS = 900_000;
 
 interface Answered {
@@ -67,7 +67,7 @@ interface Outcome {
 
 describe('the program on Agave’s validator', function () {
   this.timeout(1_800_000);
-  // Each step stands on the one before it.
+  // Each step depends on the one before it.
   this.bail(true);
   const [folder, dataDir] = [newDirectory(), newDirectory()];
   const [authority, program, mint] = [Keypair.generate(), generateProgramKey(), Keypair.generate()];
@@ -114,7 +114,7 @@ describe('the program on Agave’s validator', function () {
     return { lamports: account!.lamports, ...decodeProgramData(account!.data)! };
   }
 
-  /** Starts the command as a process; `root` is the copy of the project, or the project. */
+  /** Starts the command as a process. `root` is the copy of the project, or the project. */
   function startMigrate(args: string[], options: { wallet?: string; root?: string; url?: string } = {}) {
     const { wallet = file('upgrade-authority.json'), root = folder, url = validator.rpcUrl } = options;
     const child = spawn(process.execPath, ['scripts/run.mjs', 'scripts/migrate.ts', ...args, '--json'], {
@@ -135,7 +135,7 @@ describe('the program on Agave’s validator', function () {
     expect(code, printed.stderr).to.equal(0);
     return JSON.parse(printed.stdout) as Outcome;
   }
-  /** What the refusal says. */
+  /** Runs a command that must be refused. Returns the message. */
   async function refusal(...started: Parameters<typeof startMigrate>): Promise<string> {
     const { printed, closed } = startMigrate(...started);
     const [code] = await closed;
@@ -145,7 +145,7 @@ describe('the program on Agave’s validator', function () {
 
   it('uses the keys and the program id created by docs/devnet.md', async () => {
     await terminal.paste(PAGE);
-    // Only an id like this can be put into a program that is compiled already.
+    // Only an id with the same bumps can replace the one in a compiled program.
     saveKey(file('program.json'), program);
     await terminal.paste(PAGE, { PROGRAM_ID: programId.toBase58() });
     expect(readFileSync(file('programs/marketplace/src/lib.rs'), 'utf8')).to.include(`declare_id!("${programId}")`);
@@ -192,7 +192,7 @@ describe('the program on Agave’s validator', function () {
     expect(refused).to.include('sbpf_version').and.include('--close-buffer');
     const { returned_lamports } = await migrate(['--close-buffer', ...buffer]);
     expect(returned_lamports).to.equal(await rentOf(37 + old.length));
-    // All but the last of its transactions were sent, two signatures on the first; then one closed the buffer.
+    // All of its transactions except the last were sent, the first with two signatures. Then one closed the buffer.
     const signatures = planned.transactions - 1 + 1 + 1;
     expect(before - (await balanceOf(authority.publicKey))).to.equal(signatures * 5_000);
     expect((await migrate(['--close-buffer', ...buffer])).returned_lamports).to.equal(0);
@@ -219,14 +219,14 @@ describe('the program on Agave’s validator', function () {
     child.kill('SIGKILL');
     await closed;
     expect(statSync(file('upgrade-authority.buffer.json')).mode & 0o777).to.equal(0o600);
-    // What was under way lands before the next run looks.
+    // Transactions in flight land before the next run looks.
     const height = await connection.getBlockHeight('confirmed');
     await until('the chain has gone on', async () => (await connection.getBlockHeight('confirmed')) > height + 8);
 
     const spent = before - (await balanceOf(authority.publicKey));
     const rest = await migrate(['--deploy', '--program-keypair', file('program.json')]);
     expect(spent + rest.price_lamports).to.equal(price_lamports);
-    // A node that counts its callers, loses what it took, breaks connections, and does what it does not answer.
+    // A node that limits its callers, loses accepted transactions, breaks connections, and executes without answering.
     const proxy = await startRpcProxy({ rpcUrl, wsUrl });
     let [sent, read, isDeployed] = [0, 0, false];
     proxy.onCall(async ({ method, params }, forward) => {
@@ -353,7 +353,7 @@ describe('the program on Agave’s validator', function () {
       expect([planned.action, planned.extension_bytes]).to.deep.equal(['upgrade', LEAST_EXTENSION]);
       const growth =
         (await rentOf(PROGRAM_DATA_HEADER + artifact.length + LEAST_EXTENSION)) - (await programData()).lamports;
-      // Each of its transactions has one signature, and that which makes the buffer two.
+      // Each of its transactions has one signature; the one that creates the buffer has two.
       expect(planned.price_lamports).to.equal(growth + (planned.transactions + 1) * 5_000);
 
       const slotBefore = (await programData()).slot;
@@ -384,7 +384,7 @@ describe('the program on Agave’s validator', function () {
       expect(lamports - (await balanceOf(authority.publicKey))).to.equal(planned.price_lamports);
       expect(await call('after')).to.equal('completed');
 
-      // Refused calls have cost nothing, and every other one was paid.
+      // Refused calls cost nothing, and all others were paid.
       await until('no call is open', async () => (await openCalls()) === 0);
       const completed = outcomes.filter((outcome) => outcome === 'completed').length;
       console.log(
@@ -392,16 +392,16 @@ describe('the program on Agave’s validator', function () {
       );
       expect(completed).to.be.greaterThan(0);
       expect(outcomes.filter((outcome) => !/^(completed|503 \w+)$/.test(outcome))).to.deep.equal([]);
-      // An open that was refused may still have been on its way: its price comes back at the call's deadline.
+      // A refused open may still have been in flight. Its price is refunded after the call's deadline.
       const due = String(moved(before, BigInt(completed) + 1n));
       await until('nothing is in escrow', async () => String(await held()) === due, RETURNED_WITHIN_MS);
     });
 
-    it('leaves no block of docs/devnet.md that is marked as run here', () => {
+    it('has run every block of docs/devnet.md that is marked for this test', () => {
       expect(terminal.left([PAGE])).to.deep.equal([]);
     });
 
-    /** Base units of caller, creator and the marketplace. */
+    /** USDC of caller, creator and marketplace, base units. */
     async function held(): Promise<[bigint, bigint, bigint]> {
       const [treasury] = PublicKey.findProgramAddressSync([Buffer.from('treasury')], programId);
       const account = await validator.connection.getAccountInfo(treasury, 'confirmed');
@@ -415,9 +415,9 @@ describe('the program on Agave’s validator', function () {
     ];
     const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
 
-    /** One paid call, repeated under the same key until it has ended: its status, or the refusal's. */
+    /** Makes one paid call and repeats it with the same key until it has ended. Returns its status, or the error. */
     async function call(name: string): Promise<string> {
-      // The deadline is also when the price of an open that was refused comes back.
+      // After this deadline, the price of a refused open is refunded.
       const body = JSON.stringify({ task: 'Count', parameters: { text: 'to be or not to be' }, timeout_seconds: 60 });
       for (;;) {
         const answer = await fetch(`${url}/v1/agents/${agentId}/execute`, {
@@ -482,7 +482,7 @@ describe('a cluster without the features that the program needs', function () {
     children.push(child);
     return child;
   }
-  /** How it ends, and what it says. */
+  /** Runs a script. Returns exit code and error output. */
   async function run(...started: Parameters<typeof start>): Promise<[number | null, string]> {
     const child = start(...started);
     let text = '';
@@ -491,7 +491,7 @@ describe('a cluster without the features that the program needs', function () {
     return [code, text];
   }
 
-  it('is refused by deployment and relay, which name each of them and spend nothing', async () => {
+  it('is refused by deployment and relay, which name each missing feature and spend nothing', async () => {
     const { connection, payer } = validator;
     const before = await connection.getBalance(payer.publicKey, 'confirmed');
     start('indexer/main.ts').stderr!.resume();
@@ -509,7 +509,7 @@ describe('a cluster without the features that the program needs', function () {
     expect(await connection.getBalance(payer.publicKey, 'confirmed')).to.equal(before);
   });
 
-  it('has no other feature that is named beside one of them', async () => {
+  it('is reported with the missing features only, without the active ones', async () => {
     const active = { key: PENDING_ON_MAINNET.disableOldDeployment, name: 'active', reason: 'it is on' };
     for (const lacking of NEEDED_FEATURES)
       expect(await inactiveFeatures(validator.connection, [active, lacking])).to.deep.equal([lacking]);

@@ -1,6 +1,6 @@
 /**
- * Where the relay's lamports are. It pays fees and lends rent, and nothing else: so it, the callers' gas balances and what it
- * lent to accounts that are still there keep their sum, but for the fees of its transactions and what a faucet gave it.
+ * Tracks the relay's lamports. It only pays fees and lends rent. So the sum of its balance, the callers' gas balances
+ * and the rent it has lent changes only by the fees of its transactions and by gifts from a faucet.
  */
 import { type ConfirmedSignatureInfo, PublicKey } from '@solana/web3.js';
 import { chunks } from '../../app/process/chunks.ts';
@@ -16,21 +16,21 @@ import {
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Visitor } from '../journey/visitor.ts';
 
-/** Transactions of one question; a node takes 50 KiB. */
+/** Transactions per request. A node accepts 50 KiB. */
 const AT_ONCE = 50;
 
 export interface Lamports {
-  /** Of the relay authority. */
+  /** Balance of the relay authority. */
   relay: bigint;
-  /** In the callers' gas balances. */
+  /** The callers' gas balances. */
   gas: bigint;
-  /** In records and escrows whose rent comes from there. */
+  /** Records and escrows whose rent the relay or a gas balance has lent. */
   lent: bigint;
-  /** In the first archive and its tree. */
+  /** The first archive and its tree. */
   archive: bigint;
 }
 
-/** `executionIds` are all that there have been. */
+/** `executionIds` must contain all executions so far. */
 export async function readLamports({ demo, connection }: Visitor, executionIds: readonly string[]): Promise<Lamports> {
   const relay = new PublicKey(demo.relay_authorities[0]!);
   const spenders = demo.callers.map(({ wallet }) => findSpender(new PublicKey(wallet)));
@@ -57,7 +57,7 @@ export async function readLamports({ demo, connection }: Visitor, executionIds: 
 
 export const total = ({ relay, gas, lent, archive }: Lamports): bigint => relay + gas + lent + archive;
 
-/** What the relay authority has paid in fees since that transaction, and what others gave it outside the marketplace. */
+/** Fees paid by the relay authority since that transaction, and lamports it received outside the marketplace. */
 export async function readFees({ demo, connection }: Visitor, since: string): Promise<{ fees: bigint; given: bigint }> {
   const relay = new PublicKey(demo.relay_authorities[0]!);
   const signatures: ConfirmedSignatureInfo[] = [];

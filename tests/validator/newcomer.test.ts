@@ -1,6 +1,6 @@
 /**
- * A newcomer's first hour on Agave's own validator: every feature on, as on testnet and devnet; then, shorter, without
- * those that mainnet does not have yet. Nothing here has cheat codes: what takes time passes, or the validator warps.
+ * A newcomer's first hour on Agave's own validator: with every feature, as on testnet and devnet, then a shorter one
+ * without the features that mainnet lacks. There are no cheat codes: tests wait, or the validator warps.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,13 +27,13 @@ import { type Lamports, latestOf, readFees, readLamports, total } from './lampor
 import { type Stage, startStage } from './stage.ts';
 
 const SANDBOX_PRICE = 10_000n;
-/** More than three days by the validator's clock. */
+/** More than three days of the validator's clock. */
 const WARP_SLOTS = 2_500_000;
 const FEE = 5_000;
-/** Paid, refunded at the deadline, and refunded for what the agent answered. */
+/** Agents whose calls end by a refund at the deadline and for a wrong answer. A paid call is always tested. */
 const ONE_OF_EACH_ENDING = ['sandbox-slow', 'sandbox-wrong-hash'];
 const CONCURRENT = 32;
-/** What a person waits who watches that it goes on. */
+/** How long a person waits while there is progress. */
 const PATIENCE_MS = 120_000;
 
 for (const [name, deactivate, isWhole] of [
@@ -41,7 +41,7 @@ for (const [name, deactivate, isWhole] of [
   ['as mainnet is', Object.values(PENDING_ON_MAINNET), false],
 ] as const) {
   describe(`a newcomer on the validator, ${name}`, function () {
-    // Each step stands on the one before it.
+    // Each step depends on the one before it.
     this.bail(true);
     this.timeout(900_000);
     const dataDir = newDirectory();
@@ -83,10 +83,10 @@ for (const [name, deactivate, isWhole] of [
   });
 }
 
-/** What the program asks of the runtime beyond plain accounts: wide arguments on the stack, and curve25519. */
+/** Tests what the program requires of the runtime besides accounts: wide stack arguments, and curve25519. */
 function tellOfTheRuntime(stage: () => Stage): void {
   describe('the runtime', () => {
-    /** What the node says of a transaction that it has run. */
+    /** The error of a transaction that the node has run. */
     async function errorOf(instruction: TransactionInstruction, payer: Keypair): Promise<unknown> {
       const { connection } = stage().validator;
       const transaction = new Transaction({ feePayer: payer.publicKey, ...(await connection.getLatestBlockhash()) });
@@ -151,7 +151,7 @@ function tellOfTheRuntime(stage: () => Stage): void {
 
       expect(await errorOf(settle(signature), relay)).to.equal(null);
       expect(await escrowExists(opened.execution_id)).to.equal(false);
-      // The wallet paid when it opened.
+      // The wallet paid at the open.
       const paid = { ...before, [caller.wallet]: before[caller.wallet]! + SANDBOX_PRICE };
       visit().assertPaid(paid, await balances(), 'sandbox-echo', SANDBOX_PRICE, 1);
     });
@@ -177,7 +177,7 @@ function tellOfManyCalls(stage: () => Stage): void {
       const file = join(stage().dataDir, 'receipt.json');
       await command(demo.callers[0]!.keypair_path, 'execution', 'receipt', id, '--file', file);
       const { checks, ...counts } = await command(null, 'execution', 'verify', file, '--rpc-url', demo.rpc_url);
-      // Not checked is the signature that names the execution, which no demo agent gives.
+      // No demo agent makes the signature that names the execution, so it is not checked.
       expect(counts, JSON.stringify(checks)).to.deep.equal({
         ...{ passed: CHECKS.length - 1, failed: 0, not_checked: 1 },
         status: 'completed',
@@ -234,12 +234,12 @@ function tellOfFaults(stage: () => Stage): void {
   });
 }
 
-/** The hour as accounts see it: what was there when it began, and where it is at its end. */
+/** Compares accounts at the beginning and the end of the hour. */
 function createHour(stage: () => Stage, initial: () => Balances) {
   const visit = () => stage().visit();
   let first: { lamports: Lamports; latest: string };
 
-  /** Everything that has been called, by all callers. */
+  /** All executions of all callers. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are what the test is about
   async function rows(): Promise<any[]> {
     const found = [];
@@ -254,7 +254,7 @@ function createHour(stage: () => Stage, initial: () => Balances) {
   }
   const ids = async (): Promise<string[]> => (await rows()).map((row) => row.execution_id);
 
-  /** Nothing is lost of what the relay had, but for the fees of its transactions. */
+  /** Checks that the relay has lost nothing except its fees. */
   async function assertNothingLost(): Promise<Lamports> {
     const { fees, given } = await readFees(visit(), first.latest);
     const now = await readLamports(visit(), await ids());
@@ -283,7 +283,7 @@ function createHour(stage: () => Stage, initial: () => Balances) {
       });
     },
 
-    /** With the relay dead and one call open, which a stranger ends. */
+    /** Three days pass while the relay is dead. A stranger refunds one open call. */
     async passThreeDays(): Promise<void> {
       await assertNothingLost();
       const { connection } = stage().validator;

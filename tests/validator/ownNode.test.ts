@@ -1,4 +1,4 @@
-/** The lines of README.md for a node of one's own, pasted into two terminals, with Agave's own validator on the PATH. */
+/** Runs the README's lines for your own node in two terminals, with Agave's validator on the PATH. */
 import { symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Connection, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
@@ -12,9 +12,9 @@ import { cleanUp, goneWithin, newDirectory, type Start, startNetwork } from '../
 const MARK = 'run by tests/validator/ownNode.test.ts';
 const PATIENCE_MS = 60_000;
 
-describe('a node of one’s own, as README.md has it', function () {
+describe('your own node, as in README.md,', function () {
   this.timeout(600_000);
-  // Each step stands on the one before it.
+  // Each step depends on the one before it.
   this.bail(true);
   let dataDir: string;
   let folder: string;
@@ -29,13 +29,13 @@ describe('a node of one’s own, as README.md has it', function () {
       console.log(`      ${NO_VALIDATOR}`);
       this.skip();
     }
-    // Here and not above: another file's end deletes all directories that are there.
+    // Created here, because cleanUp of another file deletes all existing directories.
     [dataDir, folder] = [newDirectory(), newDirectory()];
     symlinkSync(program, join(folder, 'solana-test-validator'));
   });
   after(cleanUp);
 
-  /** Pastes each line into a terminal of its own, the second when the node of the first makes blocks. */
+  /** Runs each line in its own terminal, the second one when the first one's node makes blocks. */
   async function paste(): Promise<void> {
     const block = blocksOf('README.md').find(({ mark }) => mark === MARK);
     const [first, second, ...more] = block!.text.trim().split('\n');

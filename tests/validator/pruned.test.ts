@@ -1,6 +1,6 @@
 /**
- * The indexer on Agave's own validator, which after a restart keeps some 160 slots unless it is told otherwise: nothing that
- * has left its history is taken back, and an index that has missed some of it says so and shows what the accounts say.
+ * The indexer on Agave's own validator, which by default keeps about 160 slots after a restart. Rows that have left the
+ * validator's history must stay. An index that has missed slots must report them and show the accounts' state.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,17 +22,17 @@ import { IndexerBench, query } from '../indexer/harness.ts';
 import { type Market, startMarket } from '../indexer/market.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../programs/marketplace/artifact/marketplace.so');
-/** Executions under way at once. */
+/** Executions in parallel. */
 const CALLERS = 2;
-/** A tenth of a second, so that the chain outgrows its limit in a minute. */
+/** A tenth of a second per slot, so that the chain exceeds its limit within a minute. */
 const TICKS_PER_SLOT = 16;
-/** From this slot on the validator deletes what is over its limit as soon as it is started again. */
+/** From this slot on, the validator deletes what exceeds its limit when it is restarted. */
 const LONG_ENOUGH = 600;
-/** As many slots, and transactions, leave the history while it is followed. */
+/** Number of slots, and of transactions, that leave the history while the indexer follows it. */
 const FORGOTTEN = 200;
 /** Longer than any test. */
 const NEVER = 3_600_000;
-/** Without progress, however busy the machine is. */
+/** Timeout without progress, long enough for a busy machine. */
 const PATIENCE_MS = 300_000;
 
 describe('indexer, on a validator with a short ledger', function () {
@@ -68,7 +68,7 @@ describe('indexer, on a validator with a short ledger', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Opens and settles side by side until the condition holds. */
+  /** Opens and settles in parallel until the condition holds. */
   async function runUntil(isEnough: () => Promise<boolean>): Promise<void> {
     let isOver = false;
     let ended = 0;
@@ -95,7 +95,7 @@ describe('indexer, on a validator with a short ledger', function () {
 
   const firstAvailable = () => validator.connection.getFirstAvailableBlock();
   const start = (name: string, options: Partial<IndexerOptions>) => bench.start(name, { log, ...options });
-  /** Looks for what was dropped or left out as often as it can. */
+  /** Starts an indexer that searches for dropped or missing transactions as often as possible. */
   const startWatchful = (name: string) => start(name, { pollMs: 100, rescanMs: 200, compareMs: 100 });
   const catchUp = async (indexer: Indexer) =>
     indexer.caughtUpTo(await validator.connection.getSlot('confirmed'), PATIENCE_MS);
@@ -109,7 +109,7 @@ describe('indexer, on a validator with a short ledger', function () {
   const pruned = (name: string) => query(bench.path(name), 'SELECT * FROM pruned_slots');
   const takenBack = () => lines.filter((line) => /taken back|applied again|not in the tables|built again/.test(line));
 
-  /** Until what was sent last can no longer be dropped. */
+  /** Waits until the latest transactions are final. */
   async function untilFinal(): Promise<void> {
     const slot = await validator.connection.getSlot('confirmed');
     while ((await validator.connection.getSlot('finalized')) < slot) await delay(100);
@@ -123,7 +123,7 @@ describe('indexer, on a validator with a short ledger', function () {
   }
 
   it('keeps every applied row, under load and over restarts of indexer and validator', async () => {
-    // The other one only hears, and compares nothing.
+    // This indexer only receives notifications, and compares nothing.
     const heard = await start('heard.db', { rescanMs: NEVER, compareMs: NEVER });
     let watchful = await startWatchful('watchful.db');
     const begun = await validator.connection.getSlot('confirmed');
@@ -185,7 +185,7 @@ describe('indexer, on a validator with a short ledger', function () {
   });
 });
 
-/** The validator as the tests of the local node see a node. */
+/** The validator with the interface of the tests' local node. */
 function nodeOf(validator: Validator, payer: Keypair): TestNode {
   const { rpcUrl, wsUrl, connection } = validator;
   const cannot = async () => {

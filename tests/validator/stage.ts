@@ -1,4 +1,4 @@
-/** `npm start` on Agave's own validator, as a newcomer has it: with a WebSocket that can be cut, and all of it killable. */
+/** `npm start` on Agave's own validator, as for a newcomer, with a WebSocket that can be cut and processes to kill. */
 import { join } from 'node:path';
 import type { PublicKey } from '@solana/web3.js';
 import { loadIdentities } from '../../app/local/identities.ts';
@@ -10,16 +10,16 @@ import { TEST_VERIFIER_ID, VERIFIER_BINARY } from '../harness/vm/verifier.ts';
 import { createVisitor, type Visitor } from '../journey/visitor.ts';
 import { goneWithin, ROOT, type Start, startNetwork } from '../local/start.ts';
 
-/** Shreds: all history stays. */
+/** In shreds; enough for the whole history. */
 const LEDGER_SIZE = 100_000_000;
-/** Within one epoch the validator can move on by millions of slots, days by its clock. */
+/** Within one epoch, the validator can warp by millions of slots, which are days of its clock. */
 const SLOTS_PER_EPOCH = 34_560_000;
-/** A busy machine ends processes late. */
+/** Timeout for the end of processes on a busy machine. */
 const GONE_MS = 60_000;
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
-/** Puts the program on a validator from genesis on, and starts the network there. */
+/** Starts a validator with the program from genesis, and the network on it. */
 export async function startStage(dataDir: string, deactivate: readonly string[]) {
   const demoDir = join(dataDir, 'demo');
   const identities = loadIdentities(demoDir);

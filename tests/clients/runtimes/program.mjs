@@ -1,6 +1,6 @@
 /**
- * What a program does with the client, answered as JSON to the request that says with which marketplace. Deno, Bun and
- * workerd all serve the default export of a module.
+ * Uses the client in several ways and returns the results as JSON. Each request names the marketplace to call. Deno,
+ * Bun and workerd all serve the default export of a module.
  */
 import {
   AgentMarketplace,
@@ -12,7 +12,7 @@ import {
 } from '@agent-marketplace/client';
 import { checkQuote, payWithX402 } from '@agent-marketplace/client/x402';
 
-/** What a call throws, as JSON has it. */
+/** The JSON of the error that a call throws. */
 const refusal = (call) =>
   call.then(
     () => 'no error',
@@ -71,7 +71,7 @@ async function run({ baseUrl, apiKey, rpcUrl, lossyUrl, silentUrl, closedUrl, we
 
 export default {
   async fetch(request) {
-    // Deno and Bun are asked for this page until they are there.
+    // The tests poll this page until Deno or Bun answers.
     if (request.method === 'GET') return new Response('ready');
     try {
       return Response.json(await run(await request.json()));

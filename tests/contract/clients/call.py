@@ -1,4 +1,4 @@
-"""A paid call by the client that openapi-python-client makes of the served document."""
+"""Makes a paid call with the client that openapi-python-client generates from the served document."""
 
 import json
 import re
@@ -43,7 +43,7 @@ refused = execute_agent.sync(agent_id, client=client, body=ExecuteBody(task=""))
 assert isinstance(refused, ErrorInvalidRequest), refused
 details = refused.error.details
 
-# Every pattern is one that Python's own engine reads.
+# Python's regular expressions accept every pattern.
 with open(document, encoding="utf-8") as file:
     patterns = re.findall(r'"pattern":("(?:[^"\\]|\\.)*")', file.read())
 for pattern in patterns:

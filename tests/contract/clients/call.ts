@@ -1,4 +1,4 @@
-/** A paid call by the client that openapi-typescript and openapi-fetch make of the served document. */
+/** Makes a paid call with the client that openapi-typescript and openapi-fetch generate from the served document. */
 import createClient from 'openapi-fetch';
 import type { paths } from './schema.js';
 
@@ -25,7 +25,7 @@ if (!read.data) throw new Error(`not readable: ${JSON.stringify(read.error)}`);
 const refused = await api.POST('/v1/agents/{agent_id}/execute', { ...agent, body: { task: '' } });
 if (!refused.error) throw new Error('an empty task was taken');
 const { error } = refused.error;
-// The code tells which details there are.
+// The type of `details` follows from the code.
 const path = error.code === 'invalid_request' ? error.details.issues[0]?.path : undefined;
 
 console.log(

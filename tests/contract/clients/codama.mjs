@@ -1,4 +1,4 @@
-/** Makes a client for @solana/kit of an IDL, with Codama's defaults: `node codama.mjs IDL FOLDER`. */
+/** Generates a client for @solana/kit from an IDL, with Codama's defaults: `node codama.mjs IDL FOLDER`. */
 import { readFileSync } from 'node:fs';
 import { rootNodeFromAnchor } from '@codama/nodes-from-anchor';
 import { renderVisitor } from '@codama/renderers-js';

@@ -1,4 +1,4 @@
-/** Opens an execution, refunds it as the relay and reads its record, by the client that Codama makes of the IDL. */
+/** Opens an execution, refunds it as the relay and reads its record, with the client that Codama generates. */
 import {
   type Address,
   appendTransactionMessageInstruction,
@@ -27,7 +27,7 @@ interface Order {
   collateral: Address;
   record: Address;
   usdcMint: Address;
-  /** The caller's account for USDC. */
+  /** The caller's USDC account. */
   purse: Address;
   args: { nonce: number[]; executionId: number[]; maxPrice: number; openBefore: number };
 }
@@ -88,7 +88,7 @@ const refund = await marketplace.getRefundExecutionInstructionAsync({
 const signature = await send(relay, refund);
 const { data: refunded } = await marketplace.fetchExecutionRecord(rpc, record, { commitment: 'confirmed' });
 
-// A leaf of an archive holds the same fields.
+// A leaf of an archive has the same fields.
 const leaf = marketplace.getArchivedExecutionEncoder().encode({ record, execution: refunded });
 const { execution } = marketplace.getArchivedExecutionDecoder().decode(leaf);
 

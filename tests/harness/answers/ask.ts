@@ -1,4 +1,4 @@
-/** Asks a node the questions, and puts its answers into a form that is the same for every node that answers alike. */
+/** Asks a node the questions, and normalizes its answers, so that answers of equivalent nodes are equal. */
 import { request } from 'node:http';
 import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
@@ -10,25 +10,25 @@ import { decompress } from './zstd.ts';
 
 export type Answers = Record<string, unknown>;
 
-/** Numbers that count slots, blocks, time or what else goes on, by their names. */
+/** Names of numbers that count slots, blocks, time and the like, and so differ between nodes. */
 const RUNNING = new Set([
   ...['slot', 'parentSlot', 'blockHeight', 'lastValidBlockHeight', 'blockTime', 'contextSlot', 'lastRestartSlot'],
   ...['root', 'parent', 'subscription', 'transactionIndex'],
 ]);
 const HASHES = new Set(['recentBlockhash', 'blockhash', 'previousBlockhash']);
-/** The two nodes have other builds of these programs: what they take and print is no question. */
+/** The two nodes have different builds of these programs, so their compute units and logs are not compared. */
 const BUNDLED = [MEMO, TOKEN_PROGRAM_ID, ASSOCIATED_TOKEN_PROGRAM_ID].map(String);
 const OF_BUNDLED = new Set(['computeUnitsConsumed', 'costUnits', 'unitsConsumed']);
 const SYSVARS = 'Sysvar1111111111111111111111111111111111111';
-/** Programs are not made by the scene, and what lies on them is each chain's own. */
+/** Lists of balances in which those of programs are replaced: they depend on the chain, not on the scene. */
 const BALANCES = new Set(['preBalances', 'postBalances']);
 const HEADERS = ['content-type', 'access-control-allow-origin', 'access-control-allow-headers'] as const;
 const VOTES = 'Vote111111111111111111111111111111111111111';
-/** Why something could not be read: in the words of Rust's libraries there, in ours here. */
+/** Parse errors. Their reasons are worded by Rust's libraries on the validator, and by our own code on our node. */
 const REASONS = /^(Invalid params:|invalid base(?:58|64) encoding:|failed to deserialize [\w:]+:) .*$/;
-/** A notification may wait until its transaction is confirmed, on a busy machine. */
+/** On a busy machine, a notification may wait until its transaction is confirmed. */
 const NOTIFICATION_MS = 60_000;
-/** What lies on the programs that the scene calls, lamports. */
+/** Balances of the programs that the scene calls, lamports. */
 const PROGRAM_BALANCES = new Set([1, 1_141_440, 16_926_720, 521_498_880]);
 const ACCOUNT_BYTES = 64;
 const KEY_BYTES = 32;
@@ -65,7 +65,7 @@ interface HttpAnswer {
   body: unknown;
 }
 
-/** By node's own client: fetch would add a type, and read no answer that comes before its body is sent. */
+/** Uses Node's own client: fetch would add a content type, and ignore an answer sent before the end of the body. */
 function overHttp(
   rpcUrl: string,
   { method = 'POST', path = '/', body, type = 'application/json', origin }: HttpQuestion,
@@ -99,7 +99,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** What a subscription is answered, its first notification, and what the end of it is answered. */
+/** Returns the answer to the subscription, its first notification, and the answer to the unsubscription. */
 async function subscribe(
   { rpcUrl, wsUrl }: Scene,
   { subscribe: method, params, send, ends }: Subscribing,
@@ -144,7 +144,7 @@ async function subscribe(
   }
 }
 
-/** Kinds instead of values; of a list, its first. An error stays as it is. */
+/** Replaces values by their types, and lists by their first element. An error stays unchanged. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
   if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
@@ -181,7 +181,7 @@ function normaliserOf(scene: Scene): (value: unknown) => unknown {
     let value = given;
     if (typeof value === 'number') {
       if (isBundled && OF_BUNDLED.has(key)) return '$bundled';
-      // Built-in programs bear other names in the two.
+      // Built-in programs have different names on the two nodes.
       if (key === 'loadedAccountsDataSize' && value > ACCOUNT_BYTES) return '$bytes';
       return RUNNING.has(key) ? '$n' : value;
     }
@@ -193,7 +193,7 @@ function normaliserOf(scene: Scene): (value: unknown) => unknown {
     if (Array.isArray(value)) {
       if (value[1] === 'base64+zstd' && typeof value[0] === 'string') return [decompress(value[0]), value[1]];
       if (key === 'transactions') return value.filter((each) => !isVote(each)).map((each) => walk(each, ''));
-      // A block's; those of votes are nobody's.
+      // Signatures of a block, without those of votes.
       if (key === 'signatures') return value.map((each) => walk(each, '')).filter((each) => each !== '$own');
       if (key === 'logs' || key === 'logMessages') value = withoutMemos(value as string[]);
       if (BALANCES.has(key)) return (value as number[]).map((each) => (PROGRAM_BALANCES.has(each) ? '$program' : each));
@@ -212,14 +212,14 @@ function normaliserOf(scene: Scene): (value: unknown) => unknown {
   return (value) => walk(value, '');
 }
 
-/** Accounts of a program come in no order. */
+/** Sorts the accounts of a program, which nodes list in no fixed order. */
 function inOrder(values: unknown[]): unknown[] {
   const keyOf = (value: unknown) => (value as { pubkey?: string } | null)?.pubkey ?? '';
   const isList = values.every((value) => typeof value === 'object' && value !== null && 'account' in value);
   return isList ? values.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) : values;
 }
 
-/** One of them prints its text in a line of its own. */
+/** Removes the text of memos: one of the two nodes prints it on a separate line. */
 function withoutMemos(lines: string[]): string[] {
   return lines.filter((_, index) => !/^Program log: Memo \(len \d+\)$/.test(lines[index - 1] ?? ''));
 }
@@ -232,7 +232,7 @@ function isVote(transaction: unknown): boolean {
   return JSON.stringify(transaction).includes(VOTES);
 }
 
-/** Keys and signatures of nobody whom both chains know. */
+/** True for keys and signatures that only one of the chains knows. */
 function isOwn(word: string): boolean {
   if (BUNDLED.includes(word)) return false;
   try {

@@ -1,4 +1,4 @@
-/** What both nodes are asked about the scene: JSON-RPC, WebSocket and plain HTTP. */
+/** The questions to both nodes about the scene, over JSON-RPC, WebSocket and plain HTTP. */
 import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import {
@@ -14,7 +14,7 @@ import {
   unknownBudget,
 } from './scene.ts';
 
-/** One question; `shape` compares kinds of values only, where the values are the node's own. */
+/** One question. With `shape`, only the types of values are compared, because the values depend on the node. */
 export type Question = { shape?: true } & (
   | { method: string; params: unknown[] }
   | { http: HttpQuestion }
@@ -22,22 +22,22 @@ export type Question = { shape?: true } & (
 );
 
 export interface HttpQuestion {
-  /** POST without. */
+  /** POST by default. */
   method?: string;
   path?: string;
   body?: string;
-  /** JSON without. */
+  /** JSON by default. */
   type?: string;
-  /** Names where its page comes from. */
+  /** Sends an Origin header. */
   origin?: true;
 }
 
 export interface Subscribing {
   subscribe: string;
   params: unknown[];
-  /** A transaction to send then, base64. */
+  /** A transaction to send after the subscription, base64. */
   send?: string;
-  /** The first notification is the last. */
+  /** The subscription ends with its first notification. */
   ends?: true;
 }
 
@@ -66,7 +66,7 @@ export function questionsOf(scene: Scene): Record<string, Question> {
     ...aboutAccounts(scene),
     ...aboutTokens(),
     ...aboutHistory(scene),
-    // Before the sends, which change what is there.
+    // Before the sends, which change the state.
     ...simulations(scene),
     ...sends(scene),
     ...fees(scene),
@@ -325,7 +325,7 @@ function aboutHistory({ played, fates }: Scene): Record<string, Question> {
     'getTransaction of none': ask('getTransaction', UNKNOWN_SIGNATURE),
     'getTransaction of no signature': ask('getTransaction', 'nothing'),
     'getTransaction at processed': ask('getTransaction', of('memo'), { commitment: 'processed' }),
-    // Its payer's balance depends on which of the sends ran first.
+    // The payer's balance depends on the order in which the sends ran.
     'getTransaction of a send without its program': shape('getTransaction', fates['missing program']!.signature),
     getSignaturesForAddress: ask('getSignaturesForAddress', at('mint')),
     'getSignaturesForAddress: memos and errors': ask('getSignaturesForAddress', MEMO.toBase58(), { limit: 30 }),
@@ -359,7 +359,7 @@ function aboutHistory({ played, fates }: Scene): Record<string, Question> {
   };
 }
 
-/** Transactions that both sends and simulations are about. */
+/** Transactions for both sends and simulations. */
 function variants({ make, played }: Scene) {
   const filler = transfer('rich', 1);
   const good = make([filler]);

@@ -1,4 +1,4 @@
-/** The validator's answers as they are kept in the tree: one line for each question. */
+/** Stores the validator's answers in the repository, one line per question. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answers } from './ask.ts';

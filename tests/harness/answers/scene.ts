@@ -1,6 +1,6 @@
 /**
- * The chain about which both nodes are asked: the same accounts and transactions, made by ordinary transactions from keys
- * that are the same each time. Only blockhashes, and with them signatures, are others.
+ * The state that both nodes are asked about. Ordinary transactions from fixed keys create the same accounts and
+ * transactions each time. Only blockhashes, and so signatures, differ.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -40,7 +40,7 @@ import { until } from '../edge/until.ts';
 
 export const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 const MINT_DECIMALS = 6;
-/** Where no program is. */
+/** Name of an address without a program. */
 const NO_PROGRAM = 'missing program';
 
 const keypair = (name: string) => Keypair.fromSeed(createHash('sha256').update(`answers: ${name}`).digest());
@@ -49,7 +49,7 @@ const payer = keypair('payer');
 const mint = keypair('mint');
 const tokensOf = (name: string) => getAssociatedTokenAddressSync(mint.publicKey, address(name));
 
-/** All addresses that the scene has, by name. */
+/** All addresses of the scene by name. */
 export const ADDRESSES = {
   ...Object.fromEntries(
     ['payer', 'mint', 'rich', 'poor', 'delegate', 'new', 'ghost', 'listener', 'other owner', NO_PROGRAM].map((name) => [
@@ -77,7 +77,7 @@ export const unitPrice = (microLamports: number) => ComputeBudgetProgram.setComp
 export const unitLimit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });
 export const toMissingProgram = () =>
   new TransactionInstruction({ programId: ADDRESSES[NO_PROGRAM]!, keys: [], data: Buffer.alloc(0) });
-/** Of a kind that the compute-budget program has not. */
+/** An instruction that the compute-budget program does not know. */
 export const unknownBudget = () =>
   new TransactionInstruction({ programId: ComputeBudgetProgram.programId, keys: [], data: Buffer.from([9]) });
 
@@ -94,11 +94,11 @@ interface Making {
   version?: 'legacy' | 0;
   blockhash?: string;
   unsigned?: boolean;
-  /** Names an address by a lookup table, where none is. */
+  /** Name of an address to read from a lookup table that does not exist. */
   lookup?: string;
 }
 
-/** A landed transaction of the scene. */
+/** A transaction of the scene that has landed. */
 export interface Played extends Made {
   slot: number;
 }
@@ -107,10 +107,10 @@ export interface Scene {
   rpcUrl: string;
   wsUrl: string;
   programId: string;
-  /** Fresh when the questions are asked. */
+  /** A recent blockhash when the questions are asked. */
   blockhash: string;
   played: Record<string, Played>;
-  /** Sent without preflight; what became of them is asked. */
+  /** Transactions sent without preflight. Questions ask for their outcome. */
   fates: Record<string, Made>;
   make(instructions: TransactionInstruction[], options?: Making): Made;
 }
@@ -143,7 +143,7 @@ function tableOf(name: string): AddressLookupTableAccount {
   return new AddressLookupTableAccount({ key: address('ghost'), state: { ...state, addresses: [address(name)] } });
 }
 
-/** With one bit of its signature flipped. */
+/** Flips one bit of the signature. */
 export function spoiled(made: Made): Made {
   const bytes = Buffer.from(made.bytes);
   bytes[10]! ^= 1;
@@ -218,7 +218,7 @@ export async function playScene(options: {
       MINT_DECIMALS,
     ),
   ]);
-  // Each kind of a token account's instructions, with the same tokens in the end.
+  // Runs each kind of token account instruction. At the end everyone has the same tokens as before.
   const [own, rich, poor] = ['payer', 'rich', 'poor'].map(tokensOf) as [PublicKey, PublicKey, PublicKey];
   await play('all of tokens', [
     createThawAccountInstruction(poor, mint.publicKey, payer.publicKey),

@@ -1,11 +1,11 @@
-/** Reads zstd: the raw blocks of the embedded node here, the rest by the program of that name. */
+/** Decompresses zstd: raw blocks, which the embedded node writes, directly, all others with the `zstd` program. */
 import { spawnSync } from 'node:child_process';
 
-/** Of a frame that names its size in eight bytes; then blocks. */
+/** Size of the header of a frame that stores its content size in eight bytes. Blocks follow. */
 const HEADER_BYTES = 13;
 const BLOCK_HEADER_BYTES = 3;
 
-/** Base64 in, base64 out. */
+/** Input and output are base64. */
 export function decompress(base64: string): string {
   const frame = Buffer.from(base64, 'base64');
   const raw = rawBlocks(frame);
@@ -16,7 +16,7 @@ export function decompress(base64: string): string {
   return stdout.toString('base64');
 }
 
-/** Null where a block is compressed. */
+/** Null if a block is compressed. */
 function rawBlocks(frame: Buffer): Buffer | null {
   const parts: Buffer[] = [];
   if (frame[4] !== 0b1110_0000) return null;

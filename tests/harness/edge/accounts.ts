@@ -1,14 +1,14 @@
-/** Accounts as the chain would hold them, for tests of the edge. */
+/** Decoded accounts as on the chain, for tests of the HTTP layer. */
 import { Keypair } from '@solana/web3.js';
 import type { Config, KeyGrant } from '../../../app/sdk/program/program.ts';
 import { EPOCH, type TestKey } from './rows.ts';
 
-/** The marketplace's admin, who is also its relay authority here. */
+/** The marketplace's admin, who is also its relay authority in these tests. */
 export const ADMIN = Keypair.generate();
 const authority = ADMIN.publicKey;
 const mint = Keypair.generate().publicKey;
 
-/** What the program's Config says in these tests. */
+/** The program's Config in these tests. */
 export const CONFIG: Config = {
   version: 1,
   bump: 255,
@@ -39,7 +39,7 @@ export const CONFIG: Config = {
   ],
 };
 
-/** A live grant account as the chain holds it. */
+/** An active grant account as on the chain. */
 export function grantAccount(key: TestKey, changes: Partial<KeyGrant> = {}): KeyGrant {
   return {
     version: 1,

@@ -1,6 +1,6 @@
 /**
- * The relay's edge for tests: its real HTTP server over real tables, whose rows the test writes as the indexer and
- * the engine would. Only what needs a chain is the test's own: the engine's outcome and the accounts that are read.
+ * The relay's HTTP server for tests, over real tables. The test writes their rows, as indexer and engine would. Only
+ * the parts that need a chain are stubs: the engine's outcome and the accounts that are read.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ import { CONFIG, grantAccount } from './accounts.ts';
 import { refreshFigures } from './figures.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
-/** Of no public cluster. */
+/** The genesis hash of no public cluster. */
 export const GENESIS = '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY';
 const RPC_URL = 'http://127.0.0.1:8899';
 export const EXPLORER_QUERY = '?cluster=custom&customUrl=http%3A%2F%2F127.0.0.1%3A8899';
@@ -54,7 +54,7 @@ export interface ApiAnswer {
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** Without the limit on what needs no key: these tests are all from one address. */
+/** Without the limit on requests without a key, because all tests use one address. */
 export const EDGE_CONFIG: RelayDeps['config'] = {
   environment: 'test',
   metricsToken: null,
@@ -69,8 +69,8 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
 };
 
 /**
- * Starts the server on a free port. `settings` replaces parts of what it depends on; the folder is removed at the end.
- * `databaseUrl` of a PostgreSQL that has rows already.
+ * Starts the server on a free port. `settings` overrides its dependencies. `databaseUrl` names a PostgreSQL that
+ * already has rows. The folder is removed at the end.
  */
 export async function startWorld(
   settings: Partial<RelayDeps> = {},
@@ -93,10 +93,10 @@ export async function startWorld(
     grants: new Map<string, KeyGrant>(),
     /** Of every wallet: USDC in base units, gas and fees in lamports. */
     money: { balance: 97_250_000n, allowance: 17_250_000n, tank: 5_000_000n, leastTank: 890_880n, fees: 11_250n },
-    /** Of the chain, by execution_id. */
+    /** Records on the chain by execution_id. */
     records: new Map<string, ExecutionRecord>(),
     revoked: [] as string[],
-    /** Changes of the settings that wait. */
+    /** Pending changes of the settings. */
     changes: [] as FoundChange[],
     swept: null as SweepFigures | null,
     budgets: { ...SPONSOR_ALL },
@@ -108,8 +108,8 @@ export async function startWorld(
 
   const eventDeps = { ledger: ledger.db, views: views.db, writes, now: () => state.nowMs, log };
   const feed = createFeed(eventDeps);
-  // Sent as often as a test looks, so that no test waits for it.
   const payers = createPayers(views.db);
+  // Short, so that no test waits for a heartbeat.
   const streamSettings = { ...USUAL_STREAMS, perWallet: 3, ofStrangers: 4, heartbeatMs: 50 };
   const streams = createStreams({ ...eventDeps, feed, payers }, streamSettings);
 
@@ -223,14 +223,14 @@ export async function startWorld(
     state,
     index: index.db,
     ledger: ledger.db,
-    /** Numbers the new events and streams them; the relay does so on its own. */
+    /** Numbers the new events and streams them. The relay does so by a timer. */
     feed,
     openStreams: streams.count,
     endStreams: streams.end,
     streamSettings,
     call,
     get: (path: string, key?: string) => call(path, key === undefined ? {} : { key }),
-    /** POST with JSON, or with raw bytes and headers of the test's choice. */
+    /** Sends a POST with JSON, or with raw bytes and chosen headers. */
     post(path: string, body: unknown, init: { key?: string; headers?: Record<string, string> } = {}) {
       const raw = typeof body === 'string' || body instanceof Uint8Array;
       return call(path, {
@@ -241,7 +241,7 @@ export async function startWorld(
       });
     },
     ...rows,
-    /** The tables as they are open; a journal is made on them. */
+    /** The open tables, for tests that create a journal on them. */
     tables,
     async stop(): Promise<void> {
       streams.end();

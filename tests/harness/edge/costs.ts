@@ -1,13 +1,13 @@
-/** What statements cost a database, counted exactly: the same in every run, and on a busy machine too. */
+/** Counts the cost of SQL statements. The counts are exact: equal in every run, even on a busy machine. */
 import { spawnSync } from 'node:child_process';
 import Sqlite from 'better-sqlite3';
 import type pg from 'pg';
 import type { Ran } from './statements.ts';
 
 export interface Cost {
-  /** SQLite's machine takes so many; PostgreSQL's plan looks at so many rows and pages of them. */
+  /** SQLite: instructions of its virtual machine. PostgreSQL: rows and pages that the plan reads. */
   steps: number;
-  /** Tables that are read from one end to the other. */
+  /** Tables that are scanned completely. */
   whole: string[];
 }
 
@@ -16,7 +16,7 @@ export interface Files {
   index: string;
 }
 
-/** SQLite calls a progress handler after so many steps of its machine; Python's can ask for each. */
+/** Counts steps with SQLite's progress handler. In Python it can be called after every step. */
 const COUNT_STEPS = `
 import json, sqlite3, sys
 asked = json.load(sys.stdin)
@@ -39,7 +39,7 @@ for text, values in asked['statements']:
 print(json.dumps(counts))
 `;
 
-/** What each of these queries costs, in their order. */
+/** The cost of each query, in the same order. */
 export function costsOnSqlite(files: Files, statements: Ran[]): Cost[] {
   const input = JSON.stringify({
     ...files,
@@ -80,8 +80,8 @@ interface PlanNode {
 }
 
 /**
- * What each of these statements costs, in their order; nothing of them stays. `avoidsTables`: a table is read whole only
- * where there is no other way, as it would be were it large.
+ * The cost of each statement, in the same order. All changes are rolled back. With `avoidsTables`, a table is scanned
+ * completely only if there is no index for the query, as if the table were large.
  */
 export async function costsOnPostgres(
   client: pg.Client,
@@ -102,7 +102,7 @@ export async function costsOnPostgres(
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-/** Rows that its scans look at, those that they leave out too, and pages of all of it. */
+/** Rows that scans read, including those they filter out, plus all pages read. */
 function stepsOf(root: PlanNode): number {
   const blocks = (root['Shared Hit Blocks'] ?? 0) + (root['Shared Read Blocks'] ?? 0);
   const scans = nodesOf(root).filter((node) => / Scan$/.test(node['Node Type']));

@@ -1,4 +1,4 @@
-/** The figures that the indexer keeps beside its rows, made anew from rows that a test has written by itself. */
+/** Recomputes the figures that the indexer keeps beside its rows, for rows that a test has written itself. */
 import { type Kysely, sql } from 'kysely';
 import type { IndexDatabase } from '../../../indexer/tables.ts';
 
@@ -26,13 +26,13 @@ const STATISTICS = sql.raw(`
     GROUP BY listing
   ) AS figures`);
 
-/** Each execution under its listing, and under all. */
+/** Counts each execution under its listing, and under all listings. */
 const CALLERS = (listing: 'listing' | "''") =>
   sql.raw(`INSERT INTO caller_totals (caller, listing, status, day, executions)
     SELECT caller, ${listing}, status, opened_at / 86400, count(*) FROM executions WHERE status <> 'open'
     GROUP BY 1, 2, 3, 4`);
 
-/** Times to two significant digits, half up; the rows of `agent_days` in the order of its columns. */
+/** Rows of `agent_days`, in the order of its columns. Times have two significant digits, rounded half up. */
 export const DAYS = `
   SELECT listing, settled_at / 86400 AS day, outcome, CAST(reason AS BIGINT) AS reason,
     CAST(CASE WHEN time IS NULL THEN -1 ELSE (time + unit / 2) / unit * unit END AS BIGINT) AS time_ms,
@@ -49,10 +49,10 @@ export const DAYS = `
   ) AS units
   GROUP BY 1, 2, 3, 4, 5`;
 
-/** Makes all figures anew, and counts every listing as changed. */
+/** Recomputes all figures, and marks every listing as changed. */
 export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void> {
   await index.transaction().execute(async (db) => {
-    // First, because it locks the row: of two at once, the second would not delete what the first inserts.
+    // First, because it locks the row. Otherwise one of two concurrent calls would not delete what the other inserted.
     await sql`UPDATE catalogue_revision SET revision = revision + 1`.execute(db);
     await db.deleteFrom('agent_statistics').execute();
     await db.deleteFrom('caller_totals').execute();

@@ -1,4 +1,4 @@
-/** The journals of two relays on one ledger, each by connections of its own, on the database that DATABASE names. */
+/** The journals of two relays on one ledger, each with its own connections, on the database that DATABASE names. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { openTables } from '../tables.ts';
 
-/** A transaction as the journal is given it, and what the record of an open says. */
+/** A signed transaction as the journal stores it, and the terms in the record of an open. */
 export const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastValidHeight: 10n, fee: 5_000n };
 export const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
 export const WALLET = 'wallet';
@@ -17,9 +17,9 @@ export const WALLET = 'wallet';
 export interface Journals {
   mine: ReturnType<typeof createJournal>;
   others: ReturnType<typeof createJournal>;
-  /** What `mine` writes through. */
+  /** The group commit that `mine` writes through. */
   writes: GroupCommit;
-  /** The tables as each of them has them open. */
+  /** The ledger as opened by each of the two. */
   ledger: Kysely<LedgerTables>;
   elsewhere: Kysely<LedgerTables>;
   /** Runs statements on the ledger; returns the last one's rows. */
@@ -56,7 +56,7 @@ export async function openJournals(): Promise<Journals> {
   };
 }
 
-/** A call as it is claimed; its task is its id. */
+/** A call to claim. Its task equals its id. */
 export const executionOf = (id: string, changes: Partial<ClaimedExecution> = {}): ClaimedExecution => ({
   execution_id: id,
   wallet: WALLET,

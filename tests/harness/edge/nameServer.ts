@@ -1,9 +1,9 @@
-/** A name server on this computer, over UDP, whose answers a test chooses: for names that lead where they must not. */
+/** A DNS server on this computer, over UDP, with answers chosen by a test, such as forbidden addresses. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import ipaddr from 'ipaddr.js';
 
-/** What a name has. Of several lists of addresses each question takes the next, and the last for ever. */
+/** Records of a name. With several lists of addresses, each query gets the next list; the last one is repeated. */
 export interface Records {
   A?: string[] | string[][];
   AAAA?: string[] | string[][];
@@ -12,7 +12,7 @@ export interface Records {
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 const CLASS_INTERNET = 1;
-/** Response, authoritative, recursion available. */
+/** Flags: response, authoritative, recursion available. */
 const FLAGS = 0x8580;
 const NAME_ERROR = 3;
 
@@ -21,7 +21,7 @@ function encodeName(name: string): Buffer {
   return Buffer.concat([...labels, Buffer.from([0])]);
 }
 
-/** The question's name, in lower case, and where it ends. */
+/** The queried name in lower case, and the offset after it. */
 function decodeName(packet: Buffer, start: number): { name: string; end: number } {
   const labels: string[] = [];
   let at = start;
@@ -32,7 +32,7 @@ function decodeName(packet: Buffer, start: number): { name: string; end: number 
   return { name: labels.join('.'), end: at + 1 };
 }
 
-/** One resource record that may not be kept: its time to live is 0. */
+/** One resource record with a time to live of 0, so that it is not cached. */
 function encodeRecord(name: string, type: keyof typeof TYPES, value: string): Buffer {
   const data = type === 'CNAME' ? encodeName(value) : Buffer.from(ipaddr.parse(value).toByteArray());
   const head = Buffer.alloc(10);
@@ -55,7 +55,7 @@ export async function startNameServer(zone: Record<string, Records>) {
     return turns[Math.min(turn, turns.length - 1)] ?? [];
   }
 
-  /** All that follows from a name: aliases first. */
+  /** All records that answer the query, aliases first. */
   function answersTo(name: string, type: 'A' | 'AAAA'): Buffer[] {
     const alias = zone[name]?.CNAME;
     if (alias) return [encodeRecord(name, 'CNAME', alias), ...answersTo(alias, type)];
@@ -76,9 +76,9 @@ export async function startNameServer(zone: Record<string, Records>) {
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   return {
-    /** As `dns.setServers` takes it. */
+    /** In the format of `dns.setServers`. */
     address: `127.0.0.1:${socket.address().port}`,
-    /** How often a name was asked for. */
+    /** Number of queries for a name. */
     questions: (name: string, type: 'A' | 'AAAA') => asked.get(`${name} ${type}`) ?? 0,
     close: () => socket.close(),
   };

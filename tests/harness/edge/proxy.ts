@@ -1,17 +1,17 @@
-/** A TCP proxy on this computer whose connections a test can break, cleanly or so that neither side notices. */
+/** A TCP proxy on this computer. A test can break its connections, either cleanly or without either side noticing. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
-  /** The address given, by way of the proxy. */
+  /** The given URL with the proxy's address. */
   url: string;
-  /** Connections refused so far. */
+  /** Number of refused connections. */
   refused(): number;
-  /** Ends all connections and takes no new ones. */
+  /** Closes all connections and refuses new ones. */
   cut(): void;
-  /** Keeps connections open, and takes new ones, but lets nothing through any more. */
+  /** Keeps connections open and accepts new ones, but forwards nothing. */
   stall(): void;
-  /** New connections work again; those that were cut or stalled stay as they are. */
+  /** New connections work again. Cut or stalled connections stay as they are. */
   restore(): void;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import type { DisputeRow, ExecutionRow, IndexDatabase, ListingRow } from '../../../indexer/tables.ts';
 
-/** Unix seconds from which test rows count; any fixed moment will do. */
+/** The arbitrary time from which test rows count, unix seconds. */
 export const EPOCH = 1_760_000_000;
 
 export const newAddress = (): string => Keypair.generate().publicKey.toBase58();
@@ -37,9 +37,9 @@ export function metadataOf(changes: Partial<AgentMetadata> = {}): AgentMetadata 
   };
 }
 
-/** Writes rows with the values that most tests want, and what a test says instead. */
+/** Writes rows with default values, which a test can override. */
 export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTables>, state: { nowMs: number }) {
-  /** A row of chain.listings with its document, both as they would be after POST /v1/metadata and AgentListed. */
+  /** A row of chain.listings and its document, as after POST /v1/metadata and AgentListed. */
   async function addListing(
     changes: Partial<ListingRow> = {},
     metadata: Partial<AgentMetadata> | null = {},
@@ -84,7 +84,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       .execute();
   }
 
-  /** A key that works: its row, and its grant in the index. */
+  /** A valid API key: its row, and its grant in the index. */
   async function addKey(
     changes: { wallet?: string; revoked?: 0n | 1n; expiresAt?: number; indexed?: boolean; scopes?: string } = {},
   ): Promise<TestKey> {
@@ -131,7 +131,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     return key;
   }
 
-  /** A record as the indexer writes it: settled unless said otherwise. */
+  /** A record as the indexer writes it; settled by default. */
   async function addRecord(changes: Partial<ExecutionRow> & { caller: string; listing: string }): Promise<string> {
     const row: ExecutionRow = {
       execution_id: newExecutionId(),
@@ -171,7 +171,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     return row.execution_id;
   }
 
-  /** A row of the journal, as far as its state has come. */
+  /** A row of the journal, with the columns that its state implies. */
   async function addJournal(
     changes: Partial<Insertable<ExecutionsTable>> & {
       wallet: string;

@@ -1,4 +1,4 @@
-/** The part of s3rver, which has no types of its own, that tests use. */
+/** Types of s3rver, which has none of its own, as far as tests use it. */
 declare module 's3rver' {
   import type { AddressInfo } from 'node:net';
   export default class S3rver {

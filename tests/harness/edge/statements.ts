@@ -1,4 +1,4 @@
-/** Every statement that is run on any connection, of either database; what it costs is counted by costs.ts. */
+/** Records every SQL statement on any connection, of either database. costs.ts computes their cost. */
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 
@@ -10,7 +10,7 @@ export interface Ran {
 const RUNNERS = ['all', 'get', 'iterate', 'run'] as const;
 type Runner = (...values: unknown[]) => unknown;
 
-/** Remembers every statement with its values until `end`. */
+/** Records every statement with its values until `end` is called. */
 export function recordStatements(): { ran: Ran[]; end(): void } {
   const ran: Ran[] = [];
   const prototype = Object.getPrototypeOf(new Sqlite(':memory:').prepare('SELECT 1')) as Record<string, Runner>;

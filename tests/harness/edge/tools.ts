@@ -1,4 +1,4 @@
-/** Tools of other ecosystems, each set in a folder of its own under target/, made on the first run. */
+/** Installs tools of other ecosystems, each set in its own folder under target/, on the first run. */
 import { type SpawnOptions, spawn } from 'node:child_process';
 import {
   copyFileSync,
@@ -16,13 +16,13 @@ const TARGET = join(import.meta.dirname, '..', '..', '..', 'target');
 
 export interface Finished {
   code: number | null;
-  /** With its complaints. */
+  /** Standard output and standard error. */
   output: string;
-  /** Without them. */
+  /** Standard output alone. */
   stdout: string;
 }
 
-/** Runs a program to its end; resolves also where it fails, with everything that it printed. `input` is what it reads. */
+/** Runs a program to its end. Resolves with its output even if it fails. `input` is its standard input. */
 export function run(
   command: string,
   args: string[],
@@ -38,18 +38,18 @@ export function run(
     child.stdout?.on('data', (chunk) => (stdout += String(chunk)));
     child.on('error', (error) => resolve({ code: null, output: output + error.message, stdout }));
     child.on('close', (code) => resolve({ code, output, stdout }));
-    // A program that fails may end before it has read all of it.
+    // A program that fails may end before it has read all of its input.
     child.stdin?.on('error', () => undefined).end(input);
   });
 }
 
-/** A folder of tools: where it is, and why it could not be made, or null. */
+/** A folder of installed tools. `obstacle` says why they could not be installed, or is null. */
 export interface Tools {
   folder: string;
   obstacle: string | null;
 }
 
-/** What a file of requirements names, in a virtual environment. */
+/** Installs a requirements file into a virtual environment. */
 export async function installPython(name: string, requirements: string): Promise<Tools> {
   const folder = join(TARGET, name);
   return once(folder, requirements, async () => {
@@ -60,12 +60,12 @@ export async function installPython(name: string, requirements: string): Promise
   });
 }
 
-/** An empty virtual environment. */
+/** Creates an empty virtual environment. */
 export function makeEnvironment(folder: string): Promise<Finished> {
   return run('python3', ['-m', 'venv', '--clear', '--without-pip', folder]);
 }
 
-/** As `pip install` in an environment, by uv: pip takes ten times the processor time. */
+/** Does what `pip install` would do in an environment, but with uv: pip takes ten times the processor time. */
 export async function installInto(folder: string, words: string[]): Promise<Finished> {
   const obstacle = await makeUv();
   if (obstacle) return obstacle;
@@ -76,7 +76,7 @@ export async function installInto(folder: string, words: string[]): Promise<Fini
 const UV = join(TARGET, 'uv');
 const UV_VERSION = '0.13.9';
 
-/** Null where it is there, or what failed. */
+/** Installs uv. Returns null, or the failed command. */
 async function makeUv(): Promise<Finished | null> {
   if (existsSync(UV)) return null;
   mkdirSync(TARGET, { recursive: true });
@@ -92,13 +92,13 @@ async function makeUv(): Promise<Finished | null> {
   try {
     renameSync(mine, UV);
   } catch {
-    // Another suite was first.
+    // Another suite installed it first.
     rmSync(mine, { recursive: true });
   }
   return null;
 }
 
-/** What a folder's package-lock.json names. Nothing that is installed runs a script of its own. */
+/** Installs the package-lock.json of a folder. Install scripts of packages do not run. */
 export async function installNode(name: string, source: string): Promise<Tools> {
   const folder = join(TARGET, name);
   const lock = join(source, 'package-lock.json');
@@ -112,7 +112,7 @@ export async function installNode(name: string, source: string): Promise<Tools> 
   });
 }
 
-/** Makes the folder unless it holds what `wanted` says now, of which it keeps a copy. */
+/** Calls `make` unless the folder was made from the same content of `wanted`, which it keeps a copy of. */
 async function once(folder: string, wanted: string, make: () => Promise<string | null>): Promise<Tools> {
   const stamp = join(folder, 'installed.txt');
   const text = readFileSync(wanted, 'utf8');

@@ -1,11 +1,11 @@
-/** Waiting for something that other processes do, without guessing how long it takes. */
+/** Waits for something that other processes do, without guessing how long it takes. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_MS = 50;
 
 /**
- * Looks until the answer is true. Throws, saying what did not happen, after `limitMs`; where `progress` is given, only
- * once it has stayed the same for as long, because on a busy machine everything takes longer but goes on.
+ * Polls until `look` returns true. After `limitMs` it throws an error with `what` did not happen. With `progress`, it
+ * throws only if that value has not changed for `limitMs`: a busy machine is slow but makes progress.
  */
 export async function until(
   what: string,
@@ -26,7 +26,7 @@ export async function until(
   }
 }
 
-/** The same until there is something, which it returns. */
+/** Polls until `look` returns a value, and returns it. */
 export async function untilFound<T>(
   what: string,
   look: () => Promise<T | null> | T | null,

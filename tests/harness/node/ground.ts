@@ -1,21 +1,21 @@
-/** What every marketplace on a test's node stands on: mock USDC, the usual settings, and people with money. */
+/** The base of every marketplace on a test node: mock USDC, the usual settings, and funded wallets. */
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../../app/local/network.ts';
 import type { TestNode } from './node.ts';
 
-/** What each of the people starts with: 100 SOL and 1,000 USDC. */
+/** Initial funds of each wallet: 100 SOL and 1,000 USDC. */
 const LAMPORTS = 100e9;
 const PURSE = 1_000_000_000n;
 
 export interface Ground {
   usdcMint: PublicKey;
-  /** Mints base units of USDC to a wallet's own account, which is made where it is missing; returns it. */
+  /** Mints base units of USDC to a wallet's token account, creates it if missing, and returns it. */
   mintTo(owner: PublicKey, amount: bigint): Promise<PublicKey>;
 }
 
 /**
- * Makes the marketplace on a node with the program; the node's payer is its admin. The relay authority gets SOL, the people
- * SOL and USDC.
+ * Creates the marketplace on a node that has the program. The node's payer is the admin. The relay authority gets SOL,
+ * the people SOL and USDC.
  */
 export async function layGround(node: TestNode, relay: Keypair, people: Keypair[]): Promise<Ground> {
   const { connection, payer } = node;

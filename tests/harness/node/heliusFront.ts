@@ -1,6 +1,6 @@
 /**
- * A node as Helius shows it: one address for JSON-RPC and WebSocket, an API key in it, and methods of its own. What is
- * not answered from the recorded answers goes to the node behind.
+ * Imitates Helius in front of a node: one address for JSON-RPC and WebSocket with an API key, and additional methods.
+ * Calls without a recorded answer go to the node.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -14,7 +14,7 @@ export interface RpcCall {
   params: unknown[];
 }
 
-/** By method: the `result` of a recorded answer, or what makes it; an Error becomes an error answer. */
+/** By method: a recorded `result`, or a function that makes one. An Error becomes an error answer. */
 export type Recorded = Record<string, (call: RpcCall) => unknown>;
 
 export async function startHeliusFront(recorded: Recorded, node?: TestNode) {

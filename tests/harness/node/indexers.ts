@@ -1,4 +1,4 @@
-/** Indexers as an operator runs them on one PostgreSQL: one keeps the index, the others stand by, and whichever ends is started again. */
+/** Runs indexers on one PostgreSQL: one keeps the index, the others stand by. Restarts any that end. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,20 +7,20 @@ import { until } from '../edge/until.ts';
 import type { TestMarketplace } from './marketplace.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'indexer', 'main.ts');
-/** Whoever started it may be gone without a word, as by Ctrl-C. */
+/** Ends the child when its parent disconnects, for example at Ctrl-C. */
 const ENDS_WITH_US = ['--import', 'data:text/javascript,process.once("disconnect",()=>process.exit())'];
-/** As systemd waits, so that one that cannot start does not keep a processor busy. */
+/** A delay as in systemd, so that an indexer that cannot start does not keep a processor busy. */
 const RESTART_MS = 500;
 
 export interface Indexers {
-  /** Kills the one that keeps the index; resolves when another does. */
+  /** Kills the indexer that keeps the index. Resolves when another one keeps it. */
   killWorking(): Promise<void>;
-  /** Resolves when one keeps the index. */
+  /** Resolves when an indexer keeps the index. */
   working(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts so many; resolves when one keeps the index. */
+/** Starts `count` indexers. Resolves when one keeps the index. */
 export async function startIndexers(market: TestMarketplace, count = 2): Promise<Indexers> {
   const env = {
     ...process.env,

@@ -1,6 +1,6 @@
 /**
- * A whole marketplace for relay tests: a real node, a real creator's server with behaviours on demand, an agent listed
- * and two callers with keys through the same code as the CLI's, and the relay in a process that can be killed.
+ * A whole marketplace for relay tests: a real node, a creator's server with configurable behaviour, a listed agent and
+ * two callers with keys, made with the CLI's code, and a relay in a process that can be killed.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -36,7 +36,7 @@ import { freshPostgres, onPostgres } from '../postgres.ts';
 import { layGround } from './ground.ts';
 import { startNode, type TestNode } from './node.ts';
 
-/** Reaches the test's own creator; `reply` answers as a good creator would. */
+/** Handles a request to the test's creator. `reply` answers as a correct creator would. */
 export type Behaviour = (
   request: { execution_id: string; task: string; timeout_seconds: number; parameters: Record<string, unknown> },
   response: ServerResponse,
@@ -69,7 +69,7 @@ export interface RelayHandle {
   process: ChildProcess;
   /** Resolves when the process is gone. */
   gone: Promise<void>;
-  /** Tasks of executions that stand still, where it was started with STANDSTILL. */
+  /** Tasks of executions that stand still, if started with STANDSTILL. */
   standing: Set<string>;
   kill(): Promise<void>;
 }
@@ -82,13 +82,13 @@ const GRANT: Omit<GrantLimits, 'expiresAt'> = {
   maxGasLamports: 20_000,
 };
 
-/** What the agent costs unless a test says otherwise, and the marketplace's part of it, base units. */
+/** Default price of the agent and the marketplace's fee, base units. */
 export const PRICE = 250_000n;
 export const FEE = 2_500n;
 
 export type TestMarketplace = Awaited<ReturnType<typeof startMarketplace>>;
 
-/** A good answer to a request. */
+/** A valid answer to a request. */
 export function goodAnswer(signingKey: Uint8Array, executionId: string, result: string): Record<string, unknown> {
   const resultHash = hashResult(result);
   return {
@@ -101,7 +101,7 @@ export function goodAnswer(signingKey: Uint8Array, executionId: string, result: 
   };
 }
 
-/** The answer of a creator that could not do it. */
+/** The answer of a creator that failed. */
 export function failedAnswer(executionId: string, error = 'no luck'): Record<string, unknown> {
   return { execution_id: executionId, status: 'failed', error, result: null, result_hash: null, signature: null };
 }
@@ -112,7 +112,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Start everything; `stop` ends it. `price` in USDC; `databaseUrl` of a PostgreSQL, if not as DATABASE says. */
+/** Starts everything; `stop` ends it. `price` is in USDC. `databaseUrl` replaces the database that DATABASE chooses. */
 export async function startMarketplace(
   options: {
     slotTimeMs?: number;
@@ -121,14 +121,14 @@ export async function startMarketplace(
     signingKey?: Uint8Array;
     environment?: NodeJS.ProcessEnv;
     databaseUrl?: string;
-    /** Takes payments of x402 clients, with this fee payer. */
+    /** Accepts payments of x402 clients, with this fee payer. */
     feePayer?: Keypair;
   } = {},
 ) {
   const node: TestNode = await startNode({ slotTimeMs: options.slotTimeMs ?? 50 });
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
   const databaseUrl = options.databaseUrl ?? (onPostgres ? await freshPostgres() : null);
-  /** Settings that name its database. */
+  /** Settings that choose the database. */
   const database: NodeJS.ProcessEnv = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
   const authority = Keypair.generate();
   const creator = Keypair.generate();
@@ -149,7 +149,7 @@ export async function startMarketplace(
     if (behaviour) behaviour(body, response, reply);
     else reply(goodAnswer(signingKey, body.execution_id, `done: ${body.task}`));
   });
-  // The relay closes idle connections: one that both close at once makes a call be sent again.
+  // Only the relay closes idle connections. If both closed one at once, a call would be sent again.
   server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -164,7 +164,7 @@ export async function startMarketplace(
     await node.fundSol(options.feePayer.publicKey, 1e9);
   }
 
-  /** A relay on this marketplace's ledger; `environment` changes its settings, `hear` gets what it prints. */
+  /** Starts a relay on this marketplace's ledger. `environment` overrides its settings; `hear` gets its output. */
   async function startRelayProcess(
     environment: NodeJS.ProcessEnv = {},
     hear?: (text: string) => void,
@@ -179,9 +179,9 @@ export async function startMarketplace(
         ...database,
         PORT: '0',
         ALLOW_PRIVATE_ENDPOINTS: 'true',
-        // What is paid for gas and rent is a matter of its own.
+        // Most tests are not about gas and rent.
         SPONSOR: 'all',
-        // They ask for hundreds of things without a key, all from one address.
+        // Tests send hundreds of requests without a key from one address.
         PUBLIC_RATE_PER_SECOND: '0',
         MIN_FREE_BYTES: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',
@@ -217,7 +217,7 @@ export async function startMarketplace(
 
   const relay = await startRelayProcess();
   const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
-  /** Lists an agent, of the creator's unless it says another; its endpoint must answer well by now. Returns the agent_id. */
+  /** Lists an agent, by default of the creator. Its endpoint must already answer correctly. Returns the agent_id. */
   async function list(agent: {
     name: string;
     endpoint: string;
@@ -242,7 +242,7 @@ export async function startMarketplace(
       signingKey: agent.signingKey,
       draft: parseListingDraft(description, agent.name),
     });
-    // The index is a moment behind the chain.
+    // The index is slightly behind the chain.
     while ((await request(relay.url, `/v1/agents/${listed.agent_id}`)).status !== 200) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -261,7 +261,7 @@ export async function startMarketplace(
     return account ? AccountLayout.decode(account.data).amount : 0n;
   }
 
-  /** Runs statements on the ledger or the index, as somebody would who is neither relay nor indexer; returns the last one's rows. */
+  /** Runs statements on the ledger or the index from a separate connection. Returns the last statement's rows. */
   // biome-ignore lint/suspicious/noExplicitAny: the rows are what the statement says
   async function query(of: 'ledger' | 'index', ...statements: string[]): Promise<any[]> {
     // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -299,20 +299,20 @@ export async function startMarketplace(
     callers,
     limits,
     mintTo,
-    /** How often the creator was called for an execution. */
+    /** Number of calls to the creator by execution. */
     calls,
     setBehaviour(next: Behaviour | null) {
       behaviour = next;
     },
     amountOf,
     setFrozen: node.setFrozen,
-    /** Null: SQLite files in `dataDir`. */
+    /** Null for SQLite files in `dataDir`. */
     databaseUrl,
     database,
-    /** Where its indexer keeps the index. */
+    /** The index that the indexer writes. */
     indexPlace: databaseUrl ?? indexPath(dataDir),
     query,
-    /** Ids of executions by the task that was asked for, as the journal has them. */
+    /** Execution ids by task, as in the journal. */
     async executionsByTask(): Promise<Map<string, string>> {
       const rows: { task: string; execution_id: string }[] = await query(
         'ledger',
@@ -320,7 +320,7 @@ export async function startMarketplace(
       );
       return new Map(rows.map((row) => [row.task, row.execution_id]));
     },
-    /** Rows of the journal, with the signed results that were kept. */
+    /** Rows of the journal, with the stored signed results. */
     async journal(): Promise<JournalRow[]> {
       const rows: (Omit<JournalRow, 'result'> & { result: Buffer | null })[] = await query(
         'ledger',
@@ -329,7 +329,7 @@ export async function startMarketplace(
       );
       return rows.map((row) => ({ ...row, result: row.result?.toString('utf8') ?? null }));
     },
-    /** Lose the journal, as a broken disk would, while the relay is down; keys and metadata stay. */
+    /** Deletes the journal, as a broken disk would, while the relay is down. Keys and metadata stay. */
     forgetExecutions: () => query('ledger', 'DELETE FROM executions', 'DELETE FROM results'),
     async balances(): Promise<Balances> {
       return {
@@ -338,12 +338,12 @@ export async function startMarketplace(
         treasury: await amountOf(findTreasury()),
       };
     },
-    /** The record on-chain; null where there is none. */
+    /** The record on-chain; null if it does not exist. */
     async record(executionId: string): Promise<ExecutionRecord | null> {
       const account = await connection.getAccountInfo(findExecution(parseUuid(executionId)!), 'confirmed');
       return account ? decodeAccount('ExecutionRecord', account.data) : null;
     },
-    /** How many of these executions' records on-chain have the status, in one question for each hundred. */
+    /** Number of these executions whose record has the status. Reads a hundred records per request. */
     async countRecords(executionIds: string[], status: ExecutionRecord['status']): Promise<number> {
       const addresses = executionIds.map((id) => findExecution(parseUuid(id)!));
       let count = 0;
@@ -371,15 +371,15 @@ export async function startMarketplace(
 
 export interface Answer {
   status: number;
-  /** Parsed JSON; what it holds is what a test is about. */
+  /** Parsed JSON, of any shape. */
   // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
   body: any;
-  /** The very text. */
+  /** The unparsed text. */
   text: string;
   headers: Headers;
 }
 
-/** One request to the API. */
+/** Sends one request to the API. */
 export async function request(
   url: string,
   path: string,

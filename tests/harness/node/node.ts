@@ -1,6 +1,6 @@
 /**
- * A real Solana node for tests, in a process of its own, with the marketplace's program on it. Each test file starts
- * its own, so that no file sees another's chain.
+ * A local Solana node for tests, in its own process, with the marketplace's program. Each test file starts its own
+ * node, so that files do not share a chain.
  */
 import { Connection, Keypair, type PublicKey } from '@solana/web3.js';
 import { callRpc, fundSol } from '../../../app/cli/surfpool.ts';
@@ -12,7 +12,7 @@ export interface TestNode {
   rpcUrl: string;
   wsUrl: string;
   connection: Connection;
-  /** Has 1,000 SOL; upgrade authority of the program. */
+  /** Has 1,000 SOL and is the upgrade authority of the program. */
   payer: Keypair;
   /** Sets an account's balance, lamports. */
   fundSol(address: PublicKey, lamports: number): Promise<void>;
@@ -20,7 +20,7 @@ export interface TestNode {
   setFrozen(address: PublicKey, frozen: boolean): Promise<void>;
   /** Moves the chain's clock forward to this unix time. */
   timeTravel(unixSeconds: number): Promise<void>;
-  /** Lets all that was signed before expire, for good. */
+  /** Advances the chain until all signed transactions have expired. */
   outlive(): Promise<void>;
   /** The chain's clock, unix seconds. */
   now(): Promise<number>;
@@ -28,14 +28,14 @@ export interface TestNode {
   stop(): Promise<void>;
 }
 
-/** Slots that a blockhash lives. */
+/** Lifetime of a blockhash in slots. */
 const BLOCKHASH_SLOTS = 150;
-/** Where a token account says whether it is initialized (1) or frozen (2). */
+/** Offset of the state in a token account: initialized (1) or frozen (2). */
 const TOKEN_STATE_OFFSET = 108;
 
 /**
- * Starts a node. 50 ms slots unless told otherwise; `deploy: false` leaves the program out, `soPath` deploys another
- * build of it.
+ * Starts a node, with slots of 50 ms by default. `deploy: false` leaves the program out. `soPath` deploys another build
+ * of it.
  */
 export async function startNode(
   options: { slotTimeMs?: number; deploy?: boolean; soPath?: string } = {},
@@ -66,7 +66,7 @@ export async function startNode(
     setFrozen: (address, frozen) => setFrozen(connection, address, frozen),
     timeTravel: (unixSeconds) => timeTravel(rpcUrl, unixSeconds),
     async outlive() {
-      // A leap makes as many blocks as a blockhash lives, at most.
+      // One time travel makes at most as many blocks as a blockhash lives.
       for (let left = 2; left > 0; left -= 1) {
         const slot = await connection.getSlot('processed');
         await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteSlot: slot + BLOCKHASH_SLOTS }]);
@@ -92,7 +92,7 @@ export async function setFrozen(connection: Connection, address: PublicKey, froz
   await callRpc(connection.rpcEndpoint, 'surfnet_setAccount', [address.toBase58(), { data: data.toString('hex') }]);
 }
 
-/** Moves the clock of the Surfpool there forward to this unix time. */
+/** Moves the clock of a Surfpool forward to this unix time. */
 export async function timeTravel(rpcUrl: string, unixSeconds: number): Promise<void> {
   await callRpc(rpcUrl, 'surfnet_timeTravel', [{ absoluteTimestamp: unixSeconds * 1_000 }]);
 }

@@ -1,18 +1,18 @@
-/** Makes the node behind a proxy one that keeps only so much history, as Agave's validator shows it. */
+/** Makes a node behind a proxy look as if it kept only recent history, as Agave's validator does. */
 import type { ConfirmedSignatureInfo, Connection } from '@solana/web3.js';
 import type { Reply, RpcProxy } from './rpcProxy.ts';
 
 export interface PrunedView {
-  /** Everything below the slot is gone from now on, or once so many transactions have been fetched. */
+  /** Hides everything below the slot, at once or after `atFetch` more fetched transactions. */
   forgetBelow(slot: number, when?: { atFetch: number }): void;
-  /** Lists of signatures that were asked for since it forgot. */
+  /** Number of signature lists requested since then. */
   listed(): number;
 }
 
 const SIGNATURE_NOT_FOUND = -32020;
 const BLOCK_CLEANED_UP = -32001;
 
-/** `saysUnknown`: a list from or to a transaction that is gone is an error; else it is as long as it can be, or empty. */
+/** `saysUnknown`: a list relative to a forgotten transaction is an error. Otherwise it is shorter or empty. */
 export function prune(rpc: RpcProxy, connection: Connection, saysUnknown: boolean): PrunedView {
   let first = 0;
   let next = { slot: 0, fetches: 0 };

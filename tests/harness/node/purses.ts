@@ -1,4 +1,4 @@
-/** Everything that the parties of a call hold, lamports and USDC, so that a test can say what has moved to the unit. */
+/** The balances of all parties of a call, lamports and USDC, so that a test can check every change exactly. */
 import type { PublicKey } from '@solana/web3.js';
 import { decodeRents, RENT_ADDRESS } from '../../../app/relay/chain/rent.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
@@ -16,7 +16,7 @@ export interface Purses {
   treasuryUsdc: bigint;
 }
 
-/** Reads what the caller's side and the operator's hold; `cold` is where lent rent returns to. */
+/** Reads the balances of the caller and the operator. `cold` receives returned rent. */
 export async function readPurses(market: TestMarketplace, caller: number, cold: PublicKey): Promise<Purses> {
   const { connection } = market.node;
   const { wallet } = market.callers[caller]!;
@@ -35,13 +35,13 @@ export async function readPurses(market: TestMarketplace, caller: number, cold: 
   };
 }
 
-/** What has come to each since `before`; those with nothing are left out. */
+/** The changes since `before`. Unchanged balances are left out. */
 export function movedSince(before: Purses, after: Purses): Partial<Purses> {
   const moved = Object.entries(before).map(([name, had]) => [name, after[name as keyof Purses] - had] as const);
   return Object.fromEntries(moved.filter(([, amount]) => amount !== 0n));
 }
 
-/** Rents as the node has them. */
+/** The node's rents. */
 export async function readRents(market: TestMarketplace) {
   const account = await market.node.connection.getAccountInfo(RENT_ADDRESS, 'confirmed');
   return decodeRents(account!.data);

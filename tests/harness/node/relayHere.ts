@@ -1,4 +1,4 @@
-/** A relay in the test's own process, on a marketplace's ledger: it starts at once, and cannot be killed. */
+/** Runs a relay on a marketplace's ledger inside the test's process. It starts fast, but cannot be killed. */
 import { join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import { readConfig } from '../../../app/relay/config.ts';
@@ -6,10 +6,10 @@ import { createLog } from '../../../app/relay/log.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
 import type { TestMarketplace } from './marketplace.ts';
 
-/** Settings of a relay whose ledger was made to forget a moment ago what it had signed. */
+/** Settings of a relay whose ledger has just lost recently signed transactions. */
 export const FORGETFUL = { AUTHORITY_SILENCE_SECONDS: '0' };
 
-/** `settings` are what an operator would have in the environment. */
+/** `settings` are environment variables as an operator sets them. */
 export function startRelayHere(
   market: TestMarketplace,
   settings: NodeJS.ProcessEnv = {},
@@ -23,7 +23,7 @@ export function startRelayHere(
     PORT: '0',
     ALLOW_PRIVATE_ENDPOINTS: 'true',
     PUBLIC_RATE_PER_SECOND: '0',
-    // The disks of tests may be small.
+    // Test machines may have small disks.
     MIN_FREE_BYTES: '0',
     SHUTDOWN_SECONDS: '1',
     LOG_LEVEL: process.env.TEST_LOG ?? 'error',

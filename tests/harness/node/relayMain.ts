@@ -1,4 +1,4 @@
-/** The relay as an operator runs it, `app/relay/main.ts` in a process of its own, and its other commands. */
+/** Runs the relay as an operator does, `app/relay/main.ts` in its own process, and its other commands. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ const COMMAND_TIMEOUT_MS = 300_000;
 export interface RelayMain {
   url: string;
   child: ChildProcess;
-  /** Every line that it logged so far. */
+  /** All lines logged so far. */
   log(): string;
   /** Resolves with the exit code. */
   exited: Promise<number | null>;
@@ -31,7 +31,7 @@ function environment(market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJ
   };
 }
 
-/** Starts it; resolves when it is ready. Rejects with what it printed where it ends before that. */
+/** Starts the relay and resolves when it is ready. If it ends before, rejects with its output. */
 export async function startRelayMain(market: TestMarketplace, changes: NodeJS.ProcessEnv = {}): Promise<RelayMain> {
   const env = environment(market, changes);
   const child = spawn(process.execPath, ARGV, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -54,7 +54,7 @@ export async function startRelayMain(market: TestMarketplace, changes: NodeJS.Pr
   return { url, child, exited, log: () => output };
 }
 
-/** Runs one of its other commands to the end, without holding up what runs in this process. */
+/** Runs another command of the relay to its end, without blocking this process. */
 export async function runRelayCommand(market: TestMarketplace, args: string[], changes: NodeJS.ProcessEnv = {}) {
   const env = environment(market, changes);
   const child = spawn(process.execPath, [...ARGV, ...args], {

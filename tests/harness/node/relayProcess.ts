@@ -1,7 +1,7 @@
 /**
- * The relay in a process of its own, with an indexer beside it as `npm start` runs them, for tests that kill it. With
- * STANDSTILL its executions stop where their tasks say, and each is reported by a message; one lets it go on. With
- * LOOK_SECONDS it reads the SOL of its keys more often than an operator's.
+ * Runs relay and indexer in one process, as `npm start` does, for tests that kill it. With STANDSTILL, executions stop
+ * at the points that their tasks name, report this by a message, and continue after a message. With LOOK_SECONDS, the
+ * relay reads the SOL of its keys more often.
  */
 import { indexPath, readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
@@ -9,15 +9,15 @@ import { startRelay } from '../../../app/relay/start.ts';
 import { createIndexer } from '../../../indexer/indexer.ts';
 import { createStandstill } from './standstill.ts';
 
-// First of all: whoever started this may be gone before it is ready.
+// Registered first, because the parent may be gone before this process is ready.
 process.on('disconnect', () => process.exit(0));
 
-/** Milliseconds by stage since they were last asked for. */
+/** Milliseconds by stage since the last request for them. */
 let timings: Record<string, number> = {};
 const config = readConfig(process.env);
 if (process.env.LOOK_SECONDS) config.runway.lookSeconds = Number(process.env.LOOK_SECONDS);
 const log = createLog(config.logLevel);
-// Two relays on one ledger have one indexer.
+// Two relays on one ledger share an indexer.
 const indexer = process.env.WITHOUT_INDEXER
   ? null
   : createIndexer({

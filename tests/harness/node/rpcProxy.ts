@@ -1,6 +1,6 @@
 /**
- * A Solana node with faults: a proxy before a real one that knows what is asked, lets a test decide about each answer
- * and about each message of the WebSocket, and passes on everything else untouched.
+ * A proxy in front of a real Solana node that injects faults. A test can decide about each answer and each WebSocket
+ * message. Everything else is forwarded unchanged.
  */
 import { once } from 'node:events';
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
@@ -14,19 +14,19 @@ export type Kind = 'open' | 'settle' | 'refund';
 export interface RpcCall {
   method: string;
   params: unknown[];
-  /** What a transaction that is sent is for; null for everything else. */
+  /** Purpose of a sent transaction; null for other calls. */
   kind: Kind | null;
 }
 
 /** The node's answer to a call, as JSON. */
 export type Forward = () => Promise<Record<string, unknown>>;
 
-/** What goes back: JSON, another status, any text, a broken connection, or nothing for as long as the caller waits. */
+/** The reply: JSON, another status, any text, a broken connection, or no answer at all. */
 export type Reply = { json: unknown } | { status: number } | { text: string } | 'cut' | 'silence';
 
-/** A decision about a call; null passes it on. */
+/** Decides about a call. Null forwards it. */
 export type CallRule = (call: RpcCall, forward: Forward) => Promise<Reply | null> | Reply | null;
-/** A decision about a message from the node: call `pass` never, once or more often, now or later. */
+/** Decides about a message from the node: it may call `pass` never, once or several times, now or later. */
 export type MessageRule = (message: { method?: string }, pass: () => void) => void;
 
 export interface RpcProxy {
@@ -34,7 +34,7 @@ export interface RpcProxy {
   wsUrl: string;
   onCall(rule: CallRule | null): void;
   onMessage(rule: MessageRule | null): void;
-  /** Breaks all WebSocket connections; `refuse` takes no new ones until it is called with false. */
+  /** Breaks all WebSocket connections. With `refuse`, new ones are refused until it is called with false. */
   cutSockets(refuse?: boolean): void;
   close(): Promise<void>;
 }
@@ -50,14 +50,14 @@ const KIND_BY_DISCRIMINATOR = new Map(
     .map(({ name, discriminator }) => [Buffer.from(discriminator).toString('hex'), KINDS[name]!]),
 );
 
-/** What a transaction is for, by its last instruction. */
+/** The purpose of a transaction, by its last instruction. */
 export function kindOf(base64: string): Kind | null {
   const { message } = VersionedTransaction.deserialize(Buffer.from(base64, 'base64'));
   const last = message.compiledInstructions.at(-1);
   return KIND_BY_DISCRIMINATOR.get(Buffer.from(last!.data.subarray(0, 8)).toString('hex')) ?? null;
 }
 
-/** The messages of one direction of a WebSocket that sends unmasked text frames, as a server does. */
+/** Parses one direction of a WebSocket with unmasked text frames, as servers send. */
 function* takeFrames(state: { rest: Buffer }): Generator<{ raw: Buffer; text: string | null }> {
   for (;;) {
     const { rest } = state;

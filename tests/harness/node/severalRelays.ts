@@ -1,4 +1,4 @@
-/** Two relays, each with an authority of its own, beside a working and a standby indexer, on one PostgreSQL. */
+/** Two relays, each with its own authority, with a working and a standby indexer on one PostgreSQL. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
@@ -10,15 +10,15 @@ import { type RelayHandle, startMarketplace, type TestMarketplace } from './mark
 export interface SeveralRelays {
   market: TestMarketplace;
   indexers: Indexers;
-  /** Whose key each relay has. */
+  /** Authorities of the relays, in their order. */
   authorities: PublicKey[];
-  /** Starts the relay of this number; `environment` changes its settings, `hear` gets what it prints. */
+  /** Starts a relay by number. `environment` overrides its settings; `hear` gets its output. */
   startRelay(number: number, environment?: NodeJS.ProcessEnv, hear?: (text: string) => void): Promise<RelayHandle>;
-  /** Ends all but the relays. */
+  /** Stops everything except the relays. */
   stop(): Promise<void>;
 }
 
-/** Everything but the relays, which `startRelay` starts. */
+/** Starts everything except the relays; `startRelay` starts those. */
 export async function startSeveralRelays(options: Parameters<typeof startMarketplace>[0]): Promise<SeveralRelays> {
   const market = await startMarketplace(options);
   await market.relay.kill();

@@ -1,15 +1,14 @@
 /**
- * Lets each execution in a relay come to a standstill at a chosen point, and says so: once all of them stand, one kill
- * of the process is a kill at each of these points. The task of an execution names its point, as in
- * `stop at verified:before`: before or after a move of the journal, or before, during (`sent`) or after the sending of
- * one of its transactions.
+ * Stops each execution in a relay at a chosen point and reports it. Once all of them stand still, killing the process
+ * once tests all these points. The task of an execution names its point, for example `stop at verified:before`: before
+ * or after a move of the journal, or before, during (`sent`) or after the sending of one of its transactions.
  */
 import type { RelayChain } from '../../../app/relay/chain/relayChain.ts';
 import type { Journal } from '../../../app/relay/ledger/journal.ts';
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
-/** Which move of the journal stores which transaction. */
+/** Moves of the journal that store a transaction, with the name of its sending. */
 const SIGNS: Record<string, string> = {
   depositSigned: 'send-deposit',
   paySigned: 'send-pay',
@@ -19,7 +18,7 @@ const SIGNS: Record<string, string> = {
   refunding: 'send-refund',
 };
 
-/** The task that stands still at this point. `name` tells executions at the same point apart. */
+/** A task that stands still at this point. `name` distinguishes executions at the same point. */
 export function stopAt(point: string, name = ''): string {
   return `stop at ${point} ${name}`.trim();
 }
@@ -29,10 +28,10 @@ export function createStandstill(report: (task: string) => void) {
   const sends = new Map<string, { id: string; name: string }>();
   const standing = new Map<string, () => void>();
   const released = new Set<string>();
-  /** Where a released task stands still again. */
+  /** The second point at which a released task stands still. */
   const next = new Map<string, string>();
 
-  /** Where this execution stands still it returns once it is released, and from then on. */
+  /** Waits if the execution stands still at this point, until it is released. */
   async function pass(id: string, point: string): Promise<void> {
     const task = tasks.get(id) ?? '';
     if (next.get(task) === point) {
@@ -45,14 +44,14 @@ export function createStandstill(report: (task: string) => void) {
     await new Promise<void>((resolve) => standing.set(task, resolve));
   }
 
-  /** The id of a move's first argument: an id, or a row that has one. */
+  /** The execution id in a move's first argument, which is an id or a row. */
   function idOf(first: unknown): string | null {
     if (typeof first === 'string') return first;
     return (first as { execution_id?: string } | undefined)?.execution_id ?? null;
   }
 
   return {
-    /** Lets a task go on; `nextStop`: up to another point, where it stands for good. */
+    /** Lets a task continue; with `nextStop`, until that point, where it stands still permanently. */
     release(task: string, nextStop?: string): void {
       if (nextStop !== undefined) next.set(task, nextStop);
       released.add(task);

@@ -1,6 +1,6 @@
 /**
- * Agave's own `solana-test-validator`, the judge of what our embedded node only stands in for. A test process has one at a
- * time.
+ * Runs Agave's own `solana-test-validator`, which our embedded node is compared with. A test process runs at most one
+ * at a time.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,33 +14,33 @@ import { callRpc } from '../../../app/cli/surfpool.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const NAME = 'solana-test-validator';
-/** Where a packed one may lie, and where it is unpacked to. */
+/** Folder of a packed validator, and the folder that it is unpacked to. */
 const PACKED = join(ROOT, '..', 'shared', 'tools');
 const UNPACKED = join(ROOT, '.local', 'tools');
 
-/** Features that mainnet does not have yet; all others of the validator it has. */
+/** Features that mainnet does not have yet. It has all other features of the validator. */
 export const PENDING_ON_MAINNET = {
-  /** SIMD-0460: no gaps between stack frames, whatever the version of SBPF. */
+  /** SIMD-0460: no gaps between stack frames in any version of SBPF. */
   virtualAddressSpaceAdjustments: '7VgiehxNxu53KdxgLspGQY8myE6f7UokaWa4jsGcaSz',
-  /** SIMD-0500: nothing older than SBPF v3 can be deployed. */
+  /** SIMD-0500: only SBPF v3 or newer can be deployed. */
   disableOldDeployment: 'B8JJXCy5amZyWG9r7EnUYLwzXSXTxG7GZ1qZ1qggo83g',
 };
 
 export interface ValidatorOptions {
-  /** Keeps its chain here, and goes on with one that is there; a new folder of its own without. */
+  /** Folder of the chain; an existing chain is continued. A new temporary folder by default. */
   ledger?: string;
-  /** Features that are off from genesis on. */
+  /** Features that are off from genesis. */
   deactivate?: readonly string[];
-  /** Programs of the upgradeable loader that are there from genesis on; `authority` is a keypair file. */
+  /** Upgradeable programs that exist from genesis. `authority` is a keypair file. */
   programs?: readonly { programId: PublicKey; soPath: string; authority: string }[];
   /**
-   * Shreds kept; by default 10,000, some 160 slots. The validator looks once in 512 slots, and counts only the files of its
-   * database: before it has been restarted, or has written hundreds of MB, it deletes nothing.
+   * Shreds kept; by default 10,000, about 160 slots. The validator checks every 512 slots, and counts only the files of
+   * its database. It deletes nothing before it was restarted or has written hundreds of MB.
    */
   limitLedgerSize?: number;
-  /** Ticks of 6.25 ms in a slot, 24 by default and 64 on mainnet: with fewer, waiting for slots takes less time. */
+  /** Ticks of 6.25 ms per slot; 24 by default, 64 on mainnet. With fewer, tests wait less for slots. */
   ticksPerSlot?: number;
-  /** Slots of an epoch: with a long one it can warp more than once. */
+  /** Slots per epoch. With a long epoch it can warp more than once. */
   slotsPerEpoch?: number;
 }
 
@@ -52,34 +52,34 @@ export interface Validator {
   payer: Keypair;
   ledger: string;
   rpc<T = unknown>(method: string, params?: unknown[]): Promise<T>;
-  /** Ends it as a power cut would; its chain stays. */
+  /** Kills it, as a power cut would. Its chain stays. */
   kill(): Promise<void>;
-  /** Starts it again on the same chain and ports. */
+  /** Restarts it on the same chain and ports. */
   restart(): Promise<void>;
   /**
-   * Ends it and starts it again so many slots later, by whose time its clock moves on. It goes on from its latest
-   * snapshot, and what has come since then would be undone, finalized or not: so the next snapshot is awaited first.
+   * Restarts it `slots` later; its clock moves by the same time. A restart continues from the latest snapshot and loses
+   * everything after it, finalized or not. So this first waits for the next snapshot.
    */
   warp(slots: number): Promise<void>;
-  /** Ends it and deletes its chain. */
+  /** Kills it and deletes its chain. */
   remove(): Promise<void>;
 }
 
-/** 150 ms; a blockhash, which lives for 150 slots, still outlives any pause of a busy machine. */
+/** 150 ms per slot. A blockhash lives for 150 slots, longer than any pause of a busy machine. */
 const TICKS_PER_SLOT = 24;
 
 let found: string | null | undefined;
 
 /**
- * The path of the validator's program: one packed in ../shared/tools, `SOLANA_TEST_VALIDATOR`, or one on the PATH. Null
- * where there is none.
+ * The path of the validator's executable: packed in ../shared/tools, from `SOLANA_TEST_VALIDATOR`, or on the PATH. Null
+ * if there is none.
  */
 export function findValidator(): string | null {
   found ??= unpacked() ?? process.env.SOLANA_TEST_VALIDATOR ?? onPath();
   return found;
 }
 
-/** Why the tests that need a validator are skipped. */
+/** Reason for skipping tests that need a validator. */
 export const NO_VALIDATOR = `skipped: no ${NAME} on the PATH, and SOLANA_TEST_VALIDATOR names none`;
 
 function unpacked(): string | null {
@@ -102,7 +102,7 @@ function onPath(): string | null {
   return folders.map((folder) => join(folder, NAME)).find((path) => existsSync(path)) ?? null;
 }
 
-/** Starts a validator and waits until it makes blocks. */
+/** Starts a validator and waits until it produces blocks. */
 export async function startValidator(options: ValidatorOptions = {}): Promise<Validator> {
   const program = findValidator();
   if (program === null) throw new Error(NO_VALIDATOR);
@@ -164,25 +164,25 @@ export async function startValidator(options: ValidatorOptions = {}): Promise<Va
   };
 }
 
-/** The slot of the latest snapshot; the validator makes one every hundred slots. */
+/** The slot of the latest snapshot. The validator makes one every hundred slots. */
 async function latestSnapshot(rpc: Validator['rpc']): Promise<number> {
-  // It has an error instead of an answer before its first.
+  // Before the first snapshot, the answer is an error.
   const found = await rpc<{ full: number; incremental: number | null }>('getHighestSnapshotSlot').catch(() => null);
   return found ? Math.max(found.full, found.incremental ?? 0) : 0;
 }
 
-/** By the names of threads. */
+/** Nice values by thread name. */
 const NICENESS: Record<string, number> = {
-  // It schedules transactions, never sleeps and would take a whole core. It needs less than a thirtieth of another's time.
+  // Schedules transactions in a busy loop that would use a whole core, but needs less than a thirtieth of one.
   solBnkTxSched: 15,
-  // It sleeps from tick to tick. Where it waits for a processor after each, a slot takes three times as long.
+  // Sleeps from tick to tick. If it waits for a processor after each, a slot takes three times as long.
   solPohTickProd: -15,
 };
 
-/** One for JSON-RPC, one each for WebSocket, faucet and gossip, and those that it takes as it likes. */
+/** Ports for JSON-RPC, WebSocket, faucet and gossip, and a dynamic range. */
 const PORTS = 40;
 
-/** The first of so many ports in a row of which none is taken. */
+/** The first of `count` consecutive free ports. */
 async function freePorts(count: number): Promise<number> {
   for (;;) {
     const base = 20_000 + Math.floor(Math.random() * 10_000);
@@ -199,7 +199,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Two blocks more than when it first answered: what it says then is of a chain that goes on. */
+/** Waits for two more blocks after the first answer, so that the chain is known to advance. */
 async function untilBlocks(child: ChildProcess, rpcUrl: string, ledger: string): Promise<void> {
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (printed += String(chunk)));
@@ -216,18 +216,18 @@ async function untilBlocks(child: ChildProcess, rpcUrl: string, ledger: string):
   }
 }
 
-/** The same for each validator that a command of the project has started. */
+/** Sets the priorities of all validators on this machine. */
 export function setAllPriorities(): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       if (readFileSync(join('/proc', pid, 'comm'), 'utf8').startsWith('solana-test-val')) setPriorities(Number(pid));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }
 
-/** Gives two threads of a validator a niceness of their own; to lower one is for root alone. */
+/** Sets the nice values of two threads of a validator. Only root can set a negative one. */
 function setPriorities(pid: number): void {
   const tasks = `/proc/${pid}/task`;
   for (const id of readdirSync(tasks)) {

@@ -1,4 +1,4 @@
-/** x402's own client, unchanged, with a wallet of a test: it pays what a 402 quotes. */
+/** x402's unmodified client with a wallet of a test. It pays what a 402 answer quotes. */
 import { randomBytes } from 'node:crypto';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { createTransferCheckedInstruction } from '@solana/spl-token';
@@ -16,7 +16,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 
-/** `send` carries its requests. */
+/** A paying fetch. `send` transports its requests. */
 export async function createX402Fetch(
   wallet: Keypair,
   rpcUrl: string,
@@ -24,23 +24,23 @@ export async function createX402Fetch(
 ): Promise<typeof fetch> {
   const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
   const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
-  // It knows mainnet's and devnet's USDC; this mint is our own.
+  // The client knows only the USDC of mainnet and devnet; this mint is our own.
   client.setSpendControls(false);
   return wrapFetchWithPayment(send, client) as typeof fetch;
 }
 
-/** The JSON in a header of x402. */
+/** Decodes the JSON in a header of x402. */
 // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
 export function decodeHeader(response: { headers: Headers }, name: string): any {
   const header = response.headers.get(name);
   return header === null ? null : JSON.parse(Buffer.from(header, 'base64').toString('utf8'));
 }
 
-/** A quote as its client reads it. */
+/** A quote as x402's client parses it. */
 // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
 export type Accepted = any;
 
-/** What a test changes of a payment: each field as the stock client has it, unless it says otherwise. */
+/** Changes to a payment. By default each field is as in the unmodified client. */
 export interface PaymentChange {
   instructions?(usual: TransactionInstruction[]): TransactionInstruction[];
   feePayer?: PublicKey;
@@ -55,14 +55,14 @@ export interface PaymentChange {
   lookupTables?: AddressLookupTableAccount[];
   /** Changes the message before it is signed. */
   message?(message: MessageV0): void;
-  /** Changes the bytes after the signature. */
+  /** Changes the bytes after signing. */
   bytes?(bytes: Buffer): Buffer;
   signer?: Keypair;
 }
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
-/** The payment of a quote, made by hand in the stock client's layout and signed by its payer. */
+/** Builds the payment of a quote in the same layout as x402's client, signed by the payer. */
 export function makePayment(accepted: Accepted, wallet: Keypair, change: PaymentChange = {}): string {
   const mint = change.mint ?? new PublicKey(accepted.asset);
   const source = change.source ?? findTokenAccount(wallet.publicKey, mint);
@@ -89,7 +89,7 @@ export function makePayment(accepted: Accepted, wallet: Keypair, change: Payment
   return (change.bytes?.(bytes) ?? bytes).toString('base64');
 }
 
-/** PAYMENT-SIGNATURE for a payment in base64. */
+/** The PAYMENT-SIGNATURE header of a payment in base64. */
 export function paymentHeader(accepted: Accepted, transaction: string, extensions?: object): string {
   const payload = { x402Version: 2, accepted, payload: { transaction }, ...(extensions && { extensions }) };
   return Buffer.from(JSON.stringify(payload)).toString('base64');

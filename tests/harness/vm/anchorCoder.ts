@@ -1,11 +1,11 @@
-/** Accounts and events by Anchor's own coder, which shares no code with the SDK's: what tests write and compare with. */
+/** Encodes and decodes accounts and events with Anchor's coder, independently of the SDK, to compare with it. */
 import anchor from '@coral-xyz/anchor';
 import { PublicKey } from '@solana/web3.js';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 
 export const coder = new anchor.BorshCoder(idlJson as unknown as anchor.Idl);
 
-/** Values as Anchor decodes them, in the form that the SDK uses. */
+/** Converts values decoded by Anchor to the form of the SDK. */
 export function fromBorsh(value: unknown): unknown {
   if (anchor.BN.isBN(value)) return BigInt((value as anchor.BN).toString());
   if (value instanceof PublicKey || value instanceof Uint8Array || typeof value !== 'object' || value === null) {
@@ -16,14 +16,14 @@ export function fromBorsh(value: unknown): unknown {
   }
   const entries = Object.entries(value);
   const [first] = entries;
-  // A fieldless enum arrives as { Variant: {} }; no struct of ours has an upper-case field.
+  // A fieldless enum is { Variant: {} }. No struct of ours has a field in upper case.
   if (entries.length === 1 && first && /^[A-Z]/.test(first[0])) {
     return first[0].charAt(0).toLowerCase() + first[0].slice(1);
   }
   return Object.fromEntries(entries.map(([key, item]) => [toCamel(key), fromBorsh(item)]));
 }
 
-/** Arguments in the form that the SDK uses, as Anchor encodes them. Enums go as { Variant: {} }. */
+/** Converts arguments from the form of the SDK to that of Anchor. Enums become { Variant: {} }. */
 export function toBorsh(value: unknown): unknown {
   if (typeof value === 'bigint') return new anchor.BN(value.toString());
   if (value instanceof Uint8Array) return Array.from(value);

@@ -1,4 +1,4 @@
-/** What a VM must do for us, and what both of them begin with; the rest is built on top (vm.ts). */
+/** The interface that each VM implements, and their common initial state. vm.ts builds on it. */
 import { type PublicKey, SystemProgram, type VersionedTransaction } from '@solana/web3.js';
 import { programAccounts, readProgram } from './deployment.ts';
 import { namedKeypair } from './keys.ts';
@@ -11,38 +11,38 @@ export interface RawAccount {
   executable?: boolean;
 }
 
-/** What a VM says of a transaction. */
+/** Outcome of a transaction as a VM reports it. */
 export interface RawOutcome {
   failure: RawFailure | null;
   logs: string[];
-  /** In the order in which they ran; bankrun does not tell them. */
+  /** In the order in which they ran. Empty in bankrun, which does not report them. */
   calls: RawCall[];
   computeUnits: number;
 }
 
 /** One VM with its chain. */
 export interface Backend {
-  /** Signatures that were used; the runtime takes each once. */
+  /** Signatures already used. The runtime accepts each once. */
   readonly sent: Set<string>;
   blockhash(): Promise<string>;
   nextBlockhash(): Promise<void>;
-  /** `bytes`: the transaction's own. */
+  /** `bytes` is the serialized transaction. */
   run(transaction: VersionedTransaction, bytes: Uint8Array): Promise<RawOutcome>;
-  /** The same without effect. */
+  /** Runs the transaction without changing the chain. */
   simulate(transaction: VersionedTransaction, bytes: Uint8Array): Promise<RawOutcome>;
   getAccount(address: PublicKey): Promise<RawAccount | null>;
   setAccount(address: PublicKey, account: RawAccount): void;
   setTime(unixSeconds: bigint): Promise<void>;
-  /** What a byte's life costs from now on; accounts keep what they hold. */
+  /** Sets the rent per byte from now on. Accounts keep their lamports. */
   setRent(lamportsPerByte: bigint): void;
 }
 
-/** Lamports a byte that Solana began with. */
+/** Solana's original rent, lamports per byte. */
 export const DEFAULT_RENT = 6_960n;
 
 export const NO_ACCOUNT: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };
 
-/** These programs, upgradeable by the harness. */
+/** The accounts of these programs, upgradeable by the harness. */
 export function deployment(programs: readonly [PublicKey, string][]) {
   const authority = namedKeypair('upgrade authority').publicKey;
   return programs.flatMap(([programId, path]) => programAccounts(programId, readProgram(path), authority));
@@ -50,7 +50,7 @@ export function deployment(programs: readonly [PublicKey, string][]) {
 
 const addresses = new WeakMap<PublicKey, string>();
 
-/** An address as text; base58 takes long enough to be worth keeping. */
+/** An address as text, cached because base58 is slow. */
 export function addressOf(key: PublicKey): string {
   const kept = addresses.get(key) ?? key.toBase58();
   addresses.set(key, kept);

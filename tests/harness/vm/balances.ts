@@ -1,8 +1,8 @@
-/** What every party holds, so that a test can say what moved and be told of everything else that did. */
+/** Balances of every party, so that a test can check what moved and detect any other change. */
 import { PublicKey } from '@solana/web3.js';
 import type { Vm } from './vm.ts';
 
-/** What one party gained, or with a minus lost; what did not change is left out. */
+/** Gain of one party, negative for a loss. Unchanged balances are left out. */
 export type Movement = { usdc?: bigint; lamports?: bigint };
 type Holdings = Map<string, { usdc: bigint; lamports: bigint }>;
 
@@ -11,12 +11,12 @@ export class Balances {
 
   constructor(private readonly vm: Vm) {}
 
-  /** Count the lamports of `account` and the USDC of `tokens` under a name. */
+  /** Tracks the lamports of `account` and the USDC of `tokens` under a name. */
   watch(name: string, account: PublicKey, tokens: PublicKey): void {
     this.watched.set(name, { account, tokens });
   }
 
-  /** Lamports and USDC of every party now; an account that does not exist holds nothing. */
+  /** Present lamports and USDC of every party; zero if an account does not exist. */
   async read(): Promise<Holdings> {
     const holdings: Holdings = new Map();
     for (const [name, { account, tokens }] of this.watched) {
@@ -26,7 +26,7 @@ export class Balances {
     return holdings;
   }
 
-  /** Every byte, owner and lamport of these accounts and all parties', the fee payer's own aside. */
+  /** Lamports, owner and data of these accounts and all parties' accounts, except the fee payer. */
   async photograph(accounts: PublicKey[]): Promise<Record<string, string>> {
     const all = [...accounts, ...[...this.watched.values()].flatMap(({ account, tokens }) => [account, tokens])];
     const picture: Record<string, string> = {};
@@ -40,7 +40,7 @@ export class Balances {
   }
 }
 
-/** What moved between two readings, to the unit. */
+/** The exact changes between two readings. */
 export function difference(before: Holdings, after: Holdings): Record<string, Movement> {
   const moved: Record<string, Movement> = {};
   for (const [name, now] of after) {

@@ -1,4 +1,4 @@
-/** solana-bankrun 0.4: Solana 1.18, which does not verify Ed25519 instructions. */
+/** solana-bankrun 0.4, which runs Solana 1.18 and does not verify Ed25519 instructions. */
 import { PublicKey, type VersionedTransaction } from '@solana/web3.js';
 import {
   Clock as BankClock,
@@ -11,21 +11,21 @@ import { bankrunBinary, PROGRAMS } from './deployment.ts';
 import { readDisplayError } from './outcome.ts';
 
 /**
- * Both programs as bankrun runs them. It leaves no gaps between stack frames, because it activates direct account mapping
- * (EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33); sbpf-linker relies on that.
+ * The binaries for bankrun. It leaves no gaps between stack frames, because it activates direct account mapping
+ * (EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33). sbpf-linker relies on that.
  */
 const bankrunPrograms = () => deployment(PROGRAMS.map(([id, path]) => [id, bankrunBinary(path)]));
-/** Native programs, sysvars and the token programs, which come with the VM. */
+/** Native programs, sysvars and token programs, which are part of the VM. */
 const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
 
 /**
- * One bankrun for the whole process, emptied for each new chain: it crashes the process now and then when many are made
- * and dropped, and emptying takes a fraction of the time. Only the latest chain of it is alive.
+ * One bankrun for the whole process, emptied for each new chain. Creating and dropping many of them sometimes crashes
+ * the process, and emptying is much faster. Only the latest chain is valid.
  */
 export class BankBackend implements Backend {
   private static shared: BankBackend | null = null;
   readonly sent = new Set<string>();
-  /** Every address that a transaction named or a test wrote since the chain was made. */
+  /** Addresses that a transaction named or a test wrote since the chain was created. */
   private readonly touched = new Map<string, PublicKey>();
 
   private constructor(private readonly context: ProgramTestContext) {}
@@ -35,14 +35,14 @@ export class BankBackend implements Backend {
       BankBackend.shared.empty();
       return BankBackend.shared;
     }
-    // The VM would print every log line; outcomes carry them.
+    // Stops the VM from printing log lines, which outcomes contain.
     process.env.RUST_LOG ??= 'off';
     const accounts = bankrunPrograms().map(({ address, account }) => ({ address, info: toAccountInfo(account) }));
     BankBackend.shared = new BankBackend(await start([], accounts));
     return BankBackend.shared;
   }
 
-  /** Back to the first state: what is not of the runtime or a program goes, and programs are as they were. */
+  /** Restores the initial state: removes all accounts except those of the runtime, and restores the programs. */
   private empty(): void {
     const programs = new Map(bankrunPrograms().map(({ address, account }) => [address.toBase58(), account]));
     for (const [text, address] of this.touched) {
@@ -53,7 +53,7 @@ export class BankBackend implements Backend {
   }
 
   async blockhash(): Promise<string> {
-    // Blockhashes grow old by the wall clock here, so that the first one does not last a test.
+    // Blockhashes expire by the wall clock here, so the first one does not last for a whole test.
     const latest = await this.context.banksClient.getLatestBlockhash();
     return latest?.[0] ?? this.context.lastBlockhash;
   }

@@ -1,14 +1,14 @@
-/** Instructions for tests/program/caller: any instruction sent on by CPI, with a PDA that signs; lines that look like ours. */
+/** Instructions for tests/program/caller, which forwards instructions by CPI with a PDA, or prints log lines. */
 import { createHash } from 'node:crypto';
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { TEST_CALLER_ID } from './outcome.ts';
 
-/** The address that the test caller signs for under a seed. */
+/** The PDA of the test caller for a seed. */
 export function findCallerPda(seed = 'wallet'): PublicKey {
   return PublicKey.findProgramAddressSync([Buffer.from('caller'), Buffer.from(seed)], TEST_CALLER_ID)[0];
 }
 
-/** `instruction`, sent `times` times in a row by CPI. Its PDA signs there and must not sign the transaction. */
+/** Forwards `instruction` `times` times by CPI. The PDA signs the CPI, so it must not sign the transaction. */
 export function relayed(instruction: TransactionInstruction, times = 1, seed = 'wallet'): TransactionInstruction {
   const pda = findCallerPda(seed);
   const keys = instruction.keys.map((key) => ({ ...key, isSigner: key.isSigner && !key.pubkey.equals(pda) }));

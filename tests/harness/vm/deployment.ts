@@ -1,4 +1,4 @@
-/** The marketplace and the test caller as the upgradeable loader keeps them, ready to be written into a VM. */
+/** The accounts of the marketplace and the test caller under the upgradeable loader, to be written into a VM. */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
@@ -7,13 +7,13 @@ import { TEST_CALLER_ID } from './outcome.ts';
 
 export const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 
-/** The programs of every VM and their binaries as clusters run them, paths from the repository's root. */
+/** Programs of every VM and their binaries as deployed on clusters. Paths from the repository's root. */
 export const PROGRAMS: [PublicKey, string][] = [
   [PROGRAM_ID, process.env.PROGRAM_SO ?? 'programs/marketplace/artifact/marketplace.so'],
   [TEST_CALLER_ID, 'tests/program/caller/artifact/test_caller.so'],
 ];
 
-/** bankrun executes SBPF v0 only, so it has a build of its own. */
+/** The separate build for bankrun, which executes only SBPF v0. */
 export function bankrunBinary(path: string): string {
   return `tests/program/bankrun/${basename(path)}`;
 }
@@ -26,7 +26,7 @@ export function readProgram(path: string): Buffer {
   return binary;
 }
 
-/** A program and its ProgramData as the upgradeable loader keeps them: bincode with a u32 tag, deployed in slot 0. */
+/** Program and ProgramData accounts of the upgradeable loader: bincode with a u32 tag, deployed in slot 0. */
 export function programAccounts(programId: PublicKey, binary: Buffer, authority: PublicKey) {
   const owner = LOADER;
   const [dataAddress] = PublicKey.findProgramAddressSync([programId.toBytes()], owner);

@@ -1,4 +1,4 @@
-/** Keypairs that are the same in every run, and signing as fast as OpenSSL does. */
+/** Deterministic keypairs, and fast signing with OpenSSL. */
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import {
   Keypair,
@@ -10,7 +10,7 @@ import {
 
 const named = new Map<string, Keypair>();
 
-/** A keypair that is the same in every run, so that bumps, and with them compute units, are too. */
+/** A keypair derived from a name, so that bumps and compute units are the same in every run. */
 export function namedKeypair(name: string): Keypair {
   const kept =
     named.get(name) ?? Keypair.fromSeed(createHash('sha256').update(`agent-marketplace test ${name}`).digest());
@@ -19,10 +19,10 @@ export function namedKeypair(name: string): Keypair {
 }
 
 const privateKeys = new WeakMap<Keypair, KeyObject>();
-/** What precedes an Ed25519 seed in PKCS #8. */
+/** Prefix of an Ed25519 seed in PKCS #8. */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** web3.js and tweetnacl sign a hundred times slower than OpenSSL, and that was most of a test run. */
+/** Key for OpenSSL. web3.js and tweetnacl sign a hundred times slower, which took most of a test run. */
 function privateKeyOf(keypair: Keypair): KeyObject {
   const kept = privateKeys.get(keypair);
   if (kept) return kept;
@@ -32,12 +32,12 @@ function privateKeyOf(keypair: Keypair): KeyObject {
   return key;
 }
 
-/** The Ed25519 signature. */
+/** Signs with Ed25519. */
 export function signBytes(message: Uint8Array, signer: Keypair): Uint8Array {
   return new Uint8Array(sign(null, message, privateKeyOf(signer)));
 }
 
-/** Throws when a signature is missing or it is too long for a packet; whether the signatures are good the VM finds out. */
+/** Throws if a signature is missing or the transaction is too long for a packet. The VM verifies the signatures. */
 export function signAll(message: VersionedMessage, signers: Keypair[]): VersionedTransaction {
   const bytes = message.serialize();
   const transaction = new VersionedTransaction(message);

@@ -1,6 +1,6 @@
 /**
- * LiteSVM: Agave 4.3, which verifies Ed25519 instructions. Its inner class takes addresses as bytes; the outer one takes
- * them as text, and to convert them took a third of a test run.
+ * LiteSVM, which runs Agave 4.3 and verifies Ed25519 instructions. Its inner class takes addresses as bytes. The outer
+ * class takes text, and converting it took a third of a test run.
  */
 import { PublicKey, type VersionedTransaction } from '@solana/web3.js';
 import {
@@ -23,7 +23,7 @@ export class LiteBackend implements Backend {
     for (const [programId, path] of PROGRAMS) {
       this.svm.addProgramWithLoader(programId.toBytes(), readProgram(path), LOADER.toBytes());
     }
-    // The loader's own ProgramData has no upgrade authority.
+    // LiteSVM's own ProgramData has no upgrade authority.
     for (const { address, account } of deployment(PROGRAMS)) if (!account.executable) this.setAccount(address, account);
   }
 
@@ -94,7 +94,7 @@ export class LiteBackend implements Backend {
   }
 }
 
-/** The few programs that own accounts, by their bytes: each is one key, whose text is made once. */
+/** Caches the keys of programs that own accounts, so that their text is computed once. */
 const owners = new Map<string, PublicKey>();
 
 function ownerOf(bytes: Uint8Array): PublicKey {

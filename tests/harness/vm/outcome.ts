@@ -1,7 +1,7 @@
 /**
- * What became of a transaction, in words that tests can compare: the error by name whichever program or VM raised it, the
- * marketplace's events, units. It also remembers every error and event of ours that this process has seen, for the test
- * that fails when one was never produced.
+ * Converts a transaction's outcome to comparable values: the error's name, whichever program or VM raised it, the
+ * marketplace's events, and compute units. It also records all errors and events of this process, for the test that
+ * fails if one was never produced.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -11,21 +11,23 @@ import { Ed25519Program, PublicKey, SystemProgram, type TransactionInstruction }
 import { errorFromCode, idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { coder, fromBorsh } from './anchorCoder.ts';
 
-/** The program of tests/program/caller. */
+/** Address of the program in tests/program/caller. */
 export const TEST_CALLER_ID = new PublicKey('HpeSYtSP9Z93JaFza7iBsKE2z2uiQ2rN9mymtc9ktipT');
 
 export interface SeenEvent {
   name: string;
-  /** Fields in camelCase, as accounts are decoded. */
+  /** Fields in camelCase, as in decoded accounts. */
   data: Record<string, unknown>;
 }
 
 export interface TransactionError {
-  /** Ours and Anchor's by name, others as `token:4`, `system:1`, `ed25519:InvalidSignature`, or the runtime's name. */
+  /**
+   * Our and Anchor's errors by name; others `token:4`, `system:1`, `ed25519:InvalidSignature`, or the runtime's name.
+   */
   name: string;
-  /** The custom code, null for the runtime's own errors. */
+  /** The custom code; null for errors of the runtime. */
   code: number | null;
-  /** Index of the instruction that failed, null when none did. */
+  /** Index of the failed instruction; null if none failed. */
   instruction: number | null;
 }
 
@@ -34,28 +36,28 @@ export interface Outcome {
   error: TransactionError | null;
   events: SeenEvent[];
   logs: string[];
-  /** What programs called; bankrun does not tell. */
+  /** Calls made by programs. Empty in bankrun. */
   calls: RawCall[];
   computeUnits: number;
   /** Size of the signed transaction. */
   bytes: number;
 }
 
-/** A failure as a VM reports it: the instruction's index and a custom code or a name. */
+/** A failure as reported by a VM: the instruction's index, and a custom code or a name. */
 export interface RawFailure {
   instruction: number | null;
   code: number | null;
   name: string;
 }
 
-/** An instruction that a program called. */
+/** An instruction called by a program. */
 export interface RawCall {
   programId: PublicKey;
   data: Uint8Array;
 }
 
 const ANCHOR_ERRORS = new Map(Object.entries(anchor.LangErrorCode).map(([name, code]) => [Number(code), name]));
-/** The runtime's PrecompileError, in its order. */
+/** The runtime's PrecompileError variants, in order. */
 const PRECOMPILE_ERRORS = [
   'InvalidPublicKey',
   'InvalidRecoveryId',
@@ -63,7 +65,7 @@ const PRECOMPILE_ERRORS = [
   'InvalidDataOffsets',
   'InvalidInstructionDataSize',
 ];
-/** The runtime reports a failed CPI first where it arose, then in each caller. */
+/** The runtime reports a failed CPI first in the program that raised it, then in each caller. */
 const FAILED = /^Program (\w+) failed: custom program error: 0x([0-9a-f]+)$/;
 
 /** LiteSVM prints failures in Rust's debug form: `err: InstructionError(1, Custom(6000))`. */
@@ -81,7 +83,7 @@ export function readDisplayError(text: string): RawFailure {
   return { instruction: Number(instruction), code: code ? Number.parseInt(code, 16) : null, name: name ?? 'Custom' };
 }
 
-/** Name the failure by the program that raised it. */
+/** Names the failure by the program that raised it. */
 export function nameFailure(
   failure: RawFailure,
   instructions: TransactionInstruction[],
@@ -108,7 +110,7 @@ const INVOKE = /^Program (\w+) invoke \[\d+\]$/;
 const RETURN = /^Program (\w+) (success|failed.*)$/;
 const DATA = 'Program data: ';
 
-/** The marketplace's events: data lines printed while it is the program that runs. */
+/** The marketplace's events: data lines printed while the marketplace is the running program. */
 export function readOurEvents(logs: string[]): SeenEvent[] {
   const stack: string[] = [];
   const events: SeenEvent[] = [];
@@ -125,10 +127,10 @@ export function readOurEvents(logs: string[]): SeenEvent[] {
   return events;
 }
 
-/** What begins the data of a call of the program to itself: SHA-256 of "anchor:event", its first 8 bytes backwards. */
+/** Prefix of the data of a program's event call to itself: the first 8 bytes of SHA-256 of "anchor:event", reversed. */
 const EVENT_CALL = createHash('sha256').update('anchor:event').digest().subarray(0, 8).reverse();
 
-/** The marketplace's events that are the data of its calls to itself. */
+/** The marketplace's events that it carried in calls to itself. */
 export function readCalledEvents(calls: RawCall[]): SeenEvent[] {
   return calls.flatMap(({ programId, data }) => {
     if (!programId.equals(PROGRAM_ID) || !EVENT_CALL.equals(data.subarray(0, 8))) return [];
@@ -138,15 +140,15 @@ export function readCalledEvents(calls: RawCall[]): SeenEvent[] {
   });
 }
 
-/** Names that this process has produced on a VM. */
+/** Errors and events that this process has produced on a VM. */
 export const seen = {
   errors: new Set<string>(),
   events: new Set<string>(),
-  /** `instruction: error`, for what was sent to the marketplace itself. */
+  /** `instruction: error`, for instructions sent directly to the marketplace. */
   refusals: new Set<string>(),
 };
 
-/** Remember what a transaction showed; a failed one's events never happened. */
+/** Records the error or the events of a transaction. Events of a failed one are ignored. */
 export function remember(outcome: Outcome, instructions: TransactionInstruction[]): Outcome {
   const { error } = outcome;
   if (error) seen.errors.add(error.name);
@@ -161,7 +163,7 @@ export function remember(outcome: Outcome, instructions: TransactionInstruction[
   return outcome;
 }
 
-/** Keep the process's coverage in target/coverage when it ends, for whoever compares runs. */
+/** Writes the process's coverage to target/coverage at its end, to compare runs. */
 export function keepCoverage(vm: string): void {
   process.once('exit', () => {
     mkdirSync('target/coverage', { recursive: true });

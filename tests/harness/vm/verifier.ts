@@ -1,5 +1,5 @@
 /**
- * Instructions for tests/program/verifier: a signature put to the marketplace's own check, over any message, and a call
+ * Instructions for tests/program/verifier: the marketplace's own check of a signature, over any message, and a call
  * with nine arguments.
  */
 import { createHash } from 'node:crypto';
@@ -7,20 +7,20 @@ import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { bankrunBinary, programAccounts, readProgram } from './deployment.ts';
 import type { Vm } from './vm.ts';
 
-/** The program of tests/program/verifier. */
+/** Address of the program in tests/program/verifier. */
 export const TEST_VERIFIER_ID = new PublicKey('6ATAhYgKAnPB3R9jBsKYWEszrjEZ2TcNy3sncUAU3tbD');
 
-/** Its build, from the root. */
+/** Its binary, path from the root. */
 export const VERIFIER_BINARY = 'tests/program/verifier/artifact/test_verifier.so';
 const discriminator = (name: string) => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8);
 const VERIFY = discriminator('verify');
 const PASS_NINE = discriminator('pass_nine');
 
-/** Adds the program to a VM. It is not among those of every VM because loading it takes LiteSVM 10 ms. */
+/** Adds the program to a VM. Not every VM has it, because LiteSVM takes 10 ms to load it. */
 export function deployVerifier(vm: Vm): void {
   const binary = readProgram(vm.kind === 'bankrun' ? bankrunBinary(VERIFIER_BINARY) : VERIFIER_BINARY);
   const [program, data] = programAccounts(TEST_VERIFIER_ID, binary, vm.upgradeAuthority.publicKey);
-  // A VM looks for the code when it is given the program.
+  // A VM looks for the code when the program account is written, so the data account comes first.
   for (const { address, account } of [data, program]) vm.setAccount(address, account);
 }
 
@@ -31,7 +31,7 @@ export interface Signed {
   signature: Uint8Array;
 }
 
-/** Succeeds where the marketplace takes the signature for the key's over the message; fails with 6000 elsewhere. */
+/** Succeeds if the marketplace accepts the signature of the key over the message, else fails with 6000. */
 export function verified({ key, message, signature }: Signed): TransactionInstruction {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(message.length);
@@ -42,7 +42,7 @@ export function verified({ key, message, signature }: Signed): TransactionInstru
 /** Bytes of each of the nine arguments, in their order. */
 export const NINE = [8, 16, 1, 8, 16, 2, 8, 16, 4] as const;
 
-/** What the program has to make of nine arguments; the same steps as its `mixed`. */
+/** The result that the program must compute from nine arguments, with the same steps as its `mixed`. */
 export function mixedOfNine(nine: readonly bigint[]): bigint {
   const wrap = (value: bigint) => BigInt.asUintN(128, value);
   const weighed = (values: readonly bigint[]) => values.reduce((sum, value) => wrap(sum * 1_000_003n + value), 0n);
@@ -51,7 +51,7 @@ export function mixedOfNine(nine: readonly bigint[]): bigint {
   return wrap(weighed(nine) * 31n + weighed(turned));
 }
 
-/** Succeeds where the program makes `expected` of the nine arguments; fails with 6000 elsewhere. */
+/** Succeeds if the program computes `expected` from the nine arguments, else fails with 6000. */
 export function nineArguments(nine: readonly bigint[], expected: bigint): TransactionInstruction {
   const numbers = [...nine, expected].map((value, at) => {
     const bytes = NINE[at] ?? 16;

@@ -1,8 +1,8 @@
 /**
  * One interface over two VMs, chosen by the environment variable VM: `litesvm` (litesvm.ts, the default) and `bankrun`
- * (bankrun.ts), the only files of the tests that import one. Both start with the marketplace and the test caller under
- * the upgradeable loader, with ProgramData accounts written here, so that the upgrade authority is known. PROGRAM_SO
- * names another marketplace binary to test.
+ * (bankrun.ts). Only these files import a VM. Both start with the marketplace and the test caller under the upgradeable
+ * loader. Their ProgramData accounts are written here, so that the upgrade authority is known. PROGRAM_SO names another
+ * marketplace binary to test.
  */
 import { AccountLayout, AccountState, MintLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
@@ -22,7 +22,7 @@ import { keepCoverage, nameFailure, type Outcome, readCalledEvents, readOurEvent
 
 export type VmKind = 'litesvm' | 'bankrun';
 
-/** The VM that this run uses, unless a test needs a certain one. */
+/** The VM of this run, unless a test needs a certain one. */
 export const VM_KIND: VmKind = chooseVm(process.env.VM);
 
 export interface TokenAccountInput {
@@ -32,7 +32,7 @@ export interface TokenAccountInput {
   frozen?: boolean;
   delegate?: PublicKey;
   delegatedAmount?: bigint;
-  /** Who alone may close it. */
+  /** The close authority. */
   closer?: PublicKey;
   lamports?: bigint;
 }
@@ -40,7 +40,7 @@ export interface TokenAccountInput {
 /** The clock at which every VM starts, unix seconds. */
 export const START = 1_800_000_000n;
 
-/** A transaction ready to run, and its instructions in their order. */
+/** A signed transaction and its instructions in order. */
 interface Signed {
   transaction: VersionedTransaction;
   bytes: Uint8Array;
@@ -48,7 +48,7 @@ interface Signed {
 }
 
 export class Vm {
-  /** Pays network fees, so that nobody else's lamports move by them. */
+  /** Pays network fees, so that they do not change the balances of the parties. */
   readonly feePayer = namedKeypair('fee payer');
   readonly upgradeAuthority = namedKeypair('upgrade authority');
   /** Unix seconds of the Clock sysvar. */
@@ -60,7 +60,7 @@ export class Vm {
     private readonly backend: Backend,
   ) {}
 
-  /** A fresh chain with the two programs and a rich fee payer, at START. */
+  /** Creates a new chain at START with the two programs and a funded fee payer. */
   static async create(kind: VmKind = VM_KIND): Promise<Vm> {
     const backend = kind === 'litesvm' ? new LiteBackend() : await BankBackend.create();
     const vm = new Vm(kind, backend);
@@ -69,7 +69,7 @@ export class Vm {
     return vm;
   }
 
-  /** Sign and run one transaction. The fee payer is the VM's own unless one is given. Never throws on its failure. */
+  /** Signs and runs one transaction. By default the VM's own fee payer pays. Never throws if the transaction fails. */
   async send(
     instructions: TransactionInstruction[],
     signers: Keypair[],
@@ -84,7 +84,7 @@ export class Vm {
     return remember({ ok: !error, error, events, logs, calls, computeUnits, bytes }, signed.instructions);
   }
 
-  /** Size in bytes of a signed transaction that is not sent. */
+  /** Size in bytes of the signed transaction, without sending it. */
   async measure(instructions: TransactionInstruction[], signers: Keypair[]): Promise<number> {
     const { bytes } = await this.sign(instructions, this.feePayer, signers);
     return bytes.length;
@@ -95,7 +95,7 @@ export class Vm {
     for (let copy = 0; ; copy += 1) {
       const all = [...instructions];
       if (copy > 0 && this.kind === 'bankrun') {
-        // Bankrun has no new blockhash on demand, so a repeated transaction is told apart by a payment to oneself.
+        // Bankrun has no new blockhash on demand. A transfer to the payer itself makes a repeated transaction unique.
         const { publicKey } = payer;
         all.push(SystemProgram.transfer({ fromPubkey: publicKey, toPubkey: publicKey, lamports: copy }));
       }
@@ -111,18 +111,18 @@ export class Vm {
     }
   }
 
-  /** A blockhash that transactions are taken with now. */
+  /** A blockhash that is valid now. */
   blockhash(): Promise<string> {
     return this.backend.blockhash();
   }
 
-  /** The whole chain, for another LiteSVM to go on with; bankrun has no such thing. */
+  /** The whole chain, for another LiteSVM to continue. Not available in bankrun. */
   snapshot(): Uint8Array {
     if (this.backend instanceof LiteBackend) return this.backend.snapshot();
     throw new Error('only LiteSVM makes snapshots');
   }
 
-  /** Run a transaction that others have signed, without effect. Never throws on its failure. */
+  /** Runs a signed transaction without changing the chain. Never throws if the transaction fails. */
   simulate(bytes: Uint8Array): Promise<RawOutcome> {
     return this.backend.simulate(VersionedTransaction.deserialize(bytes), bytes);
   }
@@ -131,17 +131,17 @@ export class Vm {
     return this.backend.getAccount(account);
   }
 
-  /** Write an account as it is, whatever the runtime would allow. */
+  /** Writes an account directly, even if the runtime would not allow it. */
   setAccount(account: PublicKey, value: RawAccount): void {
     this.backend.setAccount(account, value);
   }
 
-  /** Remove an account. */
+  /** Removes an account. */
   closeAccount(account: PublicKey): void {
     this.setAccount(account, NO_ACCOUNT);
   }
 
-  /** Add lamports to an address. */
+  /** Adds lamports to an address. */
   async airdrop(account: PublicKey, lamports: bigint): Promise<void> {
     const present = await this.getAccount(account);
     this.setAccount(account, { ...NO_ACCOUNT, ...present, lamports: (present?.lamports ?? 0n) + lamports });
@@ -151,12 +151,12 @@ export class Vm {
     return (await this.getAccount(account))?.lamports ?? 0n;
   }
 
-  /** Lamports that keep `bytes` of data alive, as the VM's rent has it now. */
+  /** Lamports that make an account with `bytes` of data rent-exempt, at the VM's present rent. */
   rent(bytes: number): bigint {
     return (128n + BigInt(bytes)) * this.lamportsPerByte;
   }
 
-  /** Change what a byte's life costs; accounts keep what they hold. */
+  /** Changes the rent per byte. Accounts keep their lamports. */
   setRent(lamportsPerByte: bigint): void {
     this.lamportsPerByte = lamportsPerByte;
     this.backend.setRent(lamportsPerByte);
@@ -167,7 +167,7 @@ export class Vm {
     await this.backend.setTime(unixSeconds);
   }
 
-  /** Make an account the mint of a classic token; `authority` mints and freezes. */
+  /** Makes an account the mint of a classic token. `authority` can mint and freeze. */
   setMint(mint: PublicKey, authority: PublicKey, decimals = 6, owner = TOKEN_PROGRAM_ID): void {
     const data = Buffer.alloc(MintLayout.span);
     const fields = { mintAuthorityOption: 1, mintAuthority: authority, supply: 10n ** 18n, decimals } as const;
@@ -175,7 +175,7 @@ export class Vm {
     this.setAccount(mint, { lamports: this.rent(data.length), owner, data });
   }
 
-  /** Make any address a token account. */
+  /** Makes any address a token account. */
   setTokenAccount(account: PublicKey, input: TokenAccountInput): void {
     const data = Buffer.alloc(AccountLayout.span);
     AccountLayout.encode(
@@ -197,14 +197,14 @@ export class Vm {
     this.setAccount(account, { lamports: input.lamports ?? this.rent(data.length), owner: TOKEN_PROGRAM_ID, data });
   }
 
-  /** Make a wallet's associated token account. */
+  /** Creates a wallet's associated token account. */
   setWallet(owner: PublicKey, mint: PublicKey, amount: bigint): PublicKey {
     const account = findTokenAccount(owner, mint);
     this.setTokenAccount(account, { mint, owner, amount });
     return account;
   }
 
-  /** A token account's units; null where there is none. */
+  /** A token account's amount in base units; null if the account does not exist. */
   async tokens(account: PublicKey): Promise<bigint | null> {
     const value = await this.getAccount(account);
     if (!value?.owner.equals(TOKEN_PROGRAM_ID) || value.data.length !== AccountLayout.span) return null;

@@ -1,7 +1,7 @@
 /**
- * A marketplace in a VM with everybody in it: admin, relay, creator, otherCreator, caller and stranger, one listed agent
- * with its signing key, one API key's grant with its approval. Tests act through it and compare what moved, to the unit,
- * for all parties at once.
+ * A marketplace in a VM with all parties: admin, relay, creator, otherCreator, caller and stranger, a listed agent with
+ * its signing key, and an API key's grant with its approval. Tests act through it and check the exact changes of all
+ * balances at once.
  */
 import { createTransferCheckedInstruction } from '@solana/spl-token';
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.ts';
 import { Vm, type VmKind } from './vm.ts';
 
 export const USDC = 1_000_000n;
-/** The demo agent's price: 1% of it has a remainder, so that rounding shows. */
+/** The demo agent's price. 1 % of it is not whole, so that rounding shows. */
 export const PRICE = 1_234_567n;
 export const FEE = 12_345n;
 export const TIERS = [
@@ -35,19 +35,19 @@ export const TERMS: program.ListingTerms = {
   metadataUri: 'https://example.com/agent.json',
 };
 export const NO_KEY = new Uint8Array(16);
-/** A deposit or bond of any height is agreed to. */
+/** Agrees to a deposit or bond of any size. */
 export const NO_LIMIT = 2n ** 64n - 1n;
 
-/** What deposits of these tests hold beyond the price. */
+/** Service fee of deposits in these tests, paid in addition to the price. */
 export const SERVICE_FEE = 5_000n;
 
-/** Lamports that each open parks, and that the caller's tank begins with. */
+/** Gas of each open in lamports. */
 export const GAS = 12_345;
-/** The same as balances count it. */
+/** The same as bigint, for balances. */
 export const GAS_LAMPORTS = BigInt(GAS);
 export const TANK = 1_000_000_000n;
 
-/** One execution as tests name it. */
+/** One execution and its addresses. */
 export interface Execution {
   nonce: Uint8Array;
   executionId: Uint8Array;
@@ -88,7 +88,7 @@ export class World {
     this.watch('tank', program.findSpender(caller.publicKey));
   }
 
-  /** Lamports and USDC for everybody; the mint; nothing of the program's yet. */
+  /** Creates the mint, and gives everybody lamports and USDC. The program has no accounts yet. */
   async populate(): Promise<void> {
     this.vm.setMint(this.usdcMint, this.mintAuthority.publicKey);
     const { admin, relay, creator, otherCreator, caller, stranger } = this;
@@ -100,12 +100,12 @@ export class World {
     }
   }
 
-  /** A persona's associated USDC account. */
+  /** A party's associated USDC account. */
   wallet(party: Keypair | PublicKey): PublicKey {
     return program.findTokenAccount(party instanceof PublicKey ? party : party.publicKey, this.usdcMint);
   }
 
-  /** Count a token account's (or any account's) lamports and USDC among the parties' under a name. */
+  /** Tracks the lamports and USDC of an account under a name. */
   watch(name: string, account: PublicKey): void {
     this.balances.watch(name, account, account);
   }
@@ -131,7 +131,7 @@ export class World {
     };
   }
 
-  /** `signingKey` proves that it is possessed; a key that is only named in `change` is not its. */
+  /** `signingKey` proves its possession. A `signingKey` in `change` replaces only the address, not the proof. */
   listInput(change: Partial<program.ListAgentInput> = {}, signingKey = this.signingKey): program.ListAgentInput {
     const creator = change.creator ?? this.creator.publicKey;
     const listing = program.findListing(creator, change.listingId ?? this.listingId);
@@ -171,12 +171,12 @@ export class World {
     };
   }
 
-  /** The caller's approval of its spender address. */
+  /** The caller's approval of its Spender address. */
   approveInstruction(amount = 500n * USDC): TransactionInstruction {
     return program.approveSpender({ wallet: this.caller.publicKey, usdcMint: this.usdcMint, amount });
   }
 
-  /** Lamports for the caller's tank. */
+  /** Deposits lamports into the caller's tank. */
   depositInstruction(lamports = TANK): TransactionInstruction {
     const wallet = this.caller.publicKey;
     return program.depositGas({ from: wallet, wallet, lamports });
@@ -220,14 +220,14 @@ export class World {
     return { ...accounts, ...this.openTerms(wallet, change), ...change };
   }
 
-  /** Open by the caller's wallet, which also lends the rent and gives the gas. */
+  /** Opens by the caller's wallet, which also lends the rent and pays the gas. */
   async open(change: Partial<program.OpenExecutionInput> = {}): Promise<Execution> {
     const input = this.openInput(change);
     await this.must([program.openExecution(input)], [this.caller]);
     return this.execution(input.nonce, input.caller, NO_KEY, input.rentSponsor);
   }
 
-  /** Open by the relay with the caller's grant; the relay lends the rent, the caller's tank gives the gas. */
+  /** Opens by the relay with the caller's grant. The relay lends the rent, and the caller's tank pays the gas. */
   async openWithGrant(change: Partial<program.OpenExecutionWithGrantInput> = {}): Promise<Execution> {
     const input = this.openGrantInput(change);
     await this.must([program.openExecutionWithGrant(input)], [this.relay]);
@@ -277,7 +277,7 @@ export class World {
     return { terms: { listing, ...open }, payer, price: PRICE, serviceFee: SERVICE_FEE, usdcMint, ...change };
   }
 
-  /** The relay prepares a deposit for the caller and lends its rent. */
+  /** The input for the relay to prepare a deposit for the caller and lend its rent. */
   prepareInput(
     quote: program.DepositQuote,
     change: Partial<program.PrepareDepositInput> = {},
@@ -293,13 +293,13 @@ export class World {
     };
   }
 
-  /** A transfer of USDC from a persona's own account, as any wallet makes it. */
+  /** A transfer of USDC from a party's associated account, as any wallet makes it. */
   pay(to: PublicKey, amount: bigint, from = this.caller): TransactionInstruction {
     const source = this.wallet(from);
     return createTransferCheckedInstruction(source, this.usdcMint, to, from.publicKey, amount, 6);
   }
 
-  /** The open of a deposit whose quote named the caller. */
+  /** The input to open a deposit whose quote named the caller. */
   openDepositInput(
     open: program.OpenTerms,
     deposit: PublicKey,
@@ -318,7 +318,7 @@ export class World {
     return program.refundDeposit({ ...input, ...change });
   }
 
-  /** An account's fields. */
+  /** Reads and decodes an account. */
   async read<Name extends keyof program.Accounts>(name: Name, address: PublicKey): Promise<program.Accounts[Name]> {
     const account = await this.vm.getAccount(address);
     if (!account) throw new Error(`there is no ${name} at ${address.toBase58()}`);
@@ -326,7 +326,7 @@ export class World {
     return program.decodeAccount(name, account.data);
   }
 
-  /** Write some fields of an account of the program over, as no instruction could. */
+  /** Overwrites fields of an account of the program, as no instruction could. */
   async overwrite<Name extends keyof program.Accounts>(
     name: Name,
     address: PublicKey,
@@ -341,14 +341,14 @@ export class World {
     this.vm.setAccount(address, { ...account, data });
   }
 
-  /** Send what must succeed. */
+  /** Sends a transaction that must succeed. */
   async must(instructions: TransactionInstruction[], signers: Keypair[]): Promise<Outcome> {
     const outcome = await this.vm.send(instructions, signers);
     if (!outcome.ok) throw new Error(`refused with ${outcome.error?.name}\n${outcome.logs.join('\n')}`);
     return outcome;
   }
 
-  /** Send what must succeed and move exactly this and nothing else among all parties and watched accounts. */
+  /** Sends a transaction that must succeed, and checks that it moves exactly this among all tracked accounts. */
   async moves(
     instructions: TransactionInstruction[],
     signers: Keypair[],
@@ -360,7 +360,7 @@ export class World {
     return outcome;
   }
 
-  /** Send what must fail, with this error if one is given, leaving every account named and every party as they were. */
+  /** Sends a transaction that must fail, with `error` if given, and must change no named or tracked account. */
   async rejects(instructions: TransactionInstruction[], signers: Keypair[], error?: string): Promise<Outcome> {
     const touched = instructions.flatMap((instruction) => instruction.keys.map((key) => key.pubkey));
     const before = await this.balances.photograph(touched);
@@ -372,7 +372,7 @@ export class World {
   }
 }
 
-/** A world in which the marketplace, the demo agent and the caller's grant exist. */
+/** Creates a world with the marketplace, the demo agent and the caller's grant. */
 export async function world(options: { kind?: VmKind; config?: Partial<program.InitializeConfigInput> } = {}) {
   const made = await emptyWorld(options.kind);
   const { vm, admin, caller, creator } = made;
@@ -383,7 +383,7 @@ export async function world(options: { kind?: VmKind; config?: Partial<program.I
   return made;
 }
 
-/** A world with money in it, before initialize_config. */
+/** Creates a world with funded parties, before initialize_config. */
 export async function emptyWorld(kind?: VmKind): Promise<World> {
   const made = new World(await Vm.create(kind));
   await made.populate();
@@ -393,17 +393,17 @@ export async function emptyWorld(kind?: VmKind): Promise<World> {
 export const RESULT_HASH = new Uint8Array(32).fill(0xab);
 const MEASURED = { executionTimeMs: 1_250 };
 
-/** The text that a creator signs. */
+/** The message that a creator signs. */
 export function resultMessage(resultHash: Uint8Array): Uint8Array {
   return Buffer.from(`sha256:${Buffer.from(resultHash).toString('hex')}`);
 }
 
-/** A signing key's proof that whoever lists it holds it. */
+/** A signing key's proof of possession for a listing. */
 export function possessionOf(signingKey: Keypair, listing: PublicKey): Uint8Array {
   return signBytes(program.registerMessage(listing), signingKey);
 }
 
-/** Enums as Anchor encodes them; of all fields only `status` and `outcome` are some. */
+/** Converts enums to Anchor's encoding. Only the fields `status` and `outcome` are enums. */
 function withVariants(value: object): object {
   const variants = Object.entries(value).map(([key, field]) => {
     const isEnum = (key === 'status' || key === 'outcome') && typeof field === 'string';

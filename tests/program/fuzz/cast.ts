@@ -1,4 +1,4 @@
-/** Who acts in a sequence, with which accounts and how much money, and the pools from which steps draw keys and numbers. */
+/** The parties of a sequence with their accounts and money, and the pools from which steps draw keys and numbers. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { findCallerPda } from '../../harness/vm/caller.ts';
@@ -21,37 +21,37 @@ const [callerA, callerB] = people('caller A', 'caller B') as [Keypair, Keypair];
 const [stranger, sponsor, guardian] = people('stranger', 'sponsor', 'guardian') as [Keypair, Keypair, Keypair];
 
 export const ADMINS: PublicKey[] = [adminA.publicKey, adminB.publicKey];
-/** One more than a config has room for. */
+/** One more than a config can hold. */
 export const RELAYS: PublicKey[] = relays.map(({ publicKey }) => publicKey);
 export const CREATORS: PublicKey[] = [creatorA.publicKey, creatorB.publicKey];
-/** An address of a program among the callers: it signs by CPI and cannot pay rent. */
+/** A caller that is a PDA: it signs by CPI and cannot pay rent. */
 export const PDA_CALLER: PublicKey = findCallerPda();
 export const CALLERS: PublicKey[] = [callerA.publicKey, callerB.publicKey, PDA_CALLER];
-/** May pause, and remove relays. */
+/** May pause opens and remove relays. */
 export const GUARDIAN: PublicKey = guardian.publicKey;
 export const STRANGER: PublicKey = stranger.publicKey;
-/** The account of an archive's tree, made outside. */
+/** The account of an archive's tree, which the program does not create. */
 export const TREE: PublicKey = namedKeypair('fuzz tree').publicKey;
 /** Pays rent for others. */
 export const SPONSOR: PublicKey = sponsor.publicKey;
-/** Gets rent back, signs nothing, and has no lamports at first. */
+/** Receives returned rent, signs nothing, and starts without lamports. */
 export const COLD: PublicKey = namedKeypair('fuzz cold').publicKey;
 
-/** Signs results; each may serve one listing of a sequence. */
+/** Keys that sign results. Each may serve one listing of a sequence. */
 export const SIGNING_KEYS: Keypair[] = Array.from({ length: 12 }, (_, index) => namedKeypair(`fuzz key ${index}`));
 const SIGNERS = [adminA, adminB, ...relays, creatorA, creatorB, callerA, callerB, stranger, sponsor, guardian];
 const KEYPAIRS = new Map(
   [...SIGNERS, ...SIGNING_KEYS, UPGRADE_AUTHORITY].map((pair) => [pair.publicKey.toBase58(), pair]),
 );
 
-/** The keypair of an address that can sign a transaction. */
+/** The keypair of an address, if it can sign transactions. */
 export function keypairOf(address: Address): Keypair | undefined {
   return KEYPAIRS.get(address);
 }
 
 /** A party's associated USDC account. */
 export const wallet = (owner: PublicKey): Address => text(program.findTokenAccount(owner, MINT));
-/** Its second USDC account. */
+/** A party's second USDC account. */
 export const purse = (owner: PublicKey): Address => {
   const known = PURSES.get(text(owner));
   if (!known) throw new RangeError(`${text(owner)} has no second account`);
@@ -61,20 +61,20 @@ export const purse = (owner: PublicKey): Address => {
 const OWNERS = [...CREATORS, ...CALLERS, STRANGER];
 const PURSES = new Map(OWNERS.map((owner) => [text(owner), text(namedKeypair(`purse ${text(owner)}`).publicKey)]));
 
-/** USDC in the first and the second account of everybody who has any. */
+/** Initial USDC in the first and second account of these parties. */
 const MONEY: [PublicKey[], bigint, bigint][] = [
   [CREATORS, 2_000n * USDC, 300n * USDC],
   [CALLERS, 150n * USDC, 40n * USDC],
   [[STRANGER], 100_000n * USDC, 100n * USDC],
 ];
 const LAMPORTS = 1_000_000_000_000n;
-/** What a tank begins with: some twenty opens with their rent. */
+/** Initial balance of a tank, enough for about twenty opens with their rent. */
 const TANK = 100_000_000n;
 
 /** A caller's tank. */
 export const tank = (caller: PublicKey): Address => text(program.findSpender(caller));
 
-/** Everybody's accounts at the start of a sequence. */
+/** All accounts at the start of a sequence. */
 export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   const token = (owner: PublicKey, amount: bigint): Entry => ({
     lamports: rentOf(TOKEN_ACCOUNT_BYTES, lamportsPerByte),
@@ -95,7 +95,7 @@ export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   return [...money, ...treasurers, ...lamports, ...tanks, [text(PDA_CALLER), { lamports: LAMPORTS }]];
 }
 
-/** Names for addresses in messages. */
+/** Names of addresses for messages. */
 export const NICKNAMES = new Map<Address, string>([
   ...Object.entries({
     adminA,
@@ -121,7 +121,7 @@ export const NICKNAMES = new Map<Address, string>([
   [text(program.findTreasury()), 'treasury'],
 ]);
 
-/** An address in a message: its nickname where it has one. */
+/** The nickname of an address, or the address itself. */
 export function nickname(address: Address): string {
   return NICKNAMES.get(address) ?? `${address.slice(0, 6)}…`;
 }

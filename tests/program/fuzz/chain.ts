@@ -1,4 +1,4 @@
-/** The VM in the ledger's terms: accounts as entries, entries as accounts, transactions by their plan. */
+/** Connects the VM to the ledger's types: converts accounts to entries and back, and runs the transactions of plans. */
 import { isDeepStrictEqual } from 'node:util';
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
@@ -21,7 +21,7 @@ const NAMES = new Map<string, StateName>(
 const OURS = text(program.PROGRAM_ID);
 const TOKENS = text(TOKEN_PROGRAM_ID);
 
-/** Bumps are proved by the addresses themselves, which are derived apart from the program. */
+/** Drops bumps. The addresses, derived independently of the program, prove them. */
 function withoutBumps(value: object): object {
   const zeroed = Object.entries(value).map(([field, item]) => [field, /bump$/i.test(field) ? 0 : item]);
   return Object.fromEntries(zeroed);
@@ -54,26 +54,26 @@ function toEntry(account: RawAccount | null): Entry {
 }
 
 export class Chain {
-  /** What was last seen at each address, with the bytes that said so. */
+  /** The last entry read at each address, with its raw account. */
   private readonly seen = new Map<Address, { raw: RawAccount | null; entry: Entry }>();
 
-  /** One VM for all sequences: those that are dropped keep their memory, which no garbage collector sees. */
+  /** One VM for all sequences: discarded ones keep memory that the garbage collector does not see. */
   private static vm: Vm | null = null;
   private static latest: Chain | null = null;
 
-  /** Every address that may hold something, also where a step failed before it was read. */
+  /** Addresses that may hold something, even if a step failed before they were read. */
   private readonly touched = new Set<Address>();
 
-  /** Every record that there ever was, as it was last; those that were closed too. */
+  /** The last state of every record, including closed ones. */
   readonly records = new Map<Address, StateOf<'ExecutionRecord'>>();
-  /** Likewise every dispute. */
+  /** The last state of every dispute, including closed ones. */
   readonly disputes = new Map<Address, StateOf<'Dispute'>>();
-  /** Addresses of the records that were opened. */
+  /** Addresses of all records ever opened. */
   readonly opened = new Set<Address>();
 
   private constructor(readonly vm: Vm) {}
 
-  /** A chain with nothing on it but the programs and the mint, at this rent; the one before it is gone. */
+  /** Creates a chain at this rent with only the programs and the mint. The previous chain becomes invalid. */
   static async create(lamportsPerByte: bigint): Promise<Chain> {
     const vm = Chain.vm ?? (await Vm.create());
     Chain.vm = vm;
@@ -86,7 +86,7 @@ export class Chain {
     return Chain.latest;
   }
 
-  /** Sign with everybody whom the instructions name and a keypair exists for, and send; null where it is too large. */
+  /** Signs with all named accounts that have a keypair, and sends. Null if the transaction is too large. */
   async send(instructions: TransactionInstruction[], touched: Iterable<Address>): Promise<Outcome | null> {
     for (const address of touched) this.touched.add(address);
     const signers = new Map<string, Keypair>();
@@ -97,13 +97,13 @@ export class Chain {
     try {
       return await this.vm.send(instructions, [...signers.values()]);
     } catch (error) {
-      // The harness refuses what no node would take.
+      // The harness throws for a transaction that no node would accept.
       if (/more than|too large/.test((error as Error).message)) return null;
       throw error;
     }
   }
 
-  /** An account as it is now; decoded again only where its bytes have changed. */
+  /** Reads an account. Decodes it only if its bytes have changed. */
   async read(address: Address): Promise<Entry> {
     this.touched.add(address);
     const raw = await this.vm.getAccount(key(address));
@@ -117,22 +117,22 @@ export class Chain {
     return entry;
   }
 
-  /** The bytes that were last read at an address. */
+  /** The last bytes read at an address. */
   bytesAt(address: Address): Uint8Array {
     return this.seen.get(address)?.raw?.data ?? new Uint8Array();
   }
 
-  /** What was last read at an address. */
+  /** The last entry read at an address. */
   last(address: Address): Entry {
     return this.seen.get(address)?.entry ?? { lamports: 0n };
   }
 
-  /** Everything that was ever read, as it was last. */
+  /** The last entries of all addresses ever read. */
   *entries(): IterableIterator<[Address, Entry]> {
     for (const [address, { entry }] of this.seen) yield [address, entry];
   }
 
-  /** Make an account what the ledger says: of the program's own only the lamports can be set. */
+  /** Writes the ledger's entry to the chain. For accounts of the program, it can set only the lamports. */
   async write(address: Address, entry: Entry): Promise<void> {
     const { lamports, token, state } = entry;
     if (token) {
@@ -155,7 +155,7 @@ function sameAccount(left: RawAccount | null, right: RawAccount | null): boolean
   );
 }
 
-/** What differs between the chain and the ledger at an address; null where nothing does. */
+/** The difference between chain and ledger at an address; null if there is none. */
 export function difference(ledger: Ledger, address: Address, actual: Entry): string | null {
   const expected = ledger.get(address);
   if (isDeepStrictEqual(actual, expected)) return null;
@@ -166,7 +166,7 @@ function show(entry: Entry): string {
   return JSON.stringify(entry, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 }
 
-/** Lamports that the runtime takes for a transaction: 5,000 for each signature. */
+/** The runtime's fee for a transaction: 5,000 lamports per signature. */
 export function networkFee(instructions: TransactionInstruction[]): bigint {
   const signers = new Set([text(FEE_PAYER.publicKey)]);
   for (const { pubkey, isSigner } of instructions.flatMap(({ keys }) => keys)) if (isSigner) signers.add(text(pubkey));

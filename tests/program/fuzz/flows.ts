@@ -1,6 +1,6 @@
 /**
- * Where lamports go in one transaction, read from the accounts before and after alone: to the unit for record, escrow,
- * tank, rent sponsor, relay and dispute. Nobody else's move, but for the payer's who lends.
+ * Checks the exact lamport flows of each transaction from the accounts before and after alone: of record, escrow, tank,
+ * rent sponsor, relay and dispute. No other balance may change, except that of the payer who lends.
  */
 import * as program from '../../../app/sdk/program/program.ts';
 import { CALLERS, FEE_PAYER, MINT, nickname, tank } from './cast.ts';
@@ -12,7 +12,7 @@ import { NO_KEY } from './rules/grants.ts';
 
 type Record = StateOf<'ExecutionRecord'>;
 
-/** What every address gained in a transaction, or with a minus lost; the network fee is not among it. */
+/** Lamports that each address gained in a transaction, negative if lost, without the network fee. */
 class Gains {
   private readonly gains = new Map<Address, bigint>();
 
@@ -25,7 +25,7 @@ class Gains {
     }
   }
 
-  /** All that a closed deposit and its vault held is its sponsor's; what is left is the business of others. */
+  /** Assigns all lamports of a closed deposit and its vault to the sponsor. Other checks cover the rest. */
   private takeOut(deposit: Address, sponsor: Address): void {
     let lent = 0n;
     for (const address of [deposit, text(program.findTokenAccount(key(deposit), MINT))]) {
@@ -39,12 +39,12 @@ class Gains {
     return this.gains.get(address) ?? 0n;
   }
 
-  /** Everybody else whose lamports moved. */
+  /** Changed balances of all other addresses. */
   besides(...addresses: Address[]): [Address, bigint][] {
     return [...this.gains].filter(([address, gain]) => gain !== 0n && !addresses.includes(address));
   }
 
-  /** Lamports that an address had before. */
+  /** Lamports of an address before the transaction. */
   before(address: Address): bigint {
     return this.changes.find((change) => change.address === address)?.before.lamports ?? 0n;
   }
@@ -53,7 +53,7 @@ class Gains {
 export function checkFlows(chain: Chain, changes: Change[]): void {
   const gains = new Gains(changes);
   let opener: Address | null = null;
-  /** Accounts that went, with their sponsors. */
+  /** Closed accounts with their sponsors. */
   const closed = new Map<Address, Address>();
   for (const { address, before, after } of changes) {
     const kind = before.state?.name ?? after.state?.name;
@@ -80,7 +80,7 @@ export function checkFlows(chain: Chain, changes: Change[]): void {
 const larger = (left: bigint, right: bigint) => (left > right ? left : right);
 const escrowOf = (record: Address) => text(program.findEscrow(key(record)));
 
-/** One payer lends a new deposit's rent; one that goes moves nothing but that, unless it opens an execution. */
+/** One payer lends a new deposit's rent. A closed one moves nothing else, unless it opens an execution. */
 function checkDeposited(gains: Gains, address: Address, isThere: boolean): void {
   const vault = text(program.findTokenAccount(key(address), MINT));
   const others = gains.besides(address, vault);
@@ -93,7 +93,7 @@ function checkDeposited(gains: Gains, address: Address, isThere: boolean): void 
   holds(opens || others.length === 0, 'a refunded deposit gives its rent back', address);
 }
 
-/** Rent and gas lie where they belong; the tank gave the gas where a grant opened, and the rent where it is sponsor. */
+/** Record and escrow hold their rent and the gas. With a grant the tank paid the gas, and lent the rent if sponsor. */
 function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const { vm } = chain;
   const { lamports, state } = chain.last(address);
@@ -116,8 +116,8 @@ function checkOpen(chain: Chain, gains: Gains, address: Address, record: Record)
 }
 
 /**
- * The escrow's rent goes to the sponsor, the gas to one of: a relay authority, and at a refund of what a grant opened its
- * tank or caller, or to the sponsor; else both stay in the record.
+ * The escrow's rent goes to the sponsor. The gas goes to one account: a relay authority, the sponsor, or, at a refund
+ * of a grant's open, the tank or the caller. Otherwise both stay in the record.
  */
 function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record): void {
   const escrow = escrowOf(address);
@@ -134,13 +134,13 @@ function checkEnd(chain: Chain, gains: Gains, address: Address, record: Record):
   );
   holds(paid >= 0n && paid <= BigInt(record.gasLamports), 'one gets the gas and no more', `${paid}`);
   const kept = gains.of(address) + gains.of(record.rentSponsor) + paid;
-  // Where neither sponsor nor record can take it since the rent has risen, it stays where it is.
+  // If neither sponsor nor record can take it after the rent has risen, it stays in the escrow.
   const gone = chain.last(escrow).lamports === 0n || gains.of(escrow) === 0n;
   holds(gone && kept === -gains.of(escrow), 'rent goes back', `${kept} of ${address}`);
   holds(gains.of(address) >= -BigInt(record.gasLamports), 'a record gives its gas and no more', address);
 }
 
-/** All that the accounts held goes to their sponsors, and nobody else has a part in it. */
+/** All lamports of closed accounts go to their sponsors, and nobody else's balance changes. */
 function checkClosed(gains: Gains, closed: Map<Address, Address>): void {
   const due = new Map<Address, bigint>();
   for (const [address, sponsor] of closed) due.set(sponsor, (due.get(sponsor) ?? 0n) + gains.before(address));

@@ -1,7 +1,7 @@
 /**
- * Random sequences of valid and invalid instructions against a plain model: 20 of 60 steps here, 100 in the suite `fuzz`,
- * any number by `npm run fuzz`. SEED=n RUNS=1 runs one again. Where there are enough of them, every instruction must
- * succeed in some, and a bug put into the model on purpose must be found, and be made small.
+ * Random sequences of valid and invalid instructions against a simple model: 20 of 60 steps here, 100 in the suite
+ * `fuzz`, any number with `npm run fuzz`. SEED=n RUNS=1 repeats one sequence. With enough sequences, every instruction
+ * must succeed at least once. A bug that is put into the model on purpose must be found and its sequence shrunk.
  */
 import { expect } from 'chai';
 import { idl } from '../../../app/sdk/program/program.ts';
@@ -12,12 +12,12 @@ import { type Failure, type Sabotage, Tally, trySeed } from './run.ts';
 const STEPS = 60;
 const SEED = Number(process.env.SEED ?? 1);
 const RUNS = Number(process.env.RUNS ?? 20);
-/** So many sequences are sure to meet every instruction. */
+/** This many sequences certainly include every instruction. */
 const ENOUGH = 100;
-/** A fixed seed keeps a red build about the change that made it; this many sequences are sure to meet the bug below. */
+/** With a fixed seed, a failure is caused by the last change. This many sequences certainly meet the bug below. */
 const RUNS_TO_FIND = 20;
 
-/** As if the fee were rounded up: one unit more for the treasury wherever 1% has a remainder. */
+/** Rounds the fee up: one unit more for the treasury whenever 1 % of the price is not whole. */
 const roundedUp: Sabotage = (ledger, { name }) => {
   if (name !== 'settle_execution') return;
   const held = ledger.token(TREASURY);
@@ -28,7 +28,7 @@ describe('random sequences', function () {
   this.timeout(900_000);
 
   before(function () {
-    // Forged signatures are among the steps, and only this VM refuses them.
+    // The steps include forged signatures, which only this VM refuses.
     if (VM_KIND !== 'litesvm') this.skip();
   });
 
@@ -55,7 +55,7 @@ describe('random sequences', function () {
   });
 });
 
-/** The IDL as loaded keeps the names of the program, in snake case. */
+/** Converts to snake case, in which the SDK's IDL keeps the program's names. */
 function toSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,6 +1,6 @@
 /**
- * What must hold on the chain after every step, whatever the rules say: read from the accounts alone, so that a mistake
- * made by the program and by the model alike is still seen. I1 to I7 as in the research note on reliability.
+ * Invariants of the chain after every step, read from the accounts alone and independent of the rules. They detect even
+ * a mistake that program and model share. I1 to I7 are those of the research note on reliability.
  */
 import * as program from '../../../app/sdk/program/program.ts';
 import { MINT } from './cast.ts';
@@ -12,11 +12,11 @@ import { fromHex } from './steps/plan.ts';
 /** Totals that no step may change. */
 export interface Totals {
   usdc: bigint;
-  /** Network fees that the runtime took included. */
+  /** Includes network fees that the runtime took. */
   lamports: bigint;
 }
 
-/** Accounts of the program as they are on the chain, by kind. */
+/** Present accounts of the program on the chain, by kind. */
 class Picture {
   private readonly kinds = new Map<StateName, Map<Address, unknown>>();
   usdc = 0n;
@@ -46,7 +46,7 @@ export function holds(condition: boolean, invariant: string, details: string): a
   if (!condition) throw new Error(`${invariant} is broken: ${details}`);
 }
 
-/** Check everything. `cheapest` is the least that a byte has cost so far, `fees` what the runtime has taken. */
+/** Checks all invariants. `cheapest` is the lowest rent per byte so far; `fees` is the sum of network fees. */
 export function checkInvariants(chain: Chain, now: bigint, cheapest: bigint, totals: Totals, fees: bigint): void {
   const picture = new Picture(chain, now, cheapest);
   holds(picture.usdc === totals.usdc, 'I1, conservation of USDC', `${totals.usdc} became ${picture.usdc}`);
@@ -69,7 +69,7 @@ function checkRent(address: Address, entry: Entry, cheapest: bigint): void {
   holds(lamports === 0n || lamports >= rentOf(spaceOf(entry), cheapest), 'rent', `${address} has ${lamports} lamports`);
 }
 
-/** A record is in one place: an open account with its escrow, an ended one without, or gone with all that it had. */
+/** A record is gone only after it has ended, and its escrow then holds nothing for it. */
 function checkPlace({ chain }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
   if (chain.last(address).state) return;
   const ended = record.status !== 'open' && record.status !== 'disputed';
@@ -77,10 +77,10 @@ function checkPlace({ chain }: Picture, address: Address, record: StateOf<'Execu
   holds(ended && heldFor(address, token) === 0n, 'only an ended record goes', `${address} was ${record.status}`);
 }
 
-/** What a token account holds for this owner; an escrow that was handed over holds nothing for its record. */
+/** Amount of a token account for this owner. An escrow that was handed over holds nothing for its record. */
 const heldFor = (owner: Address, token: Entry['token']) => (token?.owner === owner ? token.amount : 0n);
 
-/** I2: money lies in the escrow and gas in the record while it is open, and there is none of it afterwards. */
+/** I2: an open record has its price in the escrow and its gas in the record. An ended one has no money. */
 function checkRecord({ chain, cheapest }: Picture, address: Address, record: StateOf<'ExecutionRecord'>): void {
   const { token } = chain.last(text(program.findEscrow(program.findExecution(fromHex(record.executionId)))));
   if (record.status === 'open') {
@@ -93,7 +93,7 @@ function checkRecord({ chain, cheapest }: Picture, address: Address, record: Sta
   }
 }
 
-/** I7: what is left is never negative, the vault covers it, and it does not go back while it may be needed. */
+/** I7: collateral is never negative, the vault covers all liabilities, and it stays while it may be needed. */
 function checkCollateral(picture: Picture, address: Address, collateral: StateOf<'CreatorCollateral'>): void {
   const { deposited, slashed, owed, returned, listing, openDisputes, disputedAmount } = collateral;
   holds(slashed <= deposited && owed <= slashed, 'I7, collateral is never negative', address);
@@ -135,7 +135,7 @@ function checkDispute({ chain, cheapest }: Picture, address: Address, dispute: S
   holds(dispute.amountToCaller <= record.price && dispute.owed <= dispute.amountToCaller, 'awards', address);
 }
 
-/** I13: a live grant's spend is what its executions cost that were not refunded. */
+/** I13: the spend of a live grant equals the price of its executions that were not refunded. */
 function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant'>): void {
   if (grant.revoked) return;
   let [spent, inPeriod] = [0n, 0n];
@@ -147,7 +147,7 @@ function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant
     if (openedAt >= grant.periodStart) inPeriod += price;
   }
   holds(spent === grant.totalSpent, 'I13, total spend', `${address} says ${grant.totalSpent}, records ${spent}`);
-  // An update that changes the period's length counts what was spent before as spent in the new one.
+  // After an update of the period's length, the spend of the old period counts in the new one.
   holds(
     inPeriod <= grant.periodSpent,
     'I13, period spend',
@@ -155,7 +155,7 @@ function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant
   );
 }
 
-/** The only moves of a record; `none` is before it was opened and after it was closed. */
+/** Allowed status changes of a record. `none`: not yet opened, or closed. */
 const MOVES: Record<string, string[]> = {
   none: ['open'],
   open: ['completed', 'refunded'],
@@ -171,14 +171,14 @@ const LISTING_MOVES: Record<string, string[]> = {
   delisted: [],
 };
 
-/** What a step changed at one address. */
+/** The change of one address by a step. */
 export interface Change {
   address: Address;
   before: Entry;
   after: Entry;
 }
 
-/** I3, I4, I6: what may become of what, and who is paid when a record leaves its escrow. */
+/** I3, I4, I6: allowed status changes, and the payments when a record leaves its escrow. */
 export function checkChanges(chain: Chain, changes: Change[]): void {
   const gain = (address: Address) => {
     const change = changes.find((candidate) => candidate.address === address);
@@ -219,7 +219,7 @@ export function checkChanges(chain: Chain, changes: Change[]): void {
   }
 }
 
-/** Of a record only state and outcome ever change; an ended one's outcome not at all. */
+/** Only status and outcome of a record ever change. The outcome of an ended record is constant. */
 function checkConstant(address: Address, old: StateOf<'ExecutionRecord'>, record: StateOf<'ExecutionRecord'>): void {
   const { status: _, resultHash, settledAt, executionTimeMs, feeBps, ...terms } = record;
   for (const [field, value] of Object.entries(terms)) {
@@ -230,7 +230,7 @@ function checkConstant(address: Address, old: StateOf<'ExecutionRecord'>, record
   holds(kept && old.feeBps === feeBps, 'I6, the outcome of a record', address);
 }
 
-/** All that a deposit held goes to its caller's side, but for the service fee at most. */
+/** The content of a closed deposit goes to one receiver, except for at most the service fee. */
 function checkDeposit(
   address: Address,
   { price, serviceFee }: StateOf<'Deposit'>,
@@ -245,7 +245,7 @@ function checkDeposit(
   holds(fee === 0n || (fee === serviceFee && paid >= price), 'the treasury gets a fee only of what is paid', address);
 }
 
-/** I3 and I4: the escrow goes either to creator and marketplace, fee rounded down, or to the caller. */
+/** I3 and I4: the escrow pays either creator and marketplace, with the fee rounded down, or the caller. */
 function checkPayment(record: StateOf<'ExecutionRecord'>, gain: (of: Address) => bigint, changes: Change[]): void {
   const escrow = text(program.findEscrow(program.findExecution(fromHex(record.executionId))));
   const held = -gain(escrow);
@@ -258,7 +258,7 @@ function checkPayment(record: StateOf<'ExecutionRecord'>, gain: (of: Address) =>
     holds(paid === held, 'I3, a refund is whole', record.executionId);
     return;
   }
-  // The fee that a frozen treasury forgoes shows as fee_bps 0; then the creator gets everything.
+  // If a frozen treasury waives the fee, fee_bps is 0 and the creator gets everything.
   const fee = (record.price * BigInt(record.feeBps)) / 10_000n;
   const dust = held - record.price;
   const whole = record.feeBps === 0 && gain(TREASURY) === 0n;

@@ -1,6 +1,6 @@
 /**
- * The chain as the model believes it to be: every account that a step has named, with its lamports and what it holds, in
- * plain values. A rule writes to it freely; when the rule refuses, everything it wrote is dropped, as on the chain.
+ * The chain as the model expects it: every account that a step has named, with lamports and content as plain values. A
+ * rule writes to it freely. If the rule refuses, all its changes are dropped, as on the chain.
  */
 import { PublicKey } from '@solana/web3.js';
 import type * as program from '../../../app/sdk/program/program.ts';
@@ -8,7 +8,7 @@ import type * as program from '../../../app/sdk/program/program.ts';
 /** A base58 address. */
 export type Address = string;
 
-/** A decoded value with addresses as base58 text and bytes as hex text, which compares by content. */
+/** A decoded value with addresses as base58 and bytes as hex, so that it can be compared by content. */
 export type Plain<T> = T extends PublicKey | Uint8Array
   ? string
   : T extends readonly (infer Item)[]
@@ -20,18 +20,18 @@ export type Plain<T> = T extends PublicKey | Uint8Array
 export type StateName = keyof program.Accounts;
 export type StateOf<Name extends StateName> = Plain<program.Accounts[Name]>;
 
-/** What the classic Token program keeps of an account of the settlement mint. */
+/** The fields of a token account of the settlement mint under the classic Token program. */
 export interface TokenAccount {
   owner: Address;
   amount: bigint;
   frozen: boolean;
   delegate: Address | null;
   delegatedAmount: bigint;
-  /** Who alone may close it; null where that is its owner. */
+  /** The close authority; null if it is the owner. */
   closer: Address | null;
 }
 
-/** One address: nothing but lamports, a USDC account, or an account of the program. Never changed, only replaced. */
+/** The content of an address: lamports only, a USDC account, or an account of the program. Replaced, never mutated. */
 export interface Entry {
   lamports: bigint;
   token?: TokenAccount;
@@ -40,7 +40,7 @@ export interface Entry {
 
 const NOTHING: Entry = { lamports: 0n };
 
-/** Bytes of each account of the program, discriminator included. */
+/** Size of each account of the program in bytes, discriminator included. */
 export const SIZES: Record<StateName, number> = {
   Config: 568,
   PendingChange: 509,
@@ -56,21 +56,21 @@ export const SIZES: Record<StateName, number> = {
 };
 export const TOKEN_ACCOUNT_BYTES = 165;
 
-/** What a byte may cost for its life, lamports: as it was, as mainnet is said to have it, as it is to become. */
+/** Rents, lamports per byte: the original one, the one reported for mainnet, and the planned one. */
 export const RENTS = [6_960n, 5_080n, 696n] as const;
 
-/** Lamports that keep an account of so many bytes alive. */
+/** Lamports that make an account of this size rent-exempt. */
 export const rentOf = (bytes: number, lamportsPerByte: bigint): bigint => (128n + BigInt(bytes)) * lamportsPerByte;
 
-/** Bytes of data of what is at an address. */
+/** Data size of an account in bytes. */
 export function spaceOf({ token, state }: Entry): number {
   return state?.bytes ?? (token ? TOKEN_ACCOUNT_BYTES : 0);
 }
 
-/** A step that the program must refuse with this error. */
+/** The program must refuse the step with this error. */
 export class Refusal extends Error {}
 
-/** What a rule asks of a step; the first that does not hold names the error. */
+/** Throws a Refusal unless the condition holds. The first unmet condition of a rule determines the error. */
 export function demand(condition: boolean, error: string): asserts condition {
   if (!condition) throw new Refusal(error);
 }
@@ -101,12 +101,12 @@ export function key(address: Address): PublicKey {
 export class Ledger {
   /** Unix seconds. */
   now = 0n;
-  /** What a byte costs now, lamports. */
+  /** The present rent, lamports per byte. */
   lamportsPerByte: bigint = RENTS[0];
   private readonly accounts = new Map<Address, Entry>();
   private pending: Map<Address, Entry> | null = null;
 
-  /** Lamports that keep an account of so many bytes alive now. */
+  /** Lamports that make an account of this size rent-exempt at the present rent. */
   rent(bytes: number): bigint {
     return rentOf(bytes, this.lamportsPerByte);
   }
@@ -119,12 +119,12 @@ export class Ledger {
     (this.pending ?? this.accounts).set(address, entry);
   }
 
-  /** Every address known, with what is there. */
+  /** All known addresses with their content. */
   entries(): IterableIterator<[Address, Entry]> {
     return this.accounts.entries();
   }
 
-  /** Apply a rule as a whole or not at all. Says with which error it was refused; null when it was not. */
+  /** Applies a rule completely or not at all. Returns the error of a refusal, or null. */
   attempt(rule: () => void): string | null {
     this.pending = new Map();
     try {
@@ -139,7 +139,7 @@ export class Ledger {
     }
   }
 
-  /** Do something that cannot be refused. Says which addresses it wrote to. */
+  /** Applies something that cannot be refused. Returns the changed addresses. */
   record(happening: () => void): Set<Address> {
     this.pending = new Map();
     try {
@@ -151,7 +151,7 @@ export class Ledger {
     }
   }
 
-  /** Addresses of all accounts of one kind, in the order in which they were first made. */
+  /** Addresses of all accounts of one kind, in the order of their creation. */
   *all<Name extends StateName>(name: Name): IterableIterator<[Address, StateOf<Name>]> {
     for (const [address, { state }] of this.accounts) {
       if (state?.name === name) yield [address, state.value as StateOf<Name>];
@@ -163,7 +163,7 @@ export class Ledger {
     return state?.name === name ? (state.value as StateOf<Name>) : null;
   }
 
-  /** An account of the program, or the error with which Anchor refuses anything else. */
+  /** The state of an account of the program. Refuses other accounts with Anchor's error. */
   state<Name extends StateName>(name: Name, address: Address): StateOf<Name> {
     const entry = this.get(address);
     demand(entry.lamports > 0n, 'AccountNotInitialized');
@@ -172,7 +172,7 @@ export class Ledger {
     return entry.state.value as StateOf<Name>;
   }
 
-  /** A token account, or the error with which Anchor refuses anything else. */
+  /** The state of a token account. Refuses other accounts with Anchor's error. */
   token(address: Address): TokenAccount {
     const entry = this.get(address);
     demand(entry.lamports > 0n, 'AccountNotInitialized');
@@ -180,7 +180,7 @@ export class Ledger {
     return entry.token;
   }
 
-  /** Change some fields of an account of the program. */
+  /** Changes fields of an account of the program. */
   change<Name extends StateName>(name: Name, address: Address, fields: Partial<StateOf<Name>>): void {
     const entry = this.get(address);
     if (entry.state?.name !== name) throw new Error(`the model has no ${name} at ${address}`);
@@ -188,7 +188,7 @@ export class Ledger {
     this.set(address, { ...entry, state: { ...entry.state, value } });
   }
 
-  /** Make an account of the program; `payer` gives rent and `extra` as far as lamports are not there already. */
+  /** Creates an account of the program. `payer` pays rent and `extra`, less lamports already at the address. */
   create<Name extends StateName>(
     name: Name,
     address: Address,
@@ -200,7 +200,7 @@ export class Ledger {
     this.set(address, { lamports: this.get(address).lamports, state: { name, bytes: SIZES[name], value } });
   }
 
-  /** Make a token account likewise. */
+  /** Creates a token account in the same way. */
   createToken(address: Address, payer: Address, owner: Address): void {
     this.payRent(address, payer, TOKEN_ACCOUNT_BYTES);
     const token = { owner, amount: 0n, frozen: false, delegate: null, delegatedAmount: 0n, closer: null };
@@ -214,7 +214,7 @@ export class Ledger {
     if (missing > 0n) this.moveLamports(payer, address, missing);
   }
 
-  /** Remove an account; all its lamports go to `to`. */
+  /** Removes an account and sends all its lamports to `to`. */
   close(address: Address, to: Address): void {
     const { lamports } = this.get(address);
     this.set(address, NOTHING);
@@ -236,7 +236,7 @@ export class Ledger {
     this.set(address, { ...entry, token: { ...entry.token, ...fields } });
   }
 
-  /** A transfer as the Token program makes it, with its errors in its order. */
+  /** Transfers as the Token program does, with its errors in its order. */
   transfer(from: Address, to: Address, amount: bigint, authority: Address): void {
     const source = this.token(from);
     const destination = this.token(to);
@@ -254,13 +254,13 @@ export class Ledger {
     this.changeToken(to, { amount: this.token(to).amount + amount });
   }
 
-  /** Close an empty token account as the Token program does. */
+  /** Closes an empty token account as the Token program does. */
   closeToken(address: Address, to: Address): void {
     demand(this.token(address).amount === 0n, 'token:11');
     this.close(address, to);
   }
 
-  /** Close a token account of the program's to the first that can take its rent; without any it stays: says so. */
+  /** Closes a token account of the program and pays the first taker that can receive the rent. False if none can. */
   closeOurs(address: Address, ...takers: Address[]): boolean {
     const { lamports } = this.get(address);
     const receiver = takers.find((candidate) => this.canTake(candidate, lamports));
@@ -268,13 +268,13 @@ export class Ledger {
     return receiver !== undefined;
   }
 
-  /** Whether an account is rent-exempt once it is given so much. */
+  /** True if the account is rent-exempt after it receives these lamports. */
   canTake(address: Address, lamports: bigint): boolean {
     const entry = this.get(address);
     return entry.lamports + lamports >= this.rent(spaceOf(entry));
   }
 
-  /** How much of `lamports` an account can give: what it has above its rent. */
+  /** The part of `lamports` that an account can give without falling below its rent. */
   spendable(address: Address, lamports: bigint): bigint {
     const entry = this.get(address);
     const above = entry.lamports - this.rent(spaceOf(entry));
@@ -282,7 +282,7 @@ export class Ledger {
     return above < lamports ? above : lamports;
   }
 
-  /** The runtime's own rule, once a transaction has run: nothing that it touched is left poorer than rent-exempt. */
+  /** The runtime's rule after a transaction: it leaves no account poorer than rent-exempt that was not so before. */
   demandRents(): void {
     for (const [address, after] of this.pending ?? []) {
       const before = this.accounts.get(address) ?? NOTHING;

@@ -1,6 +1,6 @@
 /**
- * Runs one sequence: each step on a fresh VM and on the model, then everything compared. A difference throws with the
- * step that made it; a campaign is many sequences, each from a seed of its own.
+ * Runs one sequence on a fresh chain and on the model, and compares everything after each step. Throws at the first
+ * difference. A campaign runs many sequences, each from its own seed.
  */
 import type { PublicKey } from '@solana/web3.js';
 import fc from 'fast-check';
@@ -20,13 +20,13 @@ import { settleExecution } from './steps/executions.ts';
 import type { Happening, Plan, Planner, Scene } from './steps/plan.ts';
 import { BEGINNING, plannerOf, type Sequence, sequences } from './steps.ts';
 
-/** How often each instruction ended how: `ok`, or the error's name. */
+/** Counts the outcomes of each instruction: `ok`, or the error's name. */
 export class Tally {
   readonly outcomes = new Map<string, Map<string, number>>();
   sequences = 0;
   /** Transactions sent. */
   transactions = 0;
-  /** Steps that found nothing of their kind to do. */
+  /** Steps that had nothing to do. */
   idle = 0;
 
   count(name: string, outcome: string): void {
@@ -40,7 +40,7 @@ export class Tally {
   }
 }
 
-/** A mistake put into the model on purpose, after the rule of a step that succeeds. */
+/** A deliberate bug in the model, applied after the rule of a successful step. */
 export type Sabotage = (ledger: Ledger, plan: Plan) => void;
 
 class Run implements Scene {
@@ -48,13 +48,13 @@ class Run implements Scene {
   readonly nonces: Uint8Array[] = [];
   private fees = 0n;
   private readonly totals: Totals = { usdc: 0n, lamports: 0n };
-  /** What was done so far, for the message of a failure. */
+  /** The steps so far, for the message of a failure. */
   private readonly story: string[] = [];
 
-  /** Leaves of records that were closed, and what the archive's tree must hold, in its order. */
+  /** Leaves of closed records, and the expected leaves of the archive's tree in order. */
   private readonly gone = new Map<Address, Buffer>();
   private readonly leaves: Buffer[] = [];
-  /** The least that a byte has cost so far. */
+  /** The lowest rent per byte so far. */
   private cheapest: bigint;
 
   private constructor(
@@ -81,7 +81,7 @@ class Run implements Scene {
   }
 
   async step(planner: Planner, picks: number[]): Promise<void> {
-    // Where there is nothing of the kind to do, an execution is brought forward, so that there is next time.
+    // If the step has nothing to do, settle an execution instead, so that there may be something next time.
     const todo = planner(this, new Draw(picks)) ?? settleExecution(this, new Draw(picks));
     if (!todo) {
       this.tally.idle += 1;
@@ -144,7 +144,7 @@ class Run implements Scene {
     if (name === 'archive_executions' && outcome.ok) this.grow(outcome.events[0]!);
   }
 
-  /** The event says which records became leaves, in their order. */
+  /** Adds the leaves that the event reports, in its order. */
   private grow({ data }: SeenEvent): void {
     const archived = data.executions as { record: PublicKey }[];
     for (const { record } of archived) this.leaves.push(this.gone.get(text(record))!);
@@ -167,7 +167,7 @@ class Run implements Scene {
     if (name !== 'at the end') checkFlows(this.chain, changes);
   }
 
-  /** Every account that was ever named, once more, and the archive's tree. */
+  /** Compares every account ever named once more, and the archive's tree. */
   async compareAll(): Promise<void> {
     await this.compare('at the end', new Set([...this.ledger.entries()].map(([address]) => address)));
     if (!this.ledger.find('Archive', ARCHIVE)) return;
@@ -175,7 +175,7 @@ class Run implements Scene {
   }
 }
 
-/** Run a sequence. Throws where program and model, or the chain and an invariant, disagree. */
+/** Runs a sequence. Throws if program and model differ, or the chain breaks an invariant. */
 export async function runSequence(sequence: Sequence, tally: Tally, sabotage: Sabotage | null = null): Promise<void> {
   const run = await Run.create(tally, sabotage, RENTS[sequence.rent % RENTS.length]!);
   await run.step(initializeConfig, sequence.settings);
@@ -190,10 +190,10 @@ export interface Failure {
   message: string;
 }
 
-/** How long a failing sequence may be made smaller. */
+/** Time limit for shrinking a failing sequence. */
 const SHRINKING_MS = 300_000;
 
-/** One sequence of so many steps from a seed. When it fails, the smallest one found that still does. */
+/** Runs one sequence from a seed. If it fails, returns the smallest failing sequence found. */
 export async function trySeed(
   seed: number,
   steps: number,

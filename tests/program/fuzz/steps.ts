@@ -1,4 +1,4 @@
-/** Every kind of step, how often it comes, and how fast-check makes sequences of them. */
+/** All kinds of steps with their frequency, and fast-check's generator of sequences. */
 import fc from 'fast-check';
 import { LARGEST_PICK, PICKS } from './draw.ts';
 import * as archive from './steps/archive.ts';
@@ -11,7 +11,7 @@ import * as happenings from './steps/happenings.ts';
 import * as listings from './steps/listings.ts';
 import type { Planner } from './steps/plan.ts';
 
-/** Planners by the name of their step, with their weights; the first is what others shrink to. */
+/** Planners by step name, with weights. Steps shrink to the first. */
 const KINDS: Record<string, [weight: number, planner: Planner]> = {
   wait: [12, happenings.wait],
   openExecution: [9, executions.openExecution],
@@ -67,13 +67,13 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   changeRent: [2, happenings.changeRent],
 };
 
-/** A step before it meets a chain: what kind of thing, and numbers for its choices. */
+/** A step independent of a chain: its kind, and numbers for its choices. */
 export interface Step {
   kind: string;
   picks: number[];
 }
 
-/** The numbers that choose rent and the marketplace's first settings, and the steps after its beginning. */
+/** Numbers that choose rent and the initial settings, and the steps after the beginning. */
 export interface Sequence {
   rent: number;
   settings: number[];
@@ -86,7 +86,7 @@ export function plannerOf(kind: string): Planner {
   return found[1];
 }
 
-/** What every sequence begins with, made of plain choices: a listing, a grant and its approval, an archive. */
+/** The beginning of every sequence, with plain choices: a listing, a grant and its approval, an archive. */
 export const BEGINNING: Step[] = ['listAgent', 'createGrant', 'approve', 'createArchive'].map((kind) => ({
   kind,
   picks: [0],
@@ -96,7 +96,7 @@ const picks = fc.array(fc.nat(LARGEST_PICK), { minLength: PICKS, maxLength: PICK
 const kinds = Object.entries(KINDS).flatMap(([kind, [weight]]) => Array.from({ length: weight }, () => kind));
 const step: fc.Arbitrary<Step> = fc.record({ kind: fc.constantFrom(...kinds), picks });
 
-/** Lists of a fixed length that shrink to any shorter one; fast-check's own shrink only down to their least length. */
+/** Lists of a fixed length that shrink to any length. fast-check's own lists shrink only to their minimum length. */
 class Shrinkable<Item> extends fc.Arbitrary<Item[]> {
   private readonly whole: fc.Arbitrary<Item[]>;
   private readonly shorter: fc.Arbitrary<Item[]>;

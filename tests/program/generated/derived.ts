@@ -1,4 +1,4 @@
-/** The address that an account has by the IDL alone, for a client that resolves accounts by its seeds. */
+/** Derives an account's address from the seeds in the IDL alone, as a client does. */
 import anchor from '@coral-xyz/anchor';
 import { PublicKey } from '@solana/web3.js';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
@@ -8,13 +8,13 @@ import { accountNames, type Scene, type Target } from './targets.ts';
 interface Seed {
   kind: 'const' | 'arg' | 'account';
   value?: number[];
-  /** An argument or an account, or a field of it. */
+  /** An argument or an account, or one of its fields. */
   path?: string;
-  /** The account's type, where a field of it is meant. */
+  /** The account's type, if the path names a field. */
   account?: string;
 }
 
-/** What the seeds make of the other accounts and the arguments of my instruction; null for an account without seeds. */
+/** The address derived from the other accounts and the arguments of my instruction; null without seeds. */
 export function derivedAddress(scene: Scene, target: Target): PublicKey | null {
   const { accounts } = idlJson.instructions.find(({ name }) => name === target.instruction)!;
   const { pda } = accounts[target.index] as { pda?: { seeds: Seed[]; program?: Seed } };
@@ -42,7 +42,7 @@ function fieldOf(value: unknown, path: string[]): unknown {
   return path.reduce((found, field) => (found as Record<string, unknown>)[field], value);
 }
 
-/** A key, bytes, or one of the two numbers that are seeds: an archive's index (u16) and a change's id (u64). */
+/** Encodes a key, bytes, or one of the two numeric seeds: an archive's index (u16) and a change's id (u64). */
 function encoded(value: unknown): Uint8Array {
   if (value instanceof PublicKey) return value.toBytes();
   if (typeof value === 'number') return Uint8Array.of(value & 0xff, value >> 8);

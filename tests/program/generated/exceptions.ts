@@ -1,6 +1,6 @@
 /**
- * The mutations that are not refused by a named error, each with what happens instead and why that is right. One that
- * applies to nothing fails the suite, and so does one whose case behaves otherwise.
+ * Mutations that are not refused by a named error, each with its effect and the reason why that is correct. The suite
+ * fails if an exception applies to nothing or its case behaves differently.
  */
 import { PRICE, SERVICE_FEE } from '../../harness/vm/world.ts';
 import { SLASH } from './moments.ts';
@@ -8,21 +8,21 @@ import type { Mutation } from './mutations.ts';
 import { type Target, TYPES } from './targets.ts';
 
 /**
- * `succeeds`: every lamport and token goes where it goes else, or to what stands in its place. `between`: the same, but
- * that the account and these share their lamports otherwise. `refused below`: by a program that ours calls, or by the
- * runtime. `tokens`: it succeeds, and these accounts gain or lose tokens, and no other.
+ * `succeeds`: all lamports and tokens go to the usual accounts, or to those in their place. `between`: the same, except
+ * that the account and these share their lamports differently. `refused below`: by a program that ours calls, or by the
+ * runtime. `tokens`: it succeeds, and exactly these accounts gain or lose tokens.
  */
 export type Effect = 'succeeds' | 'refused below' | { between: string[] } | { tokens: Record<string, bigint> };
 
-/** What is done to an account. */
+/** A mutation of an account, and which of its variants. */
 interface Changes {
   mutation: Mutation;
-  /** The variants by name; all of the mutation's when left out. */
+  /** Names of variants; all of the mutation's if left out. */
   variants?: string[];
 }
 
 export interface Exception extends Changes {
-  /** `moment.account` or `instruction.account`, `*` for any instruction; `@authority` and `@payer` are signers. */
+  /** `moment.account` or `instruction.account`, `*` for any instruction. `@authority` and `@payer` mean signers. */
   where: string[];
   effect: Effect;
   reason: string;
@@ -44,12 +44,12 @@ const MAKERS = [
 ].map((title) => `${title}.payer`);
 const REMAKERS = ['set_creator_verified a second time.payer', 'rotate_signing_key back to an earlier key.payer'];
 const RENT_RECEIVERS = ['*.rent_sponsor', '*.deposit_rent_sponsor', 'resolve_dispute.creator'];
-/** Token accounts in our keeping whose balance the instruction moves. */
+/** Token accounts of the program whose balance the instruction moves. */
 const KEPT = ['settle_execution.escrow', 'refund_execution.escrow', 'return_collateral.collateral_vault'];
 const MOVED = [...KEPT, 'claim_dispute_award.collateral_vault', 'withdraw_treasury.treasury'];
-/** What the deposits of the scenarios hold. */
+/** Amount in the deposits of the scenarios. */
 const PAID = PRICE + SERVICE_FEE;
-/** A token account that cannot receive. */
+/** Mutations after which a token account cannot receive. */
 const UNUSABLE: Changes[] = [
   { mutation: 'wrong owner' },
   { mutation: 'closed' },
@@ -57,23 +57,23 @@ const UNUSABLE: Changes[] = [
   { mutation: 'type cosplay', variants: ['bytes of a mint'] },
 ];
 
-/** Relay authorities that get the gas. */
+/** Relay authorities that receive the gas. */
 const PAID_RELAYS = [
   'settle_execution.relay_authority',
   'refund_execution by the relay.authority',
   'refund_execution of what the wallet opened itself.authority',
 ];
-/** Other signers that may be given lamports. */
+/** Other signers that may receive lamports. */
 const TAKERS = [
   'refund_execution by anyone from refund_at on.authority',
   'hand_over_refund.authority',
   'withdraw_gas.wallet',
 ];
 
-/** Whom a payer names: of the opens, and of a deposit. */
+/** Rent sponsors named by the payer of an open or a deposit. */
 const OPENED = ['open_execution', 'open_execution_with_grant', 'open_execution_from_deposit'];
 const NAMED = [...OPENED, 'prepare_deposit'].map((title) => `${title}.rent_sponsor`);
-/** What else may stand in their place: accounts that take part. */
+/** Other accounts of the instruction that may also be named as rent sponsor. */
 const NAMEABLE: Record<string, string[]> = {
   open_execution: ['caller', 'listing', 'collateral', 'source'],
   open_execution_with_grant: ['relay_authority', 'listing', 'collateral', 'grant', 'source'],
@@ -84,10 +84,10 @@ const NAMEABLE: Record<string, string[]> = {
 };
 const NAMED_REASON = 'The payer lends the rent and says who gets it back: any account that can be given lamports.';
 
-/** A grant that paid for what is refunded. */
+/** Grants of refunded executions. */
 const REFUNDS = ['refund_execution by the relay', 'refund_execution by anyone from refund_at on', 'hand_over_refund'];
 const GRANTS = REFUNDS.map((title) => `${title}.grant`);
-/** Tanks that gave the gas of what is refunded. */
+/** Tanks that paid the gas of refunded executions. */
 const TANKS = REFUNDS.map((title) => `${title}.spender`);
 const GONE_GRANT = 'A grant that is gone or unreadable must never keep a caller from the money; it gets nothing back.';
 const MINTS = ['list_agent', 'prepare_deposit', ...OPENED].map((title) => `${title}.usdc_mint`);
@@ -486,7 +486,7 @@ export const EXCEPTIONS: Exception[] = [
   },
 ];
 
-/** Whether one of an exception's places names this account. */
+/** True if the place in an exception names this account. */
 export function names(place: string, target: Target): boolean {
   if (place === '@authority') return target.signer && !target.writable;
   if (place === '@payer') return target.signer && target.name === 'payer';

@@ -1,7 +1,7 @@
 /**
- * Every account of every instruction of the IDL, made wrong in every way: each such transaction must fail with a named
- * error of ours or Anchor's and leave every account as it was to the byte, while the untouched twin, whose addresses the
- * seeds of the IDL make, succeeds before and after. What may differ by design stands in exceptions.ts.
+ * Mutates every account of every instruction of the IDL in every way. Each such transaction must fail with a named
+ * error of ours or Anchor's and leave every account unchanged to the byte. The unchanged twin, with the addresses
+ * derived from the IDL's seeds, must succeed before and after. exceptions.ts lists the intended exceptions.
  */
 import { expect } from 'chai';
 import * as program from '../../../app/sdk/program/program.ts';
@@ -12,14 +12,14 @@ import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { type Gain, prepare, strike, succeed } from './stage.ts';
 import { type Scene, type Target, targetsOf, titleOf } from './targets.ts';
 
-/** One account made wrong in all variants of one mutation. */
+/** One account with all variants of one mutation. */
 interface Case {
   target: Target;
   mutation: Mutation;
   variants: Variant[];
 }
 
-/** Where the program takes more than the IDL says: a caller who signs names any account of its own. */
+/** Accounts for which the program accepts more than the IDL: a signing caller may name any of its accounts. */
 const BEYOND_THE_IDL: Record<string, string[]> = {
   'claim_dispute_award by the caller to another account, the last of a returned collateral': ['destination'],
 };
@@ -46,7 +46,7 @@ describe(`generated attacks: ${attacks} transactions in ${cases.length} tests`, 
     expect([...uses].filter(([, count]) => count === 0).map(([label]) => label)).to.deep.equal([]);
   });
 
-  it('refuse whatever breaks a constraint of the IDL, at one moment of its instruction at least', () => {
+  it('are refused if they break a constraint of the IDL, at one moment of its instruction at least', () => {
     const broken = new Set<string>();
     const refused = new Set<string>();
     for (const { target, mutation, variants } of cases) {
@@ -65,7 +65,7 @@ describe(`generated attacks: ${attacks} transactions in ${cases.length} tests`, 
 
 function attack(scenario: Scenario, cases: Case[]): void {
   let scene: Scene;
-  /** What each account of the instruction gains when nothing is wrong, in their order. */
+  /** Gain of each account of the unchanged instruction, in their order. */
   let gains: Gain[];
 
   before(async () => {
@@ -108,18 +108,18 @@ function casesOf(scenario: Scenario): Case[] {
     .filter(({ variants }) => variants.length > 0);
 }
 
-/** Whether a mutation breaks what the IDL says of the account: its flags, or which one it must be. */
+/** True if a mutation breaks a constraint of the IDL: the account's flags, or its address. */
 function breaks(mutation: Mutation, { determined, signer }: Target): boolean {
   if (mutation === 'not signing' || mutation === 'read-only') return true;
   return determined && mutation === (signer ? "another user's" : 'wrong PDA');
 }
 
-/** What is to happen instead of a refusal with a named error. */
+/** The expected effect instead of a refusal with a named error. */
 function effectOf(target: Target, mutation: Mutation, variant: string): Effect | undefined {
   return EXCEPTIONS.find((exception) => applying(exception, target, mutation, variant).length > 0)?.effect;
 }
 
-/** An exception's places, each with its variants: all of them must apply to something. */
+/** The places of an exception with their variants. Each must apply to something. */
 function labels({ where, mutation, variants }: Exception): string[] {
   return where.flatMap((place) => (variants ?? ['*']).map((variant) => `${place}, ${mutation}, ${variant}`));
 }

@@ -1,32 +1,32 @@
-/** How an execution and its dispute come to the moments at which their instructions succeed, for one side. */
+/** Brings an execution and its dispute of one side to the states in which their instructions succeed. */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { type Execution, NO_KEY, NO_LIMIT, PRICE, SERVICE_FEE, USDC, type World } from '../../harness/vm/world.ts';
 
-/** One creator with a listing, one caller with a grant and a tank, and who pays the rent of what they make. */
+/** A creator with a listing, a caller with a grant and a tank, and the payer of their rent. */
 export interface Side {
   creator: Keypair;
   caller: Keypair;
   payer: Keypair;
-  /** Who gets the rent of executions back, as the payer names it. */
+  /** The rent sponsor of executions, as named by the payer. */
   sponsor: PublicKey;
   listing: PublicKey;
   signingKey: Keypair;
   /** A second USDC account of the creator. */
   savings: PublicKey;
-  /** Names what is made again for this side. */
+  /** Makes names and ids of this side unique. */
   label: string;
 }
 
-/** What an upheld dispute slashes: more than the price, so that the treasury has its part. */
+/** Slash of an upheld dispute: more than the price, so that the treasury gets a part. */
 export const SLASH = 3n * USDC;
 
-/** Terms of a side's open; the payer names somebody else as rent sponsor. */
+/** Terms of a side's open. The rent sponsor is not the payer. */
 export function opening({ payer, sponsor, listing }: Side) {
   return { payer: payer.publicKey, rentSponsor: sponsor, listing };
 }
 
-/** An open execution by the caller's own wallet. */
+/** An execution opened by the caller's own wallet. */
 export async function open(w: World, side: Side): Promise<Execution> {
   const { caller, payer } = side;
   const input = w.openInput({ caller: caller.publicKey, ...opening(side) });
@@ -34,7 +34,7 @@ export async function open(w: World, side: Side): Promise<Execution> {
   return executionOf(w, side, input.nonce, NO_KEY);
 }
 
-/** An open execution by the relay with the caller's grant. */
+/** An execution opened by the relay with the caller's grant. */
 export async function openWithGrant(w: World, side: Side): Promise<Execution> {
   const { caller, payer } = side;
   const input = w.openGrantInput({ wallet: caller.publicKey, ...opening(side) });
@@ -42,14 +42,14 @@ export async function openWithGrant(w: World, side: Side): Promise<Execution> {
   return executionOf(w, side, input.nonce, w.keyId);
 }
 
-/** A quote for a side's caller, which names it, and the terms of its open. */
+/** A quote that names a side's caller, and the terms of its open. */
 export function quoted(w: World, { caller, listing }: Side) {
   const terms = w.openTerms(caller.publicKey);
   const quote = { ...w.quote(terms), terms: { listing, ...terms }, payer: caller.publicKey };
   return { terms, quote, place: program.depositAddress(quote) };
 }
 
-/** What prepares its deposit; the side's payer lends the rent, for the sponsor. */
+/** The instruction that prepares the deposit. The side's payer lends the rent, which returns to the sponsor. */
 export function preparing(w: World, { caller, payer, sponsor }: Side, quote: program.DepositQuote) {
   const rent = { rentPayer: payer.publicKey, rentSponsor: sponsor, caller: caller.publicKey };
   return program.prepareDeposit(w.prepareInput(quote, rent));
@@ -69,7 +69,7 @@ function executionOf(w: World, side: Side, nonce: Uint8Array, keyId: Uint8Array)
   return { ...execution, listing, signingKey, payout: w.wallet(creator) };
 }
 
-/** The hand-over of its refund by anyone, whose time has come: the caller's account is gone. */
+/** The hand-over of a refund by anyone, at its time and with the caller's account closed. */
 export async function handOver(w: World, { caller, creator }: Side, execution: Execution) {
   const { refundAt } = await w.read('ExecutionRecord', execution.record);
   await w.vm.setClock(refundAt + BigInt(program.constants.handOverSeconds));
@@ -84,7 +84,7 @@ export async function settled(w: World, side: Side): Promise<Execution> {
   return execution;
 }
 
-/** A settled execution's dispute, for the payer to pay. */
+/** A settled execution's dispute. The payer pays for it. */
 export function dispute({ executionId }: Execution, { caller, payer, listing }: Side): program.OpenDisputeInput {
   const evidence = {
     evidenceHash: new Uint8Array(32).fill(6),
@@ -100,7 +100,7 @@ export async function disputed(w: World, side: Side): Promise<Execution> {
   return execution;
 }
 
-/** The admin's answer. */
+/** The admin's resolution. */
 export function answer(
   w: World,
   { executionId }: Execution,
@@ -121,7 +121,7 @@ export function answer(
   };
 }
 
-/** A dispute upheld while the caller's account was frozen, which now works again. */
+/** A dispute that was upheld while the caller's account was frozen. The account works again. */
 export async function owed(w: World, side: Side): Promise<Execution> {
   const execution = await disputed(w, side);
   const owner = side.caller.publicKey;
@@ -132,7 +132,7 @@ export async function owed(w: World, side: Side): Promise<Execution> {
   return execution;
 }
 
-/** A delisted agent's collateral at the second from which it can go back. */
+/** A delisted agent's collateral in the first second in which it can be returned. */
 export async function returnable(w: World, { creator, listing }: Side): Promise<program.ReturnCollateralInput> {
   await w.must([program.delistAgent({ creator: creator.publicKey, listing })], [creator]);
   const { returnableAt } = await w.read('CreatorCollateral', program.findCollateral(listing));

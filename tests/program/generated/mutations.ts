@@ -1,6 +1,6 @@
 /**
- * Every way in which one account of an instruction can be wrong. Each says to what it applies and how the instruction or
- * the account itself looks then; nothing here knows any instruction.
+ * All ways in which one account of an instruction can be wrong. Each mutation decides to which accounts it applies, and
+ * changes the instruction or the account. Nothing here depends on a particular instruction.
  */
 import { AccountLayout, MintLayout, TOKEN_2022_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { type AccountMeta, type PublicKey, SystemProgram } from '@solana/web3.js';
@@ -11,7 +11,7 @@ import { TEST_CALLER_ID } from '../../harness/vm/outcome.ts';
 import { NOBODY } from './parties.ts';
 import { accountNames, type Scene, type Target, TYPES } from './targets.ts';
 
-/** What is different: the account's entry in the instruction, or the account that is found there, or both. */
+/** Changes the account's entry in the instruction, or the account at that address, or both. */
 export interface Change {
   meta?: Partial<AccountMeta>;
   account?: RawAccount | null;
@@ -22,15 +22,15 @@ export interface Variant {
   change(scene: Scene, target: Target): Change;
 }
 
-/** Where accounts are put that stand nowhere else. */
+/** Address for misplaced accounts. */
 const ELSEWHERE = namedKeypair('elsewhere').publicKey;
 const OTHER_MINT = namedKeypair('other mint').publicKey;
-/** Addresses at which mutations write. */
+/** Addresses that mutations write to. */
 export const WRITTEN = [ELSEWHERE];
 
 export type Mutation = keyof typeof MUTATIONS;
 
-/** The ways in which a mutation applies to an account; none where it cannot. */
+/** The variants of each mutation for an account; none if it does not apply. */
 export const MUTATIONS = {
   'wrong owner': (target: Target): Variant[] => {
     if (isBuiltIn(target)) return [];
@@ -130,23 +130,23 @@ export const MUTATIONS = {
   },
 } satisfies Record<string, (target: Target) => Variant[]>;
 
-/** What the VM itself provides; no transaction can change it. */
+/** True for programs of the VM, which no transaction can change. */
 function isBuiltIn({ kind }: Target): boolean {
   return kind === 'program';
 }
 
-/** Nothing is there when the instruction is sent. */
+/** True if there is no account when the instruction is sent. */
 function isEmpty({ kind, absent }: Target): boolean {
   return absent || kind === 'address';
 }
 
-/** Another address in the account's place, and what is written there first. */
+/** Replaces the account by another address, optionally after writing an account there. */
 function at(pubkey: PublicKey, account?: RawAccount, isSigner?: boolean): Change {
   const meta = isSigner === undefined ? { pubkey } : { pubkey, isSigner };
   return account === undefined ? { meta } : { meta, account };
 }
 
-/** The account at its own address, but otherwise. */
+/** Changes the account at its own address. */
 function inPlace(name: string, alter: (account: RawAccount) => RawAccount | null): Variant {
   const nothing: RawAccount = { lamports: 0n, owner: SystemProgram.programId, data: new Uint8Array() };
   return {
@@ -163,7 +163,7 @@ function theirOwn({ mine, theirs }: Scene, { index, title, name }: Target): Chan
   return at(pubkey);
 }
 
-/** What stands at an account's address. */
+/** The account at an account's address. */
 function found({ mine, baseline }: Scene, index: number): RawAccount {
   const account = baseline.get(mine.at(-1)!.keys[index]!.pubkey);
   if (!account) throw new Error('there is no account to copy');
@@ -174,7 +174,7 @@ function foreign(bytes: number): RawAccount {
   return { lamports: 10_000_000n, owner: TEST_CALLER_ID, data: new Uint8Array(bytes) };
 }
 
-/** Some fields of a token account over; the rest stays. */
+/** Overwrites some fields of a token account. */
 function recode(data: Buffer, fields: { mint?: PublicKey; owner?: PublicKey }): Uint8Array {
   const recoded = Buffer.alloc(AccountLayout.span);
   AccountLayout.encode({ ...AccountLayout.decode(data), ...fields }, recoded);
@@ -193,7 +193,7 @@ function asMint(account: RawAccount): RawAccount {
   return { ...account, data };
 }
 
-/** An account of ours whose first eight bytes say another type; long enough for any. */
+/** An account of the program with the discriminator of another type, long enough for any type. */
 function stamped(type: string, account: RawAccount): RawAccount {
   const { discriminator } = program.idl.accounts!.find(({ name }) => name === type)!;
   const data = new Uint8Array(account.data.length || 600);

@@ -1,6 +1,6 @@
 /**
- * Two of everybody: the demo creator, caller and payer with their listing and grant, and another creator, caller and
- * payer with theirs, so that an account of one can be put where the other's belongs. One account of each type besides.
+ * Two sides: the demo creator, caller and payer with listing and grant, and a second creator, caller and payer with
+ * theirs. An account of one side can then replace that of the other. Also a sample account of each type.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
@@ -13,14 +13,14 @@ export interface Market {
   w: World;
   mine: Side;
   theirs: Side;
-  /** An account of each type that belongs to neither side's next instruction. */
+  /** An account of each type that neither side's next instruction uses. */
   samples: Map<string, PublicKey>;
 }
 
-/** Signs, has SOL and USDC, and no part in anything. */
+/** Can sign, has SOL and USDC, and has no role. */
 export const NOBODY = namedKeypair('nobody');
 
-/** Two sides in a world that has lamports and USDC only. */
+/** Two sides in a world with only lamports and USDC. */
 export async function sides(w: World): Promise<{ mine: Side; theirs: Side }> {
   const side = (label: string, creator: Keypair, caller: Keypair, signingKey: Keypair): Side => ({
     creator,
@@ -45,7 +45,7 @@ export async function sides(w: World): Promise<{ mine: Side; theirs: Side }> {
   return { mine, theirs };
 }
 
-/** A running marketplace with both sides in it. */
+/** A running marketplace with both sides. */
 export async function market(): Promise<Market> {
   const w = await world();
   const { mine, theirs } = await sides(w);
@@ -80,7 +80,7 @@ export async function market(): Promise<Market> {
   return { w, mine, theirs, samples };
 }
 
-/** Accounts with the first bytes of each type and nothing in them, for a world that has no real ones. */
+/** Accounts with the discriminator of each type and zeros, for a world that has no real ones. */
 export function fabricated(w: World): Map<string, PublicKey> {
   const samples = new Map<string, PublicKey>();
   for (const { name, discriminator } of program.idl.accounts!) {

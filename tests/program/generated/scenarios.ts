@@ -1,6 +1,6 @@
 /**
- * For every instruction the moment at which it succeeds, for either of two sides. The accounts of an instruction are all
- * different, so that each flag stands for itself. Whoever adds an instruction adds its moment here; the suite fails else.
+ * For every instruction, a state in which it succeeds, for either of two sides. All accounts of an instruction differ,
+ * so that each flag is tested separately. A new instruction needs an entry here; otherwise the suite fails.
  */
 import { createTransferInstruction } from '@solana/spl-token';
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
@@ -13,15 +13,15 @@ import * as moments from './moments.ts';
 
 export interface Scenario {
   instruction: string;
-  /** Tells two moments of one instruction apart. */
+  /** Distinguishes several scenarios of one instruction. */
   when?: string;
-  /** Accounts that are not there yet: the instruction makes them, or does without. */
+  /** Accounts that do not exist yet: the instruction creates them, or does not need them. */
   absent?: string[];
   /** Accounts that are the same for both sides. */
   shared?: string[];
-  /** True when it happens before there is a marketplace. */
+  /** True if it happens before the marketplace exists. */
   early?: boolean;
-  /** Bring the world there; the last instruction is the one to attack. */
+  /** Prepares the world. The last returned instruction is the one to attack. */
   prepare(w: World, side: Side): Promise<TransactionInstruction[]>;
 }
 
@@ -391,7 +391,7 @@ export const SCENARIOS: Scenario[] = [
   },
 ];
 
-/** A claim of what is owed; the listing's creator paid the vault's rent. */
+/** A claim of an unpaid award. The listing's creator paid the vault's rent. */
 function claim(side: Side, { executionId }: Execution, authority: Keypair, destination: PublicKey) {
   const { creator, listing } = side;
   const rentSponsor = creator.publicKey;
@@ -404,14 +404,14 @@ function refundOf(w: World, { caller, sponsor }: Side, authority: Keypair, depos
   return w.refundDepositInstruction(deposit, change);
 }
 
-/** A rotation to a key with the proof of its possession. */
+/** A rotation to a key, with its proof of possession. */
 function rotation({ creator, payer, listing }: Side, key: Keypair): TransactionInstruction {
   const accounts = { creator: creator.publicKey, payer: payer.publicKey, listing };
   const possession = possessionOf(key, listing);
   return program.rotateSigningKey({ ...accounts, signingKey: key.publicKey, possession });
 }
 
-/** A change that each side's payer pays for. */
+/** A proposed change. Each side's payer pays for its own. */
 function change(w: World, { payer, label }: Side): program.ProposeChangeInput {
   const changeId = BigInt(label.length);
   return { admin: w.admin.publicKey, payer: payer.publicKey, changeId, settings: { feeBps: 50 } };

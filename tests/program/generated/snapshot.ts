@@ -1,4 +1,4 @@
-/** Every byte, owner and lamport of many accounts at one moment: to compare with later, and to go back to. */
+/** Copies accounts with all bytes, owners and lamports, to compare them later and to restore them. */
 import { type PublicKey, SystemProgram } from '@solana/web3.js';
 import { addressOf, type RawAccount } from '../../harness/vm/backend.ts';
 import type { Vm } from '../../harness/vm/vm.ts';
@@ -15,14 +15,14 @@ export class Snapshot {
     return new Snapshot(accounts);
   }
 
-  /** As it was; null where nothing was. Throws for an address that was not photographed. */
+  /** The copied account; null if there was none. Throws for an address that was not copied. */
   get(address: PublicKey): RawAccount | null {
     const kept = this.accounts.get(addressOf(address));
     if (!kept) throw new RangeError(`${addressOf(address)} is not in the snapshot`);
     return kept.account;
   }
 
-  /** The addresses of accounts that are no longer as they were. */
+  /** Addresses of accounts that have changed. */
   async changes(vm: Vm): Promise<string[]> {
     const changed: string[] = [];
     for (const [name, { address, account }] of this.accounts) {
@@ -31,12 +31,12 @@ export class Snapshot {
     return changed;
   }
 
-  /** Write every account as it was. */
+  /** Restores all accounts. */
   restore(vm: Vm): void {
     for (const { address } of this.accounts.values()) this.restoreOne(vm, address);
   }
 
-  /** Write one account as it was. */
+  /** Restores one account. */
   restoreOne(vm: Vm, address: PublicKey): void {
     const account = this.get(address);
     if (account) vm.setAccount(address, account);
@@ -44,13 +44,13 @@ export class Snapshot {
   }
 }
 
-/** Whether two readings of one account are alike to the byte. */
+/** True if two readings of an account are equal to the byte. */
 export function same(a: RawAccount | null, b: RawAccount | null): boolean {
   if (!a || !b) return isNothing(a) && isNothing(b);
   return a.lamports === b.lamports && a.owner.equals(b.owner) && Buffer.from(a.data).equals(Buffer.from(b.data));
 }
 
-/** The VMs differ in how they show an address without lamports. */
+/** The VMs represent an address without lamports differently. */
 function isNothing(account: RawAccount | null): boolean {
   return (
     !account || (account.lamports === 0n && account.data.length === 0 && account.owner.equals(SystemProgram.programId))

@@ -1,4 +1,4 @@
-/** Brings a scenario to its moment, sends the attacked instruction and judges what became of it. */
+/** Prepares a scenario, sends the attacked instruction and judges the outcome. */
 import { AccountLayout, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   type AccountMeta,
@@ -20,13 +20,13 @@ import type { Scenario } from './scenarios.ts';
 import { Snapshot } from './snapshot.ts';
 import { accountNames, type Scene, type Target, targetsOf } from './targets.ts';
 
-/** What an account gained, or with a minus lost. */
+/** Gain of an account, negative for a loss. */
 export interface Gain {
   lamports: bigint;
   tokens: bigint;
 }
 
-/** Bring a world to the moment, for two users, and photograph it. */
+/** Prepares a world for both sides, and copies all accounts. */
 export async function prepare(scenario: Scenario): Promise<Scene> {
   const { w, mine, theirs, samples } = scenario.early ? await dawn() : await market();
   const theirInstructions = await scenario.prepare(w, theirs);
@@ -40,13 +40,13 @@ export async function prepare(scenario: Scenario): Promise<Scene> {
   return scene;
 }
 
-/** A world before there is a marketplace; accounts of each type are stamped by hand. */
+/** A world before the marketplace exists. Accounts of each type are fabricated. */
 async function dawn() {
   const w = await emptyWorld();
   return { w, ...(await sides(w)), samples: fabricated(w) };
 }
 
-/** What the scenario says about an account is so: the IDL's flags, what is absent, no address twice. */
+/** Checks the scenario's claims about an account: the IDL's flags, its absence, and that no address occurs twice. */
 function requireFit({ mine, baseline }: Scene, { title, name, index, signer, writable, absent, kind }: Target): void {
   const keys = mine.at(-1)!.keys;
   const key = keys[index]!;
@@ -65,7 +65,7 @@ function keyring(w: Scene['w'], mine: Side, theirs: Side): Map<string, Keypair> 
 
 let price = 0;
 
-/** Send with whoever can sign. A price that no transaction had makes this one new. */
+/** Sends with all available signers. A new compute-unit price makes the transaction unique. */
 function send({ w, keys }: Scene, instructions: TransactionInstruction[]): Promise<Outcome> {
   price += 1;
   const needed = instructions.flatMap((instruction) => instruction.keys.filter(({ isSigner }) => isSigner));
@@ -73,7 +73,7 @@ function send({ w, keys }: Scene, instructions: TransactionInstruction[]): Promi
   return w.vm.send([ComputeBudgetProgram.setComputeUnitPrice({ microLamports: price }), ...instructions], willing);
 }
 
-/** Send what must succeed, say what each account of the last instruction gained, and undo it. */
+/** Sends instructions that must succeed, returns the gains of the last one's accounts, and undoes them. */
 export async function succeed(scene: Scene, instructions: TransactionInstruction[]): Promise<Gain[]> {
   const { w, baseline } = scene;
   const outcome = await send(scene, instructions);
@@ -87,8 +87,8 @@ export async function succeed(scene: Scene, instructions: TransactionInstruction
 }
 
 /**
- * Send my instruction with one account wrong and undo everything. Returns what is wrong about the outcome, or null: it
- * must be refused by name and change nothing, or have the excepted effect.
+ * Sends my instruction with one wrong account, and undoes everything. Returns what is wrong with the outcome. Null for
+ * a refusal with a named error and no changes, or for the excepted effect.
  */
 export async function strike(
   scene: Scene,
@@ -124,7 +124,7 @@ export async function strike(
   return fault;
 }
 
-/** A refusal comes from the attacked instruction with a name of ours or Anchor's, unless one from below is excepted. */
+/** Checks that the refusal comes from the attacked instruction with an error of ours or Anchor's, or as excepted. */
 function judge({ error, logs }: Outcome, attacked: number, effect: Effect | undefined): string | null {
   const name = error?.name ?? 'nothing';
   const ours = error?.code !== null && /^[A-Z]\w+$/.test(name);
@@ -133,15 +133,15 @@ function judge({ error, logs }: Outcome, attacked: number, effect: Effect | unde
   return effect === 'refused below' && !ours ? null : `${name}, though excepted: ${JSON.stringify(effect)}`;
 }
 
-/** What an account is to gain, and whether that is for it and others to share otherwise. */
+/** Expected gain of an account, and whether it may share lamports differently with others. */
 interface Expected extends Gain {
   shared: boolean;
 }
 
-/** What each account is to gain under an exception. */
+/** Expected gain of each account under an exception. */
 function expectedGains({ mine }: Scene, target: Target, gains: Gain[], effect: Effect): Expected[] {
   const names = accountNames(target);
-  // Accounts without a name in the IDL come last.
+  // Accounts without a name in the IDL are last.
   expect(names.length).to.be.at.most(mine.at(-1)!.keys.length);
   return gains.map((own, place) => {
     const name = names[place]!;
@@ -151,7 +151,7 @@ function expectedGains({ mine }: Scene, target: Target, gains: Gain[], effect: E
   });
 }
 
-/** Where lamports or tokens went otherwise than each account's expected gain, wherever it stands now, would have it. */
+/** Compares actual and expected gains by address, wherever an account is placed now. Returns the first difference. */
 async function misplaced(
   { w }: Scene,
   before: Snapshot,

@@ -1,6 +1,6 @@
 /**
- * What there is to attack, read from the IDL: every account of every instruction, with its flags and what stands there. A
- * name that is not known here fails the suite, so that a new kind of account is thought about.
+ * The accounts to attack, read from the IDL: every account of every instruction, with its flags and kind. The suite
+ * fails for a name that is not listed here, so that no new kind of account is overlooked.
  */
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
@@ -8,10 +8,10 @@ import type { World } from '../../harness/vm/world.ts';
 import type { Scenario } from './scenarios.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** What an account's place holds. */
+/** The kind of an account. */
 export type Kind = 'wallet' | 'state' | 'tree' | 'token' | 'mint' | 'address' | 'program' | 'programData';
 
-/** Names of accounts in the IDL by what they are; a state by the name of its type. */
+/** Kinds of accounts by their names in the IDL. For states, the name of the type. */
 const STATES: Record<string, string> = {
   config: 'Config',
   change: 'PendingChange',
@@ -47,7 +47,7 @@ const KINDS: Record<Exclude<Kind, 'state'>, string[]> = {
   program: ['associated_token_program', 'program', 'system_program', 'token_program'],
   programData: ['program_data'],
 };
-/** There is one of each, whoever acts. */
+/** Accounts that exist only once for all sides. */
 const SINGLE = [
   'admin',
   'config',
@@ -64,36 +64,36 @@ export const TYPES: string[] = idlJson.accounts.map(({ name }) => name);
 
 /** One account of one instruction. */
 export interface Target {
-  /** The instruction, and the moment where it has several. */
+  /** The instruction, and the scenario if there are several. */
   title: string;
   instruction: string;
   name: string;
   index: number;
   kind: Kind;
-  /** The account type, of a state. */
+  /** The account type, if it is a state. */
   type: string | null;
   signer: boolean;
   writable: boolean;
-  /** The IDL says which account it must be: by an address, by seeds, or as a field of another account. */
+  /** True if the IDL determines the account: by an address, by seeds, or as a field of another account. */
   determined: boolean;
-  /** There is nothing at its address before. */
+  /** True if there is no account at the address before. */
   absent: boolean;
-  /** The same account for every user. */
+  /** True if all sides use the same account. */
   single: boolean;
   /** Names of the instruction's other accounts. */
   siblings: string[];
 }
 
-/** An instruction at the moment at which it succeeds, and everything to attack it with. */
+/** An instruction in a state in which it succeeds, and everything needed to attack it. */
 export interface Scene {
   w: World;
-  /** The last is attacked, those before it are its proof. */
+  /** The last one is attacked. Those before it are its proof. */
   mine: TransactionInstruction[];
-  /** The same as another, equally real user sends it. */
+  /** The same instructions by the other side. */
   theirs: TransactionInstruction[];
   /** An account of each type. */
   samples: Map<string, PublicKey>;
-  /** Everybody who can sign. */
+  /** Keypairs of all parties. */
   keys: Map<string, Keypair>;
   baseline: Snapshot;
 }
@@ -102,7 +102,7 @@ export function titleOf({ instruction, when }: Scenario): string {
   return when ? `${instruction} ${when}` : instruction;
 }
 
-/** Everything to attack in a scenario. Throws for an instruction or account that nobody has thought about. */
+/** The accounts to attack in a scenario. Throws for an unknown instruction or account. */
 export function targetsOf(scenario: Scenario): Target[] {
   const { instruction, absent = [], shared = [] } = scenario;
   const definition = idlJson.instructions.find(({ name }) => name === instruction);

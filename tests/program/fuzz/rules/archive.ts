@@ -1,11 +1,11 @@
-/** What the program promises about the archive: ended records become leaves, each once, and all their lamports go back. */
+/** The program's rules for the archive: each ended record becomes a leaf once, and all its lamports are returned. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, type Ledger, text } from '../ledger.ts';
 import type { ExecutionRecord } from './executions.ts';
 
 export const ARCHIVE = text(program.findArchive(0));
 
-/** Whether a record may become a leaf: paid three days ago or more, and no dispute can change that any more. */
+/** True if a record may become a leaf: no dispute can change it any more, and an upheld one settled 3 days ago. */
 export function isRipe({ status, settledAt, disputeWindowSeconds }: ExecutionRecord, now: bigint): boolean {
   if (status === 'disputeUpheld') return now >= settledAt + 3n * 86_400n;
   return status === 'completed' && now >= settledAt + BigInt(disputeWindowSeconds);
@@ -16,7 +16,7 @@ export function createArchive(ledger: Ledger, input: program.CreateArchiveInput)
   ledger.create('Archive', ARCHIVE, text(input.payer), value);
 }
 
-/** What is gone, not ripe, named twice, or of another sponsor, or one that cannot be paid, is skipped. */
+/** Skips records that are missing, not ready or named twice, and sponsors that are wrong or cannot receive lamports. */
 export function archiveExecutions(ledger: Ledger, input: program.ArchiveExecutionsInput): void {
   const { count } = ledger.state('Archive', ARCHIVE);
   const chosen = new Map<Address, Address>();
@@ -24,7 +24,7 @@ export function archiveExecutions(ledger: Ledger, input: program.ArchiveExecutio
     const [address, sponsor] = [text(key), text(named)];
     const record = ledger.find('ExecutionRecord', address);
     if (!record || record.rentSponsor !== sponsor || !isRipe(record, ledger.now)) continue;
-    // An account of the program might be a record that goes in this very call.
+    // A sponsor that is an account of the program might be a record that this call closes.
     if (ledger.get(sponsor).state || !ledger.canTake(sponsor, ledger.get(address).lamports)) continue;
     chosen.set(address, sponsor);
   }

@@ -1,4 +1,4 @@
-/** What the program promises about settings, authorities, the treasury and badges, in plain terms. */
+/** The program's rules for settings, authorities, the treasury and badges. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
@@ -11,12 +11,12 @@ export const ZERO_HASH = '00'.repeat(32);
 
 export type Config = StateOf<'Config'>;
 
-/** The settings in force; every instruction but the first needs them. */
+/** The present settings. Every instruction except the first needs them. */
 export function config(ledger: Ledger): Config {
   return ledger.state('Config', CONFIG);
 }
 
-/** Deposit that a price requires; null above the last tier. */
+/** Collateral required for a price; null above the last tier. */
 export function tierDeposit(settings: Config, price: bigint): bigint | null {
   const tier = settings.tiers.slice(0, settings.tierCount).find(({ maxPrice }) => price <= maxPrice);
   return tier ? tier.deposit : null;
@@ -50,13 +50,13 @@ function padded(tiers: program.CollateralTier[]): program.CollateralTier[] {
   return [...tiers, ...Array.from({ length: 4 - tiers.length }, () => ({ maxPrice: 0n, deposit: 0n }))];
 }
 
-/** The relay authorities in force. */
+/** The present relay authorities. */
 export const relaysOf = (settings: Config): Address[] =>
   settings.relayAuthorities.slice(0, settings.relayAuthorityCount);
 
 const MOST_RELAYS = 8;
 
-/** Replace the relay authorities: 1 to 8 of them, none twice, none the zero key. */
+/** Replaces the relay authorities: 1 to 8, without duplicates and the zero key. */
 function withRelays(keys: PublicKey[]): Pick<Config, 'relayAuthorities' | 'relayAuthorityCount'> {
   const relays = keys.map(text);
   const distinct = new Set(relays).size === relays.length && !relays.includes(NOBODY);
@@ -94,7 +94,7 @@ function demandAdmin(ledger: Ledger, admin: Address): Config {
   return settings;
 }
 
-/** The settings after a change, within their bounds. */
+/** The settings after a change. Refuses values out of bounds. */
 function changed(before: Config, change: program.SettingsChange): Config {
   const { tiers, ...changes } = change;
   const given = Object.entries(changes).filter(([, value]) => value !== null);
@@ -112,7 +112,7 @@ function changed(before: Config, change: program.SettingsChange): Config {
 const mayBe = (settings: Config, isWidened: boolean): void =>
   demand(settings.adminDelaySeconds === 0 || !isWidened, 'ChangeMustWait');
 
-/** Whether what callers and creators pay, or are protected by, changes to their harm. */
+/** True if a change affects payments, or weakens the protection of callers or creators. */
 function isWidened(before: Config, after: Config): boolean {
   const same = (['feeBps', 'minPrice', 'disputeBondLamports', 'tierCount'] as const).every(
     (name) => before[name] === after[name],
@@ -148,7 +148,7 @@ const NO_SETTINGS: Details['settings'] = {
   },
 };
 
-/** The config after a change that has waited. */
+/** The config after a pending change is applied. */
 function applied(before: Config, details: Details): Config {
   const after = changed(before, details.settings as program.SettingsChange);
   const relays = relaysOf(before);

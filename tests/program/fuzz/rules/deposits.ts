@@ -1,4 +1,4 @@
-/** What the program promises about deposits: prepared, then opened as an execution or refunded. */
+/** The program's rules for deposits: prepared, then opened as an execution or refunded. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { MINT } from '../cast.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
@@ -14,16 +14,16 @@ const DAY = 86_400n;
 
 export const vaultOf = (deposit: Address): Address => text(program.findTokenAccount(key(deposit), MINT));
 
-/** What price and service fee make. */
+/** The amount to pay: price plus service fee. */
 export const askedOf = ({ price, serviceFee }: Pick<Deposit, 'price' | 'serviceFee'>): bigint => price + serviceFee;
 
-/** Base units that a deposit's vault holds for it. */
+/** Base units in the deposit's vault. */
 export function heldBy(ledger: Ledger, deposit: Address): bigint {
   const { token } = ledger.get(vaultOf(deposit));
   return token?.owner === deposit ? token.amount : 0n;
 }
 
-/** From when anyone can refund it: once it has expired, or where nobody paid it, after a day. */
+/** The time from which anyone can refund the deposit: its expiry if paid, a day after its preparation if not. */
 export function refundableFrom(ledger: Ledger, address: Address, deposit: Deposit): bigint {
   const isPaid = heldBy(ledger, address) >= askedOf(deposit);
   return isPaid ? deposit.expiresAt : deposit.preparedAt + DAY;
@@ -93,7 +93,7 @@ export function refundDeposit(ledger: Ledger, input: program.RefundDepositInput)
   demand(closeDeposit(ledger, address, deposit) || held > 0n, 'InvalidRentSponsor');
 }
 
-/** Both accounts go, or neither: says so. */
+/** Closes both accounts, or neither. Returns whether it did. */
 function closeDeposit(ledger: Ledger, address: Address, { rentSponsor }: Deposit): boolean {
   const vault = vaultOf(address);
   const lent = ledger.get(address).lamports + ledger.get(vault).lamports;

@@ -1,4 +1,4 @@
-/** What the program promises about disputes: the bond, the caller first, nobody starved, awards that wait. */
+/** The program's rules for disputes: bonds, the caller paid first, reserves of other disputes, and unpaid awards. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
 import { config, TREASURY, tierDeposit, ZERO_HASH } from './config.ts';
@@ -41,7 +41,7 @@ export function openDispute(ledger: Ledger, input: program.OpenDisputeInput): vo
   ledger.moveLamports(payer, dispute, bond);
 }
 
-/** The dispute is over: the record moves, the collateral counts it no more. */
+/** Ends a dispute: changes the record's status and the collateral's counters. */
 function end(ledger: Ledger, dispute: Address, outcome: Exclude<Dispute['outcome'], 'open'>, reasonHash: string): void {
   const { record, listing, price } = ledger.state('Dispute', dispute);
   const status = outcome === 'upheld' ? 'disputeUpheld' : 'completed';
@@ -52,7 +52,7 @@ function end(ledger: Ledger, dispute: Address, outcome: Exclude<Dispute['outcome
   ledger.change('Dispute', dispute, { outcome, reasonHash, resolvedAt: ledger.now });
 }
 
-/** What the account needs for itself stays there, and all of a bond that would leave its receiver too poor to exist. */
+/** Pays the bond less what the account needs for its rent. Keeps all if the receiver would stay below its rent. */
 function payBond(ledger: Ledger, dispute: Address, to: Address): void {
   const { bond } = ledger.state('Dispute', dispute);
   const paid = ledger.spendable(dispute, bond);
@@ -61,7 +61,7 @@ function payBond(ledger: Ledger, dispute: Address, to: Address): void {
   ledger.change('Dispute', dispute, { bond: bond - paid });
 }
 
-/** The caller first, up to the price; the treasury's part never takes what other open disputes ask for. */
+/** Pays the caller first, up to the price. The treasury's part never uses the reserve of other open disputes. */
 function slash(ledger: Ledger, dispute: Address, amount: bigint, destination: Address): void {
   const { listing, price, caller } = ledger.state('Dispute', dispute);
   const collateral = ledger.state('CreatorCollateral', collateralOf(listing));
@@ -79,7 +79,7 @@ function slash(ledger: Ledger, dispute: Address, amount: bigint, destination: Ad
   ledger.change('Dispute', dispute, { amountToCaller, amountToTreasury, owed });
   const slashed = collateral.slashed + amountToCaller + amountToTreasury;
   ledger.change('CreatorCollateral', collateralOf(listing), { slashed, owed: collateral.owed + owed });
-  // A finding that takes nothing is no reason to pause.
+  // An upheld dispute with amount 0 does not pause the listing.
   if (amount === 0n) return;
   const { status, price: listed } = ledger.state('AgentListing', listing);
   const deposit = tierDeposit(config(ledger), listed);
@@ -134,7 +134,7 @@ export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwa
   demand(dispute.owed > 0n, 'NothingOwed');
   const owed = collateral.owed - dispute.owed;
   const vault = vaultOf(dispute.listing);
-  // The last award of a collateral that was returned takes along what strangers sent there.
+  // The last award of a returned collateral also includes tokens that strangers sent to the vault.
   const last = collateral.returned && owed === 0n;
   ledger.transfer(vault, destination, last ? ledger.token(vault).amount : dispute.owed, vault);
   if (last) ledger.closeOurs(vault, collateral.rentSponsor, book);

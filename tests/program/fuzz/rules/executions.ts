@@ -1,4 +1,4 @@
-/** What the program promises about a paid call: open, settle or refund, close. */
+/** The program's rules for a paid call: open, settle or refund, close. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { type Address, demand, key, type Ledger, SIZES, type StateOf, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
@@ -22,7 +22,7 @@ export function recordOf(executionId: Uint8Array): Address {
   return address;
 }
 
-/** The id of a record that a sequence has named, which may be gone. */
+/** The execution id of a record that the sequence has named. The record may be closed. */
 export function idOf(record: Address): Uint8Array {
   const id = ids.get(record);
   if (!id) throw new Error(`no execution is at ${record}`);
@@ -36,16 +36,16 @@ interface Opening {
   terms: program.OpenTerms;
   caller: Address;
   callerBytes: Uint8Array;
-  /** Who lends the rent, who gives the gas, who gets the rent back. */
+  /** The accounts that lend the rent, pay the gas, and get the rent back. */
   lender: Address;
   gasGiver: Address;
   rentSponsor: Address;
   source: Address;
-  /** Who moves the price: the caller, or its spender. */
+  /** The authority of the price's transfer: the caller, or its spender. */
   mover: Address;
   listing: Address;
   grant: { address: Address; value: Grant } | null;
-  /** Of a deposit: the price that it was paid for, which is the listing's or it opens nothing. */
+  /** The price that a deposit was paid for. It must equal the listing's price. */
   depositPrice?: bigint;
 }
 
@@ -76,10 +76,10 @@ function demandSource(ledger: Ledger, { source, caller }: Opening, { price }: Li
   demand(ledger.token(source).amount >= price, 'InsufficientBalance');
 }
 
-/** The UTC day that a nonce begins with. */
+/** The UTC day in the first bytes of a nonce. */
 const dayOf = (nonce: Uint8Array): bigint => BigInt(Buffer.from(nonce).readUInt32LE(0));
 
-/** What all opens do once the grant, if there is one, has been asked. The amount moves into the escrow. */
+/** The common part of all opens, after checks of a grant. Moves `amount` into the escrow. */
 function fund(ledger: Ledger, opening: Opening, listing: Listing, amount = listing.price): void {
   const settings = config(ledger);
   const { now } = ledger;
@@ -156,7 +156,7 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   if (tankLends || gasLamports > 0) demandSoundTank(ledger, spender);
 }
 
-/** An open that a deposit pays, once the deposit's own terms hold; `pay` takes the fee and says what is left. */
+/** Opens from a deposit after its terms were checked. `pay` takes the fee and returns the rest. */
 export function openFunded(
   ledger: Ledger,
   input: program.OpenExecutionFromDepositInput,
@@ -173,7 +173,7 @@ export function openFunded(
   fund(ledger, opening, listing, pay());
 }
 
-/** The gas goes to the first of these that can take it, else to the rent sponsor; what none can take stays. */
+/** Pays the gas to the first of these that can receive it, else to the rent sponsor. Otherwise it stays. */
 function payGas(ledger: Ledger, record: Address, first: Address[]): void {
   const { gasLamports, rentSponsor } = ledger.state('ExecutionRecord', record);
   const gas = ledger.spendable(record, BigInt(gasLamports));
@@ -200,7 +200,7 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const held = ledger.token(escrow).amount;
   const feeBps = frozenOrGone(ledger, TREASURY) ? 0 : record.feeBps;
   const fee = (record.price * BigInt(feeBps)) / 10_000n;
-  // Dust goes with the fee to the treasury; where that cannot receive, the creator gets all.
+  // Dust goes to the treasury with the fee. If the treasury cannot receive, the creator gets everything.
   const toCreator = frozenOrGone(ledger, TREASURY) ? held : record.price - fee;
   if (toCreator > 0n) ledger.transfer(escrow, payout, toCreator, address);
   if (held > toCreator) ledger.transfer(escrow, TREASURY, held - toCreator, address);
@@ -233,7 +233,7 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   endRefunded(ledger, input);
 }
 
-/** The hand-over's checks differ in its time and its destination. */
+/** Differs from a refund in the checks of time and destination. */
 export function handOverRefund(ledger: Ledger, input: program.HandOverRefundInput): void {
   const settings = config(ledger);
   const record = ledger.state('ExecutionRecord', recordOf(input.executionId));
@@ -253,7 +253,7 @@ export function handOverRefund(ledger: Ledger, input: program.HandOverRefundInpu
   endRefunded(ledger, input);
 }
 
-/** From when the refund of a record can be handed over: 7 days after `refund_at`. */
+/** The time from which a refund can be handed over: 7 days after `refund_at`. */
 export const handOverFrom = ({ refundAt }: ExecutionRecord): bigint => refundAt + 7n * DAY;
 
 export function closeEscrow(ledger: Ledger, input: program.CloseEscrowInput): void {
@@ -265,7 +265,7 @@ export function closeEscrow(ledger: Ledger, input: program.CloseEscrowInput): vo
   ledger.closeToken(escrow, text(input.rentSponsor));
 }
 
-/** The record ends, grant and listing get back what it took of them, and the gas goes where it belongs. */
+/** Ends the record, subtracts its price from grant and listing, and pays the gas. */
 function endRefunded(ledger: Ledger, input: program.HandOverRefundInput): void {
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
@@ -288,7 +288,7 @@ function endRefunded(ledger: Ledger, input: program.HandOverRefundInput): void {
   payGas(ledger, address, [...(byRelay ? [authority] : []), ...tank, ...caller]);
 }
 
-/** From when a record can be closed without an archive; null while it has not ended. */
+/** The time from which a record can be closed without an archive; null if it has not ended. */
 export function closableAt({ status, settledAt, disputeWindowSeconds }: ExecutionRecord): bigint | null {
   if (status === 'open' || status === 'disputed') return null;
   return settledAt + (status === 'refunded' ? 3n * DAY : BigInt(disputeWindowSeconds) + YEAR);

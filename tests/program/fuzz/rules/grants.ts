@@ -1,4 +1,4 @@
-/** What the program promises about API keys' spending rights, in plain terms. */
+/** The program's rules for the spending grants of API keys. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, type Ledger, type StateOf, text } from '../ledger.ts';
@@ -7,7 +7,7 @@ import { config, relaysOf } from './config.ts';
 export type Grant = StateOf<'KeyGrant'>;
 
 const YEAR = 31_536_000n;
-/** Most that any execution may take as gas, lamports. */
+/** Maximum gas of any execution, lamports. */
 export const MAX_GAS = 100_000;
 export const NO_KEY = '00'.repeat(16);
 
@@ -49,7 +49,7 @@ export function revokeGrant(ledger: Ledger, input: program.RevokeGrantInput): vo
   ledger.change('KeyGrant', address, { revoked: true });
 }
 
-/** The signer of an update or a close may be another wallet than the one whose grant is named. */
+/** The signer may be another wallet than the one in the grant's address. */
 export function updateGrant(ledger: Ledger, input: program.UpdateGrantInput, signer: string): void {
   const address = text(program.findGrant(input.wallet, input.keyId));
   const grant = ledger.state('KeyGrant', address);
@@ -78,19 +78,19 @@ export function withdrawGas(ledger: Ledger, input: { wallet: PublicKey; lamports
   demandSoundTank(ledger, tank);
 }
 
-/** What gave something is left empty, or rent-exempt without data. */
+/** A tank must be empty or rent-exempt after it paid. */
 export function demandSoundTank(ledger: Ledger, tank: Address): void {
   const { lamports } = ledger.get(tank);
   demand(lamports === 0n || lamports >= ledger.rent(0), 'TankBelowRent');
 }
 
-/** Periods of another length begin at once; what the present one has spent counts in the first of them. */
+/** A new period length starts a period at once. The spend of the present period counts in it. */
 function restarted({ periodStart, periodSeconds, periodSpent, periodLamports }: Grant, now: bigint): Partial<Grant> {
   const over = now - periodStart >= BigInt(periodSeconds);
   return { periodStart: now, ...(over ? { periodSpent: 0n, periodLamports: 0n } : { periodSpent, periodLamports }) };
 }
 
-/** The grant after an open at this price that takes so many lamports from the tank. */
+/** The grant after an open at this price that takes `lamports` from the tank. */
 export function spend(grant: Grant, price: bigint, lamports: bigint, now: bigint): Grant {
   demand(!grant.revoked, 'GrantRevoked');
   demand(now < grant.expiresAt, 'GrantExpired');
@@ -108,12 +108,12 @@ export function spend(grant: Grant, price: bigint, lamports: bigint, now: bigint
   return { ...grant, periodStart, periodSpent, periodLamports, totalSpent, executionCount, lastOpenedAt: now };
 }
 
-/** The grant after a refund; null where nothing is given back. */
+/** The grant after a refund; null if it does not change. */
 export function restore(grant: Grant, price: bigint, openedAt: bigint): Grant | null {
   if (grant.revoked || grant.createdAt > openedAt) return null;
   const totalSpent = grant.totalSpent - price;
   const periodSpent = openedAt >= grant.periodStart ? grant.periodSpent - price : grant.periodSpent;
-  // A period never counts more than the whole: what another length carried over may be this very price.
+  // A period's spend never exceeds the total. Spend carried over from another period length may include this price.
   if (periodSpent > totalSpent) return { ...grant, totalSpent, periodSpent: totalSpent };
   return { ...grant, totalSpent, periodSpent };
 }

@@ -1,4 +1,4 @@
-/** What the program promises about listings and their collateral, in plain terms. */
+/** The program's rules for listings and their collateral. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { type Address, demand, key, type Ledger, type StateOf, text } from '../ledger.ts';
 import { type Config, config, tierDeposit } from './config.ts';
@@ -30,13 +30,13 @@ function demandDeposit(settings: Config, collateral: Collateral, price: bigint):
   demand(available(collateral) >= deposit, 'CollateralBelowTier');
 }
 
-/** The key is strong, and shown to be the creator's. */
+/** The key must be strong, with a valid proof of possession. */
 function demandKey(signingKey: Address, listing: Address, proof: Proof, weak: boolean): void {
   demand(!weak, 'WeakSigningKey');
   demandSignature(proof, signingKey, possession(key(listing)));
 }
 
-/** The key is new, or this listing's already. */
+/** The key must be new, or already belong to this listing. */
 function tieKey(ledger: Ledger, signingKey: Address, listing: Address, payer: Address): void {
   const address = text(program.findSigningKey(key(signingKey)));
   const tie = ledger.find('SigningKey', address);
@@ -74,7 +74,7 @@ export function listAgent(ledger: Ledger, input: program.ListAgentInput, proof: 
   });
 }
 
-/** The listing of an instruction that only its creator may give. */
+/** Loads a listing for an instruction that only its creator may sign. */
 function creatorsListing(ledger: Ledger, listing: Address, creator: Address): Listing {
   const found = ledger.state('AgentListing', listing);
   demand(found.creator === creator, 'NotCreator');
@@ -158,7 +158,7 @@ export function returnCollateral(ledger: Ledger, input: program.ReturnCollateral
   demand(listing.creator === text(input.creator), 'ConstraintSeeds');
   demand(receivesFor(ledger, destination, listing.creator), 'DestinationUnusable');
   const { returned, returnableAt, owed } = collateral;
-  // Again only for a vault that is left over.
+  // A second return is possible only for a leftover vault.
   const again = returned && owed === 0n && ledger.get(vaultOf(address)).token !== undefined;
   const mayReturn = (!returned || again) && returnableAt !== 0n && ledger.now >= returnableAt;
   demand(mayReturn, 'CollateralNotReturnable');

@@ -1,22 +1,22 @@
-/** The signatures that instructions carry, and what the program asks of them. */
+/** Signatures in instructions, and the program's rules for them. */
 import type { Keypair } from '@solana/web3.js';
 import nacl from 'tweetnacl';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { resultMessage } from '../../../harness/vm/world.ts';
 import { demand } from '../ledger.ts';
 
-/** A key's signature over a message, in which a bit may be wrong. */
+/** A key's signature over a message, optionally with a wrong bit. */
 export interface Proof {
   by: Keypair;
   message: Uint8Array;
-  /** The byte with the wrong bit. */
+  /** Index of the byte with the wrong bit. */
   broken?: number;
 }
 
-/** Signatures take long, and a sequence asks for the same few. */
+/** Caches signatures, because signing is slow and a sequence needs the same few. */
 const made = new Map<string, Uint8Array>();
 
-/** The 64 bytes. */
+/** The 64 bytes of the signature. */
 export function signatureOf({ by, message, broken }: Proof): Uint8Array {
   const name = `${by.publicKey.toBase58()} ${Buffer.from(message).toString('hex')} ${broken}`;
   const known = made.get(name);
@@ -27,13 +27,13 @@ export function signatureOf({ by, message, broken }: Proof): Uint8Array {
   return signature;
 }
 
-/** The proof must be `signer`'s whole signature over `message`. */
+/** The proof must be an intact signature by `signer` over `message`. */
 export function demandSignature(proof: Proof, signer: string, message: Uint8Array): void {
   const whole = proof.broken === undefined && Buffer.from(proof.message).equals(message);
   demand(whole && proof.by.publicKey.toBase58() === signer, 'SignatureInvalid');
 }
 
-/** The message by which a signing key is shown to be the creator's. */
+/** The message of a signing key's proof of possession. */
 export const possession = program.registerMessage;
-/** The message by which a result is. */
+/** The message that signs a result. */
 export const result = resultMessage;

@@ -1,4 +1,4 @@
-/** Steps of anyone who archives. */
+/** Steps that archive. Anyone can take them. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { SPONSOR, STRANGER, TREE } from '../cast.ts';
 import { type Address, key } from '../ledger.ts';

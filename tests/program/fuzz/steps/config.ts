@@ -1,4 +1,4 @@
-/** Steps of the marketplace's owner. */
+/** Steps of the admin and the guardian: settings, roles, the treasury and badges. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { TIERS, USDC } from '../../../harness/vm/world.ts';
@@ -31,7 +31,7 @@ const TIER_CHOICES: program.CollateralTier[][] = [
   TIERS.map(({ maxPrice, deposit }) => ({ maxPrice, deposit: deposit * 2n })),
 ];
 
-/** Settings within their bounds; the first of each is what the local network uses. */
+/** Values of settings within their bounds. The first of each is that of the local network. */
 const CHOICES = {
   feeBps: [100, 0, 1, 99, 37],
   minPrice: [10_000n, 20_000n, 1_000_000n],
@@ -62,7 +62,7 @@ const FAULTS = {
 type Setting = keyof typeof CHOICES;
 const SETTINGS = Object.keys(CHOICES) as Setting[];
 
-/** Creates the marketplace the first time; ever after it must be refused. */
+/** Creates the marketplace the first time. Later attempts must be refused. */
 export const initializeConfig: Planner = ({ ledger }, draw) => {
   const fresh = !ledger.find('Config', rules.CONFIG);
   const chosen = Object.fromEntries(SETTINGS.map((name) => [name, draw.of(CHOICES[name] as readonly unknown[])]));
@@ -79,7 +79,7 @@ export const initializeConfig: Planner = ({ ledger }, draw) => {
   return plan('initialize_config', 'ConfigInitialized', program.initializeConfig(input), rule);
 };
 
-/** The admin in force; now and then somebody else. */
+/** The present admin, sometimes somebody else. */
 function someAdmin(ledger: Ledger, draw: Draw) {
   const { admin } = rules.config(ledger);
   return draw.fault('other') === 'none' ? key(admin) : draw.of([STRANGER, ...ADMINS]);
@@ -88,7 +88,7 @@ function someAdmin(ledger: Ledger, draw: Draw) {
 export const updateConfig: Planner = ({ ledger }, draw) => {
   const settings = rules.config(ledger);
   const input: program.UpdateConfigInput = { admin: someAdmin(ledger, draw) };
-  // Pauses end soon: nothing deep happens while they last.
+  // Pauses end soon, because most steps fail while they last.
   if (settings.opensPaused) input.opensPaused = false;
   else if (draw.maybe(15)) input.opensPaused = true;
   for (let change = 0; change < 2; change += 1) {
@@ -101,7 +101,7 @@ export const updateConfig: Planner = ({ ledger }, draw) => {
   );
 };
 
-/** The first few ids, so that some are taken. */
+/** A few ids, so that some are already used. */
 const CHANGE_IDS = [1n, 2n, 3n];
 
 export const proposeChange: Planner = ({ ledger }, draw) => {
@@ -128,7 +128,7 @@ export const proposeChange: Planner = ({ ledger }, draw) => {
   );
 };
 
-/** A change that waits, or sometimes none; null where there is none. */
+/** A pending change, or sometimes one that does not exist; null if there is none. */
 function someChange(ledger: Ledger, draw: Draw): program.ApplyChangeInput | null {
   const [...waiting] = ledger.all('PendingChange');
   if (waiting.length === 0) return null;
@@ -136,7 +136,7 @@ function someChange(ledger: Ledger, draw: Draw): program.ApplyChangeInput | null
   return { changeId, rentSponsor: draw.fault('other') === 'none' ? key(rentSponsor) : STRANGER };
 }
 
-/** The guardian or the admin; now and then somebody else. */
+/** The guardian or the admin, sometimes somebody else. */
 function someGuardian(ledger: Ledger, draw: Draw) {
   const { guardian, admin } = rules.config(ledger);
   const named = [key(admin), ...(guardian === rules.NOBODY ? [] : [key(guardian)])];
@@ -171,7 +171,7 @@ export const pauseOpens: Planner = ({ ledger }, draw) => {
 export const removeRelayAuthority: Planner = ({ ledger }, draw) => {
   const relays = rules.relaysOf(rules.config(ledger));
   const last = relays.at(-1);
-  // The last one stays nearly always: nothing deep happens without any.
+  // The last relay is rarely removed, because most steps fail without one.
   const removable = last !== undefined && (relays.length > 1 || draw.maybe(10)) ? key(last) : STRANGER;
   const input = { authority: someGuardian(ledger, draw), relayAuthority: removable };
   return plan('remove_relay_authority', 'RelayAuthoritiesChanged', program.removeRelayAuthority(input), (target) =>

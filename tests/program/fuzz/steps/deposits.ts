@@ -10,7 +10,7 @@ import { receivesFor } from '../rules/token.ts';
 import { openListing, reviveListings, someRelay, someSponsor, someTerms } from './executions.ts';
 import { type Planner, plan, type Scene, until } from './plan.ts';
 
-/** What a sequence has offered at an address. */
+/** The quote that a sequence has made for an address. */
 interface Quoted {
   terms: program.OpenTerms;
   quote: program.DepositQuote;
@@ -25,7 +25,7 @@ function quotedIn(scene: Scene): Map<Address, Quoted> {
   return quoted;
 }
 
-/** An offer to a caller, which names it or not; now and then its price is not the listing's. */
+/** A quote for a caller, who is named in it or not. Sometimes its price differs from the listing's. */
 function someQuote(scene: Scene, draw: Draw): Quoted | null {
   const caller = draw.of(CALLERS);
   const found = openListing(scene.ledger, draw, 100_000_000n);
@@ -67,7 +67,7 @@ export const prepareDeposit: Planner = (scene, draw) => {
   );
 };
 
-/** Its caller, or whoever else has the money, pays a deposit: all of it most often; or a quote that nobody prepared. */
+/** The caller or another payer pays a deposit, usually in full, or pays a quote that was not prepared. */
 export const payDeposit: Planner = (scene, draw) => {
   const { ledger } = scene;
   const quoted = [...quotedIn(scene)];
@@ -95,7 +95,7 @@ export const payDeposit: Planner = (scene, draw) => {
   };
 };
 
-/** A deposit, most often one that is wanted, with what was offered at its address. */
+/** A deposit with its quote, usually one that is wanted. */
 function someDeposit(scene: Scene, draw: Draw, wanted: (address: Address, deposit: rules.Deposit) => boolean) {
   const found = draw.prefer(scene.ledger.all('Deposit'), ([address, deposit]) => wanted(address, deposit));
   const offered = found && quotedIn(scene).get(found[0]);
@@ -154,7 +154,7 @@ export const refundDeposit: Planner = (scene, draw) => {
   );
 };
 
-/** Every moment at which something becomes possible or impossible for a deposit. */
+/** All times at which something becomes possible or impossible for a deposit. */
 export function depositEdges(ledger: Ledger): bigint[] {
   return [...ledger.all('Deposit')].flatMap(([, { expiresAt, preparedAt }]) => [expiresAt, preparedAt + 86_400n]);
 }

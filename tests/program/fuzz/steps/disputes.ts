@@ -1,4 +1,4 @@
-/** Steps of disputes: opened by callers, answered by the admin, lapsed and claimed by anyone. */
+/** Steps of disputes: opened by callers, resolved by the admin, lapsed and claimed by anyone. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { ADMINS, CALLERS, CREATORS, MINT, purse, STRANGER, wallet } from '../cast.ts';
@@ -17,7 +17,7 @@ const LAPSE = BigInt(program.constants.disputeLapseSeconds);
 const ENDED = BigInt(program.constants.endedDisputeSeconds);
 const REASON = new Uint8Array(32).fill(0x0e);
 
-/** What the caller agrees to: just enough, most often. */
+/** The maximum bond that the caller accepts, usually exactly the bond. */
 function someBond(ledger: Ledger, draw: Draw): bigint {
   const bond = config(ledger).disputeBondLamports;
   return draw.maybe(5) && bond > 0n ? bond - 1n : bond;
@@ -46,13 +46,13 @@ export const openDispute: Planner = (scene, draw) => {
   );
 };
 
-/** A dispute with its execution's id, most often one that is wanted. */
+/** A dispute with its execution's id, usually one that is wanted. */
 function someDispute(ledger: Ledger, draw: Draw, wanted: (dispute: rules.Dispute) => boolean) {
   const dispute = draw.prefer(ledger.all('Dispute'), ([, candidate]) => wanted(candidate))?.[1];
   return dispute && { dispute, executionId: idOf(dispute.record) };
 }
 
-/** How much of the collateral an upheld dispute takes: all sides of every edge. */
+/** The slashed amount of an upheld dispute: values on both sides of every limit. */
 function someAmount(ledger: Ledger, draw: Draw, { listing, price }: rules.Dispute): bigint {
   const collateral = ledger.find('CreatorCollateral', collateralOf(listing))!;
   const left = available(collateral);
@@ -128,7 +128,7 @@ export const claimDisputeAward: Planner = ({ ledger }, draw) => {
   const { rentSponsor } = ledger.find('CreatorCollateral', collateralOf(dispute.listing))!;
   const caller = key(dispute.caller);
   const [place = wallet(caller)] = usable(caller);
-  // Only the caller itself may be paid elsewhere than in its wallet.
+  // Only the caller may choose another destination than its associated account.
   const authority = place === wallet(caller) ? draw.of([STRANGER, caller]) : caller;
   const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {

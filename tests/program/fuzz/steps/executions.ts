@@ -30,12 +30,12 @@ import { bytesOf, fromHex, newNonce, type Planner, plan, type Scene, somePayer, 
 const RESULTS = [0xab, 0xcd].map((byte) => new Uint8Array(32).fill(byte));
 const REQUEST = new Uint8Array(32).fill(5);
 
-/** A record, most often one that is wanted. */
+/** A record, usually one that is wanted. */
 export function someRecord(ledger: Ledger, draw: Draw, wanted: (record: rules.ExecutionRecord) => boolean) {
   return draw.prefer(ledger.all('ExecutionRecord'), ([, record]) => wanted(record))?.[1];
 }
 
-/** A listing that takes an execution at its price, as far as its limits go. */
+/** A listing that accepts an execution at its price within its limits. */
 export function openListing(ledger: Ledger, draw: Draw, most: bigint) {
   const settings = config(ledger);
   const takes = ({ status, price, minTimeoutSeconds }: Listing, address: Address) => {
@@ -47,7 +47,7 @@ export function openListing(ledger: Ledger, draw: Draw, most: bigint) {
   return someListing(ledger, draw, takes);
 }
 
-/** Where no listing takes an execution: resume one, or list another. */
+/** Resumes a listing or lists another one, if no listing accepts an execution. */
 export const reviveListings: Planner = (scene, draw) => setListingStatus(scene, draw) ?? listAgent(scene, draw);
 
 const FAULTS = [
@@ -55,14 +55,14 @@ const FAULTS = [
   ...(['late', 'id'] as const),
 ];
 
-/** Who is to get the rent back: most often who lends it, or the tank, or somebody who has no part in anything. */
+/** The rent sponsor: usually the lender, otherwise the tank or an uninvolved account. */
 export function someSponsor(draw: Draw, payer: PublicKey, caller: PublicKey, executionId: Uint8Array): PublicKey {
   const record = program.findExecution(executionId);
   if (draw.maybe(4)) return draw.of([record, program.findEscrow(record)]);
   return draw.of([payer, payer, key(tank(caller)), key(tank(caller)), COLD, CREATORS[0]!, program.findConfig()]);
 }
 
-/** The terms of an open, which fit the listing but for one fault now and then. */
+/** Terms of an open that fit the listing, sometimes with one fault. */
 export function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: Listing): program.OpenTerms {
   const { now } = scene.ledger;
   const { maxTimeoutSeconds } = config(scene.ledger);
@@ -98,12 +98,12 @@ export function someTerms(scene: Scene, draw: Draw, caller: PublicKey, listing: 
   return { ...terms, ...faults[fault] };
 }
 
-/** A relay authority in force; now and then somebody else. */
+/** A present relay authority, sometimes somebody else. */
 export function someRelay(settings: Config, draw: Draw): PublicKey {
   return draw.maybe(4) ? draw.of([STRANGER, ...RELAYS]) : key(draw.of(relaysNow(settings)));
 }
 
-/** The relay authorities in force; where the last was removed, keys that were some. */
+/** The present relay authorities; former ones if the last was removed. */
 function relaysNow(settings: Config): Address[] {
   const relays = relaysOf(settings);
   return relays.length > 0 ? relays : RELAYS.map(text);
@@ -149,7 +149,7 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
   const [address, listing] = found;
   const owner = key(grant.wallet);
   const terms = someTerms(scene, draw, owner, listing);
-  // A grant takes what its wallet allowed, most often.
+  // Usually at most the gas that the grant allows.
   const gasLamports = draw.maybe(10) ? terms.gasLamports : Math.min(terms.gasLamports, grant.maxGasLamports);
   const relayAuthority = someRelay(settings, draw);
   const payer = draw.of([SPONSOR, relayAuthority]);
@@ -162,7 +162,7 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
   );
 };
 
-/** The signature that settles, or one of the things that must not. */
+/** The signature for a settle, sometimes an invalid one. */
 function someProof(draw: Draw, record: rules.ExecutionRecord, resultHash: Uint8Array, present: Address): Proof {
   const by = signerOf(record.signingKey);
   const message = result(resultHash);
@@ -282,7 +282,7 @@ export const closeExecution: Planner = ({ ledger }, draw) => {
   };
   const record = someRecord(ledger, draw, due);
   if (!record) {
-    // The year of paid ones ends everything else, so that it is seldom waited for.
+    // Waiting a year for completed records ends everything else, so it is rare.
     const patient = draw.maybe(10);
     const ended = [...ledger.all('ExecutionRecord')].filter(([, { status }]) => patient || status === 'refunded');
     return until(
@@ -297,7 +297,7 @@ export const closeExecution: Planner = ({ ledger }, draw) => {
   );
 };
 
-/** The smaller of two amounts; Math.min takes no bigint. */
+/** The smaller of two amounts. Math.min does not accept bigint. */
 function smaller(left: bigint, right: bigint): bigint {
   if (left < right) return left;
   return right;

@@ -1,4 +1,4 @@
-/** Steps of wallets with API keys: grants, and the approval without which they are worth nothing. */
+/** Steps of wallets with API keys: grants, and the approval that they need. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { USDC } from '../../../harness/vm/world.ts';
@@ -49,7 +49,7 @@ export const createGrant: Planner = ({ ledger }, draw) => {
   return plan('create_grant', 'GrantCreated', program.createGrant(input), (target) => rules.createGrant(target, input));
 };
 
-/** A grant, most often one that still lives. */
+/** A grant, usually one that is live. */
 export function someGrant(ledger: Ledger, draw: Draw, wanted: (grant: rules.Grant) => boolean = () => true) {
   const live = (grant: rules.Grant) => !grant.revoked && ledger.now < grant.expiresAt && wanted(grant);
   return draw.prefer(ledger.all('KeyGrant'), ([, grant]) => live(grant))?.[1];
@@ -63,7 +63,7 @@ export const revokeGrant: Planner = ({ ledger }, draw) => {
   return plan('revoke_grant', 'GrantRevoked', program.revokeGrant(input), (target) => rules.revokeGrant(target, input));
 };
 
-/** The wallet that signs; now and then another one, for a grant whose address does not follow from it. */
+/** The signing wallet; sometimes another one, which does not match the grant's address. */
 function someSigner(draw: Draw, owner: string): PublicKey {
   return draw.maybe(8) ? draw.of([STRANGER, ...CALLERS]) : key(owner);
 }
@@ -91,7 +91,7 @@ export const closeGrant: Planner = ({ ledger }, draw) => {
   return plan('close_grant', 'GrantClosed', instruction, (target) => rules.closeGrant(target, input, text(signer)));
 };
 
-/** A wallet takes lamports out of its tank: all sides of every edge. */
+/** A wallet withdraws lamports from its tank: values on both sides of every limit. */
 export const withdrawGas: Planner = ({ ledger }, draw) => {
   const owner = draw.lean(CALLERS, (candidate) => ledger.get(tank(candidate)).lamports > 0n);
   const held = ledger.get(tank(owner)).lamports;
@@ -101,7 +101,7 @@ export const withdrawGas: Planner = ({ ledger }, draw) => {
     draw.maybe(10) || amounts.length === 0 ? draw.of([0n, held + 1n]) : draw.of([...amounts, program.ALL_GAS]);
   const input = { wallet: owner, lamports: amount };
   const instruction = program.withdrawGas(input);
-  // Of another wallet's tank nobody gets anything.
+  // Nobody can withdraw from another wallet's tank.
   const other = CALLERS.find((candidate) => candidate !== owner)!;
   const stolen = draw.maybe(5);
   if (stolen) instruction.keys[1]!.pubkey = key(tank(other));
@@ -111,7 +111,7 @@ export const withdrawGas: Planner = ({ ledger }, draw) => {
   });
 };
 
-/** A wallet's approval, made, lowered, taken back or given to somebody else. */
+/** A wallet's approval is made, lowered, revoked or given to somebody else. */
 export const approve: Planner = ({ ledger }, draw): Happening | null => {
   const owner = draw.of(CALLERS);
   const account = wallet(owner);

@@ -1,4 +1,4 @@
-/** What happens around the program: time passes, accounts are frozen, closed and made again, strangers send things. */
+/** Changes outside the program: time passes, accounts are frozen, closed and recreated, strangers send tokens. */
 import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { CALLERS, CREATORS, purse, STRANGER, tank, wallet } from '../cast.ts';
@@ -13,7 +13,7 @@ const { disputeLapseSeconds, endedDisputeSeconds } = program.constants;
 
 const DAY = 86_400n;
 
-/** Every moment at which something becomes possible or impossible. */
+/** All times at which something becomes possible or impossible. */
 function edges(ledger: Ledger): bigint[] {
   const moments: bigint[] = [];
   for (const [, record] of ledger.all('ExecutionRecord')) {
@@ -32,12 +32,12 @@ function edges(ledger: Ledger): bigint[] {
     if (!grant.revoked) moments.push(grant.expiresAt, grant.periodStart + BigInt(grant.periodSeconds));
   }
   moments.push(...depositEdges(ledger));
-  // From a new day on, the nonces of the day before yesterday are refused.
+  // On a new day, nonces of the day before yesterday become invalid.
   moments.push((ledger.now / DAY + 1n) * DAY);
   return moments.sort((left, right) => (left < right ? -1 : 1));
 }
 
-/** Some seconds, or up to a second before, at or after one of the next moments that matter. */
+/** Waits some seconds, or until a second before, at or after one of the next edges. */
 export const wait: Planner = ({ ledger }, draw): Happening => {
   const { now } = ledger;
   const ahead = edges(ledger).filter((moment) => moment > now);
@@ -52,7 +52,7 @@ export const wait: Planner = ({ ledger }, draw): Happening => {
   };
 };
 
-/** Accounts that the mint's authority can freeze: everybody's, the program's own too. */
+/** Accounts that the mint's authority can freeze, including the program's own. */
 function freezable(ledger: Ledger): Address[] {
   return [...ledger.entries()].filter(([, { token }]) => token !== undefined).map(([address]) => address);
 }
@@ -67,7 +67,7 @@ export const freeze: Planner = ({ ledger }, draw): Happening => {
   return { name: thaws ? 'thaw' : 'freeze', happen: (target) => target.changeToken(account, { frozen: !thaws }) };
 };
 
-/** A party moves its money to its other account and closes this one; or makes it again, with some of the money. */
+/** A party moves its money to its other account and closes this one, or recreates it with some of the money. */
 export const remake: Planner = ({ ledger }, draw): Happening | null => {
   const owner = draw.of([...CALLERS, ...CREATORS]);
   const [account, other] = [wallet(owner), purse(owner)];
@@ -94,7 +94,7 @@ export const remake: Planner = ({ ledger }, draw): Happening | null => {
   };
 };
 
-/** A token account changes its owner, as the Token program allows; or comes back. */
+/** A token account changes its owner, as the Token program allows, or is given back. */
 export const giveAway: Planner = ({ ledger }, draw): Happening | null => {
   const owner = draw.of([...CALLERS, ...CREATORS]);
   const account = draw.of([wallet(owner), purse(owner)]);
@@ -105,10 +105,10 @@ export const giveAway: Planner = ({ ledger }, draw): Happening | null => {
   return { name: 'change owner', happen: (target) => target.changeToken(account, fields) };
 };
 
-/** A stranger sends USDC where nobody expects it. */
+/** A stranger sends USDC to an unexpected account. */
 export const dust: Planner = ({ ledger }, draw): Happening | null => {
   const source = wallet(STRANGER);
-  // One that is empty outlived its use, because nobody could be given its rent.
+  // Excludes empty ones, which still exist only because nobody could receive their rent.
   const own = freezable(ledger).filter((address) => {
     const { owner, amount } = ledger.token(address);
     return amount > 0n && (ledger.get(owner).state || isVault(ledger, address));
@@ -119,10 +119,10 @@ export const dust: Planner = ({ ledger }, draw): Happening | null => {
   return { name: 'dust', happen: (target) => target.transfer(source, to, amount, text(STRANGER)) };
 };
 
-/** Vaults and the treasury own themselves. */
+/** True for vaults and the treasury, which own themselves. */
 const isVault = (ledger: Ledger, address: Address) => ledger.token(address).owner === address;
 
-/** Addresses of the program where nothing is yet, but could be soon. */
+/** An address of the program without an account, which may get one soon. */
 function soon(scene: Scene, draw: Draw): Address {
   const caller = draw.of(CALLERS);
   const record = program.findExecution(deriveExecutionId(caller.toBytes(), newNonce(scene)));
@@ -140,7 +140,7 @@ function soon(scene: Scene, draw: Draw): Address {
   return text(draw.of(places));
 }
 
-/** A stranger sends lamports to an address of the program, made already or not. */
+/** A stranger sends lamports to an address of the program, with or without an account. */
 export const lamports: Planner = (scene, draw): Happening => {
   const { ledger } = scene;
   const ours = [...ledger.entries()].filter(([, { state }]) => state !== undefined).map(([address]) => address);
@@ -149,7 +149,7 @@ export const lamports: Planner = (scene, draw): Happening => {
   return { name: 'lamports', happen: (target) => target.moveLamports(text(STRANGER), to, amount) };
 };
 
-/** A creator or caller spends all its lamports, or earns some again. */
+/** A creator or caller spends all its lamports, or gets some again. */
 export const poverty: Planner = ({ ledger }, draw): Happening => {
   const party = text(draw.of([...CREATORS, ...CALLERS]));
   const has = ledger.get(party).lamports;
@@ -161,7 +161,7 @@ export const poverty: Planner = ({ ledger }, draw): Happening => {
   };
 };
 
-/** Anyone adds to a tank by a plain transfer, which leaves it rent-exempt. */
+/** Anyone adds to a tank by a plain transfer that leaves it rent-exempt. */
 export const deposit: Planner = ({ ledger }, draw): Happening => {
   const to = tank(draw.lean(CALLERS, (caller) => ledger.get(tank(caller)).lamports < 10_000_000n));
   const least = ledger.rent(0);
@@ -169,7 +169,7 @@ export const deposit: Planner = ({ ledger }, draw): Happening => {
   return { name: 'deposit', happen: (target) => target.moveLamports(text(STRANGER), to, amount) };
 };
 
-/** What a byte costs falls or rises; nobody's lamports change. */
+/** The rent per byte falls or rises. No balance changes. */
 export const changeRent: Planner = ({ ledger }, draw): Happening => {
   const next = draw.of(RENTS.filter((lamports) => lamports !== ledger.lamportsPerByte));
   return {

@@ -16,7 +16,7 @@ const LISTINGS_EACH = 3;
 /** The point of order one and the zero key. */
 const WEAK = [new PublicKey(bytesOf(1, 32)), PublicKey.default];
 
-/** A listing, most often one that is wanted. */
+/** A listing, usually one that is wanted. */
 export function someListing(ledger: Ledger, draw: Draw, wanted: (listing: rules.Listing, address: Address) => boolean) {
   return draw.prefer(ledger.all('AgentListing'), ([address, listing]) => wanted(listing, address));
 }
@@ -54,7 +54,7 @@ interface KeyChoice {
   weak: boolean;
 }
 
-/** A signing key for a listing, with its proof of possession or something that is none. */
+/** A signing key for a listing, with a valid or invalid proof of possession. */
 function someKey(ledger: Ledger, draw: Draw, listing: Address): KeyChoice {
   const tie = (pair: Keypair) => ledger.find('SigningKey', text(program.findSigningKey(pair.publicKey)))?.listing;
   const pair = draw.lean(SIGNING_KEYS, (candidate) => (tie(candidate) ?? listing) === listing);
@@ -77,7 +77,7 @@ const freeIds = (ledger: Ledger, creator: PublicKey) =>
     (id) => !ledger.find('AgentListing', text(program.findListing(creator, id))),
   );
 
-/** What the creator agrees to: just enough, most often. */
+/** The maximum deposit that the creator accepts, usually exactly the required one. */
 function someDeposit(ledger: Ledger, draw: Draw, price: bigint): bigint {
   const deposit = tierDeposit(config(ledger), price) ?? 0n;
   return draw.maybe(5) && deposit > 0n ? deposit - 1n : deposit;
@@ -107,7 +107,7 @@ export const listAgent: Planner = ({ ledger }, draw) => {
   return plan('list_agent', 'AgentListed', program.listAgent(input), rule);
 };
 
-/** The listing's creator; now and then somebody else. */
+/** The listing's creator, sometimes somebody else. */
 function someSigner(draw: Draw, creator: Address) {
   return draw.maybe(8) ? draw.of([STRANGER, ...CREATORS]) : key(creator);
 }
@@ -139,7 +139,7 @@ export const updateListing: Planner = ({ ledger }, draw) => {
 };
 
 export const setListingStatus: Planner = ({ ledger }, draw) => {
-  // Pauses are rare and end soon: nothing deep happens while they last.
+  // Pauses are rare and end soon, because most steps fail while they last.
   const wanted = draw.maybe(20) ? 'active' : 'paused';
   const found = someListing(ledger, draw, ({ status }) => status === wanted);
   if (!found) return null;
@@ -220,7 +220,7 @@ export const returnCollateral: Planner = ({ ledger }, draw) => {
   );
 };
 
-/** The keypair of a signing key of the pool. */
+/** The keypair of a signing key in the pool. */
 export function signerOf(signingKey: Address): Keypair {
   const pair = keypairOf(signingKey);
   if (!pair) throw new Error(`${signingKey} is no signing key of the pool`);
