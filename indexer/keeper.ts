@@ -57,13 +57,13 @@ function tell(log: Logger, difference: Difference | null): boolean {
   const { missing, vanished, keptSlot } = difference;
   log.warn(
     { missing: missing.length, vanished: vanished.length, slot: Number(keptSlot) },
-    'the tables differed from what the node lists: taken back, and applied again from there',
+    'the index differed from the node's list of transactions: rolled back to this slot and reapplied',
   );
   return true;
 }
 
 async function takeBackTo({ db }: IngestDeps, log: Logger, slot: bigint): Promise<true> {
-  log.warn({ slot: Number(slot) }, 'the node lists an older transaction that is not in the tables');
+  log.warn({ slot: Number(slot) }, 'the index lacks an older transaction: rolled back to the slot before it');
   await takeBack(db, slot - 1n);
   return true;
 }
@@ -143,7 +143,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     if (now() < readingsAt) return;
     const slot = await findDroppedReading(deps);
     if (slot !== null) {
-      log.warn({ slot: Number(slot) }, 'accounts were read after a block that the chain has dropped: applied again');
+      log.warn({ slot: Number(slot) }, 'accounts were read after a block that the chain has dropped: rolled back to this slot and reapplied');
       await takeBack(db, slot - 1n);
     }
     readingsAt = now() + (options.compareMs ?? COMPARE_MS);
@@ -171,7 +171,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
         return (await compare(head)) ? await passJoined(deps, log) : head;
       } catch (error) {
         if (!(error instanceof RebuildNeeded)) throw error;
-        log.warn({ reason: error.message }, 'the tables are built again');
+        log.warn({ reason: error.message }, 'the difference cannot be rolled back: rebuilding the index');
         await options.rebuild();
         searchedTo = null;
         return passJoined(deps, log);

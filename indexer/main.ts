@@ -93,7 +93,9 @@ async function runRebuild({ json }: { json?: true }): Promise<void> {
     log,
     onProgress: (slot) => console.error(`read up to slot ${slot}`),
     onWaiting: (sessions) =>
-      console.error(`waits for sessions that read the present tables; pg_terminate_backend ends them: ${sessions}`),
+      console.error(
+        `waiting for database sessions that read the present tables: ${sessions}. pg_terminate_backend ends them.`,
+      ),
   });
   const seconds = Math.round((performance.now() - started) / 1_000);
   const path = isPostgresUrl(config.path) ? addressOf(config.path) : config.path;

@@ -77,7 +77,7 @@ function lockIndex(path: string): Lock {
   } catch (cause) {
     if (!(cause instanceof LockHeld)) throw cause;
     throw new Error(
-      `${path} is kept by another indexer${cause.holder}: stop that one, wait where it is migrate-to-postgres, or choose another DATA_DIR`,
+      `${path} is used by another indexer${cause.holder}: stop it (wait if it is migrate-to-postgres), or choose another DATA_DIR`,
     );
   }
 }

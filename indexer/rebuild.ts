@@ -64,5 +64,8 @@ async function fill(options: RebuildOptions, db: Kysely<IndexDatabase>): Promise
   if (await reconcile(deps, head > RESCAN_SLOTS ? head - RESCAN_SLOTS : 0n)) await pass(deps);
   const [pruned] = await readPruned(db);
   const lack = pruned ? describePruned(pruned) : (gap as SnapshotNeeded | null)?.message;
-  if (lack) throw new Error(`the node's history is not whole (${lack}): the tables stay as they are`);
+  if (lack)
+    throw new Error(
+      `the node's history is incomplete (${lack}), so the index was not rebuilt; use a node with the whole history`,
+    );
 }

@@ -36,8 +36,8 @@ async function migrate(options: DeployOptions): Promise<void> {
 await runScript(
   new Command('npm run migrate')
     .description('Creates config and treasury; with --deploy, deploys or upgrades the program instead.')
-    .option('--deploy', 'show what deploying the program costs and, with --yes, do it; goes on where it stopped')
-    .option('--close-buffer', 'give back the lamports of a deployment that stopped and is not gone on with')
+    .option('--deploy', 'show what deploying the program costs and, with --yes, do it; resumes where it stopped')
+    .option('--close-buffer', 'return the lamports of an interrupted deployment that you do not want to resume')
     .option('--yes', 'spend what --deploy says')
     .option('--program-keypair <file>', "the program's key, for the first deployment (default: the committed id)")
     .option('--program <file>', 'the program to deploy (default: the committed artifact)')

@@ -231,7 +231,8 @@ function readArguments(argv: string[]): { suites: Suite[]; lanes: number } {
     allowPositionals: true,
   });
   const lanes = values.lanes === undefined ? LANES : Number(values.lanes);
-  if (!Number.isInteger(lanes) || lanes < 1) throw new Error('--lanes takes how many suites run at once, from 1');
+  if (!Number.isInteger(lanes) || lanes < 1)
+    throw new Error('--lanes must be a whole number of at least 1: the number of suites that run at once');
   const named = (suite: Suite, name: string) => suite.name === name || suite.folder?.startsWith(`${name}/`);
   const unknown = names.find((name) => !SUITES.some((suite) => named(suite, name)));
   if (unknown !== undefined) {

@@ -53,13 +53,14 @@ export async function fillBuffer(filling: Filling): Promise<void> {
   const all = chunksOf(bytes, Buffer.alloc(0)).length;
   for (let before = Number.POSITIVE_INFINITY; ; ) {
     const account = await connection.getAccountInfo(buffer);
-    if (!account) throw new Error(`The node does not show the buffer ${buffer}. Repeat the command: it goes on there.`);
+    if (!account)
+      throw new Error(`The node does not show the buffer ${buffer}. Run the command again: it resumes there.`);
     const left = chunksOf(bytes, account.data.subarray(BUFFER_HEADER));
     onProgress(all - left.length, all);
     if (left.length === 0) return;
     if (left.length >= before) {
       throw new Error(
-        `None of ${left.length} transactions landed before its blockhash expired. Repeat the command, or take another node: it goes on where it is.`,
+        `None of ${left.length} transactions landed before their blockhash expired. Run the command again, or use another node: it resumes where it stopped.`,
       );
     }
     before = left.length;

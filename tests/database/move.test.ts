@@ -227,7 +227,7 @@ describe('migrate-to-postgres', function () {
     expect(files.relay).to.match(
       /ledger\.db is being moved to PostgreSQL \(process \d+\)\. When that has ended, start with DATABASE_URL/,
     );
-    expect(files.indexer).to.match(/index\.db is kept by another indexer/);
+    expect(files.indexer).to.match(/index\.db is used by another indexer/);
     expect(written).to.equal('canceling statement due to lock timeout');
 
     const { host, pathname } = new URL(url);

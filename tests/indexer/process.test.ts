@@ -76,7 +76,7 @@ describe('indexer, process', () => {
     else {
       const { code, output } = await second.exited;
       expect(code).to.equal(1);
-      expect(output).to.include(`${path} is kept by another indexer (process ${first.child.pid}): stop that one`);
+      expect(output).to.include(`${path} is used by another indexer (process ${first.child.pid}): stop it`);
     }
     first.child.kill('SIGKILL');
     await first.exited;

@@ -197,7 +197,7 @@ for (const saysUnknown of [true, false]) {
       const again = () => rebuild({ path: bench.path('whole.db'), ingest, log: pino({ level: 'silent' }) });
       const refusal = await again().catch((error: Error) => error.message);
       expect(refusal).to.equal(
-        `the node's history is not whole (the node no longer has the transactions of slots 0 to ${first - 1}): the tables stay as they are`,
+        `the node's history is incomplete (the node no longer has the transactions of slots 0 to ${first - 1}), so the index was not rebuilt; use a node with the whole history`,
       );
       expect(await hash('whole.db')).to.equal(whole);
     });

@@ -107,7 +107,7 @@ describe('indexer, on a validator with a short ledger', function () {
   };
   const numberOf = async (name: string, text: string) => Number((await query(bench.path(name), text))[0]!.n);
   const pruned = (name: string) => query(bench.path(name), 'SELECT * FROM pruned_slots');
-  const takenBack = () => lines.filter((line) => /taken back|applied again|not in the tables|built again/.test(line));
+  const takenBack = () => lines.filter((line) => /rolled back|reapplied|rebuilding/.test(line));
 
   /** Waits until the latest transactions are final. */
   async function untilFinal(): Promise<void> {

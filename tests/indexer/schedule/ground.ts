@@ -34,7 +34,7 @@ async function open(place: string): Promise<OpenDatabase<IndexDatabase>> {
   };
   const opened = await openAlone(place, {
     stop: new AbortController().signal,
-    onStandby: refuse('is kept by another indexer'),
+    onStandby: refuse('is used by another indexer'),
     onLost: refuse('was lost'),
   });
   if (!opened) throw new Error('the index was not opened');
