@@ -65,7 +65,14 @@ export function createFinality({ writes, db, owner }: Writing) {
       return db
         .selectFrom('executions')
         .select('execution_id')
-        .where(sql<boolean>`refund_state = 'handed_over'`)
+        // The condition of executions_waiting. Without it SQLite would read all later executions in order of their ids.
+        .where('execution_id', 'in', (eb) =>
+          eb
+            .selectFrom('executions')
+            .select('execution_id')
+            .where(sql<boolean>`refund_state IN ('claimable', 'blocked', 'handed_over')`)
+            .where(sql<boolean>`refund_state = 'handed_over'`),
+        )
         .where('execution_id', '>', after)
         .orderBy('execution_id')
         .limit(limit)
