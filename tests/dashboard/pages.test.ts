@@ -147,7 +147,7 @@ describe('the addresses of the page', function () {
     }
     await site.visit({}, async (page) => {
       await page.goto('/disputes/a/b');
-      await page.getByText('The address may be mistyped').waitFor();
+      await page.getByText('The address may be wrong').waitFor();
       await page.getByRole('main').getByRole('link', { name: 'To the agents' }).click();
       await page.getByRole('heading', { name: 'AI agents that you pay by the call' }).waitFor();
     });
