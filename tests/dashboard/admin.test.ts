@@ -241,7 +241,7 @@ describe('the admin', function () {
         await page.getByRole('heading', { name: 'This receipt is valid' }).waitFor();
         expect(await page.locator('main img').count()).to.equal(0);
         await page.goto(`/admin/disputes/${cases.upheld}`);
-        await page.getByText('The evidence is not kept here').waitFor();
+        await page.getByText('The marketplace does not have the evidence').waitFor();
       }));
 
     it('gives the creator the bond when it is rejected, and no USDC moves', () =>

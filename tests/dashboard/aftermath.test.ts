@@ -183,7 +183,7 @@ describe('the page, days after a call', function () {
       expect((await read()).result).to.equal(before.result);
       await until('its end is final, and it is deleted', async () => {
         const answer = page.waitForResponse((response) => response.request().method() === 'DELETE');
-        await dialog(page).getByRole('button', { name: 'Delete for good' }).click();
+        await dialog(page).getByRole('button', { name: 'Delete permanently' }).click();
         return (await answer).ok();
       });
       await dialog(page).waitFor({ state: 'detached' });

@@ -209,7 +209,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
-      await tabTo(page, 'Check again');
+      await tabTo(page, 'Verify again');
       await tabTo(page, 'UpholdThe caller is right. The creator’s collateral pays.');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');

@@ -94,7 +94,7 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
         </Section>
         <Section title="What was asked">
           {task === null && parameters === null ? (
-            <p className="text-sm text-faint">This service never ran this execution, so its request is not known.</p>
+            <p className="text-sm text-faint">The marketplace never ran this execution, so its request is not known.</p>
           ) : (
             <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
               {task !== null && <Code text={task} label="Task" />}
@@ -104,7 +104,7 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
         </Section>
         <Section title="What was answered">
           {execution.result === null ? (
-            <p className="text-sm text-faint">The result is not kept here any more.</p>
+            <p className="text-sm text-faint">The marketplace no longer has the result.</p>
           ) : (
             <Result text={execution.result} name={execution.execution_id} />
           )}
@@ -117,7 +117,8 @@ function CaseView({ found, mayDecide }: { found: Case; mayDecide: boolean }) {
         {isOpen && mayDecide && <Resolve dispute={dispute} collateral={collateral} />}
         {isOpen && !mayDecide && (
           <p className="text-sm text-faint">
-            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anyone can end it, and
+            The admin decides within 72 hours of the dispute. Without a decision after 30 days, anybody can end it,
+            and
             the bond goes back to the caller.
           </p>
         )}

@@ -66,15 +66,15 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   if (agent.status === 'paused') {
     return (
       <Note tone="warn" title="This agent is paused">
-        Its creator takes no calls now. Come back later, or choose another agent.
+        Its creator has paused it. Try again later, or choose another agent.
       </Note>
     );
   }
   const opened: Opened | null = run?.opened ?? null;
   return (
     <>
-      <AskBeforeLeaving when={isUnstarted} title="Leave before it is started?">
-        The price is in escrow, and the work is not started. It would be refunded later.
+      <AskBeforeLeaving when={isUnstarted} title="Leave before the work starts?">
+        The price is in escrow, but the work has not started. If you leave, the price is refunded later.
       </AskBeforeLeaving>
       <PayByWallet
         open={isPaying}
